@@ -46,7 +46,7 @@ class Values:
     """Arrays of random values. Cases share them, since no case writes to its inputs; one case's arrays are distinct."""
 
     def __init__(self, arrays):
-        self.arrays, self.np, self.made = arrays, arrays.np, {}
+        self.arrays, self.np, self.result = arrays, arrays.np, {}
         self.random = self.np.random.default_rng(SEED)
 
     def inputs(self, row):
@@ -58,18 +58,18 @@ class Values:
         if not isinstance(array, Array):  # a function that creates it
             return self.arrays.put(array(self.np, self.random)), None, None
         key = array.code, array.low, array.high, position
-        if key not in self.made or len(self.made[key]) < array.count:
-            self.made.pop(key, None)
-            self.made[key] = self.arrays.put(self.draw(array, max(array.count, 1 << 16)))
-        return self.made[key][:array.count].reshape(array.sizes), None, None
+        if key not in self.result or len(self.result[key]) < array.count:
+            self.result.pop(key, None)
+            self.result[key] = self.arrays.put(self.draw(array, max(array.count, 1 << 16)))
+        return self.result[key][:array.count].reshape(array.sizes), None, None
 
     def draw(self, array, count):
         if array.code[0] != "f":
             return self.random.integers(array.low, array.high, count).astype(array.code)
-        made = self.random.random(count, "f4")
-        made *= array.high - array.low
-        made += array.low
-        return made
+        result = self.random.random(count, "f4")
+        result *= array.high - array.low
+        result += array.low
+        return result
 
     def output(self, array):
         return self.arrays.empty(array.sizes, array.code), None, None
@@ -222,13 +222,13 @@ def main():
     if options.device == "cuda":
         report["gpu"] = arrays.torch.cuda.get_device_name()
     for name in options.operators:
-        made = run_case(name, anydml, values, passes, options.seconds)
-        report["cases"].append(made)
+        result = run_case(name, anydml, values, passes, options.seconds)
+        report["cases"].append(result)
         report["others_busy_cores"] = round(busy_share(began), 2)
         if options.json:
             options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-        say(f"{name}: missing: {made['missing']}" if "missing" in made else
-            f"{name}: {made['seconds'] * 1e3:.3f} ms, {made['fraction']:.0%} of the pass, {made['what']}")
+        say(f"{name}: missing: {result['missing']}" if "missing" in result else
+            f"{name}: {result['seconds'] * 1e3:.3f} ms, {result['fraction']:.0%} of the pass, {result['what']}")
     missing = [case["operator"] for case in report["cases"] if "missing" in case]
     print(f"{len(report['cases']) - len(missing)} of {len(report['cases'])} operators ran in "
           f"{time.monotonic() - began[2]:.0f} s; other processes used {report['others_busy_cores']} processors"

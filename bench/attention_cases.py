@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The cases of attention.py, in the form of moving_cases.py."""
-from moving_cases import F32, Case, Made, scaled
+from moving_cases import F32, Case, GeneratedInput, scaled
 
 HEADS, ELEMENTS = 12, 64
 
@@ -16,7 +16,7 @@ def attention(tokens, dtype=F32):
             return lambda: torch.nn.functional.scaled_dot_product_attention(*heads).transpose(1, 2).reshape(shape)
 
         factor = ELEMENTS ** -0.5
-        return Made("MULTIHEAD_ATTENTION", [q, k, v], [(shape, dtype)],
+        return GeneratedInput("MULTIHEAD_ATTENTION", [q, k, v], [(shape, dtype)],
                     (("Scale", factor), ("MaskFilterValue", 0.0), ("HeadCount", HEADS), ("MaskType", "NONE")),
                     f"{HEADS} heads of {ELEMENTS}, {rows} tokens, {dtype}", 4 * q.nbytes, torch=by_torch,
                     onnx=("MultiHeadAttention", {"num_heads": HEADS, "scale": factor, "domain": "com.microsoft"}, {}), absent=(8, 2))

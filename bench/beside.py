@@ -41,8 +41,8 @@ class Arrays:
         return self.torch.from_numpy(array).cuda() if self.device == "cuda" else array
 
     def empty(self, shape, dtype):
-        made = self.np.full(shape, 77).astype(dtype)  # so that the pages exist before the first round
-        return self.put(made)
+        built = self.np.full(shape, 77).astype(dtype)  # so that the pages exist before the first round
+        return self.put(built)
 
     def get(self, array):
         return array.cpu().numpy() if self.device == "cuda" else array
@@ -88,9 +88,9 @@ class OfAnydml(Anydml):
             steps = None if strides is None else (ctypes.c_int64 * len(sizes))(*strides)
             dtype = self.arrays.np.dtype(str(array.dtype).removeprefix("torch."))
             dtype = self.arrays.np.dtype("u8") if unsigned and dtype == "i8" else dtype
-            made = Tensor(VALUES[dtype], len(sizes), counts, steps, self.arrays.address(array))
-            made.keep = counts, steps, array
-            return made
+            built = Tensor(VALUES[dtype], len(sizes), counts, steps, self.arrays.address(array))
+            built.keep = counts, steps, array
+            return built
 
         kept = [[describe(*one) for one in group] for group in (inputs, outputs)]
         for i in constants:
@@ -137,9 +137,9 @@ class OfPyTorch:
         def without_gradients():
             with self.torch.inference_mode():
                 return run()
-        made = without_gradients()
-        if isinstance(made, self.torch.Tensor) and made.data_ptr() != self.arrays.address(outputs[0]):
-            self.arrays.tensor(outputs[0]).copy_(made)
+        built = without_gradients()
+        if isinstance(built, self.torch.Tensor) and built.data_ptr() != self.arrays.address(outputs[0]):
+            self.arrays.tensor(outputs[0]).copy_(built)
         return without_gradients
 
 
@@ -257,16 +257,16 @@ def measure(contenders, arrays, seconds):
 
 def run_case(case, anydml, peers, arrays, threads, seconds, scale):
     np = arrays.np
-    made = case.make(np, np.random.default_rng(SEED), scale)
-    inputs = [arrays.put(np.ascontiguousarray(array)) for array in made.inputs]
-    report = {"case": case.name, "operator": case.operator, "what": made.what, "bytes": made.bytes, "missing": {}}
-    if made.flops:
-        report["flops"] = made.flops
+    built = case.make(np, np.random.default_rng(SEED), scale)
+    inputs = [arrays.put(np.ascontiguousarray(array)) for array in built.inputs]
+    report = {"case": case.name, "operator": case.operator, "what": built.what, "bytes": built.bytes, "missing": {}}
+    if built.flops:
+        report["flops"] = built.flops
     contenders, results = {}, {}
     for name, contender in (("anydml", anydml), *((peer.key, peer) for peer in peers)):
-        outputs = [arrays.empty(shape, dtype) for shape, dtype in made.outputs]
+        outputs = [arrays.empty(shape, dtype) for shape, dtype in built.outputs]
         try:
-            contenders[name] = contender.prepare(made, inputs, outputs)
+            contenders[name] = contender.prepare(built, inputs, outputs)
             contenders[name]()
             arrays.wait()
         except Missing as missing:
@@ -282,14 +282,14 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
         return report
     for name, outputs in results.items():
         # Only the first outputs: indices of equal elements may differ. Sums in another order differ slightly.
-        near = made.near or (1e-3 if made.outputs[0][1] == "float16" else 1e-5)
+        near = built.near or (1e-3 if built.outputs[0][1] == "float16" else 1e-5)
         if not np.allclose(arrays.get(results["anydml"][0]), arrays.get(outputs[0]), near, near):
             report.setdefault("different", []).append(name)
-    passes = make_passes(anydml, arrays, threads, made.bytes // 2)
+    passes = make_passes(anydml, arrays, threads, built.bytes // 2)
     times = measure({**contenders, **passes}, arrays, seconds)
     fastest = min(passes, key=times.get)
     report["times"] = {name: times[name] for name in contenders}
-    report["pass"] = {"way": fastest, "time": times[fastest], "gb_per_second": made.bytes / times[fastest] * 1e-9}
+    report["pass"] = {"way": fastest, "time": times[fastest], "gb_per_second": built.bytes / times[fastest] * 1e-9}
     report["fraction"] = times[fastest] / times["anydml"]
     beside = {name: times[name] for name in contenders if name != "anydml"}
     if beside:
@@ -361,9 +361,9 @@ def work(program, cases, options):
     seconds, scale = (0.05, 1 / 16) if options.quick else (options.seconds, 1.0)
     for case in cases:
         if case.name in options.cases:
-            made = run_case(case, anydml, peers, arrays, options.threads, seconds, scale)
-            report["cases"].append(made)
-            times = ", ".join(f"{name} {span(one)}" for name, one in made.get("times", {}).items())
+            built = run_case(case, anydml, peers, arrays, options.threads, seconds, scale)
+            report["cases"].append(built)
+            times = ", ".join(f"{name} {span(one)}" for name, one in built.get("times", {}).items())
             say(f"{case.name}: {times or 'missing'}")
     return report
 

@@ -54,14 +54,14 @@ def drawn(random, count):
         extent = (kernel - 1) * dilation + 1
         padding = 0 if backward else int(random.choice([0, extent // 2, extent - 1]))
         if backward or side + 2 * padding >= extent:
-            made = made_of(backward, side, kernel, stride, dilation, padding)
-            useful = min(kernel, side) ** 2 * groups * ins * outs * (side ** 2 if backward else made ** 2)
-            if useful < MOST and groups * outs * made ** 2 < 3e7 and groups * ins * outs * kernel ** 2 < 2e7:
+            result = built_of(backward, side, kernel, stride, dilation, padding)
+            useful = min(kernel, side) ** 2 * groups * ins * outs * (side ** 2 if backward else result ** 2)
+            if useful < MOST and groups * outs * result ** 2 < 3e7 and groups * ins * outs * kernel ** 2 < 2e7:
                 yield backward, groups, ins, outs, side, side, kernel, kernel, stride, dilation, padding
                 count -= 1
 
 
-def made_of(backward, size, kernel, stride, dilation, padding):
+def built_of(backward, size, kernel, stride, dilation, padding):
     extent = (kernel - 1) * dilation + 1
     return (size - 1) * stride + extent - 2 * padding if backward else (size + 2 * padding - extent) // stride + 1
 
@@ -97,13 +97,13 @@ def main():
             tall = 1, 1, 1, 0  # one dimension
         else:
             tall = stride, dilation, down, padding
-        made = (made_of(backward, height, down, tall[0], tall[1], tall[3]),
-                made_of(backward, width, right, stride, dilation, padding))
+        result = (built_of(backward, height, down, tall[0], tall[1], tall[3]),
+                built_of(backward, width, right, stride, dilation, padding))
         x = random.standard_normal((1, groups * ins, height, width)).astype(np.float32)
         w = random.standard_normal((groups * ins, outs, down, right) if backward else (groups * outs, ins, down, right))
         w = w.astype(np.float32)
-        out, other = (np.empty((1, groups * outs, *made), np.float32) for _ in range(2))
-        shape = (ctypes.c_long * len(FIELDS))(groups, ins, outs, height, width, down, right, *made, stride, dilation, padding)
+        out, other = (np.empty((1, groups * outs, *result), np.float32) for _ in range(2))
+        shape = (ctypes.c_long * len(FIELDS))(groups, ins, outs, height, width, down, right, *result, stride, dilation, padding)
         compiled = anydml.compile(
             "CONVOLUTION", x, w, None, out=out, Mode="CROSS_CORRELATION", Direction="BACKWARD" if backward else "FORWARD",
             Strides=[tall[0], stride], Dilations=[tall[1], dilation], StartPadding=[tall[3], padding],

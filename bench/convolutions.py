@@ -86,8 +86,8 @@ def measure(path, threads, seconds, only):
         x = random.standard_normal((1, ins, side, side)).astype(np.float32)
         shape = (ins, outs // groups, kernel, kernel) if transposed else (outs, ins // groups, kernel, kernel)
         w = random.standard_normal(shape).astype(np.float32)
-        made = (side - 1) * stride + kernel - 2 * padding if transposed else (side + 2 * padding - kernel) // stride + 1
-        out = np.empty((1, outs, made, made), np.float32)
+        result = (side - 1) * stride + kernel - 2 * padding if transposed else (side + 2 * padding - kernel) // stride + 1
+        out = np.empty((1, outs, result, result), np.float32)
         attributes = [("Mode", "CROSS_CORRELATION"), ("Direction", "BACKWARD" if transposed else "FORWARD"),
                       ("Strides", (stride, stride)), ("Dilations", (1, 1)), ("StartPadding", (padding, padding)),
                       ("EndPadding", (padding, padding)), ("OutputPadding", (0, 0)), ("GroupCount", groups)]
@@ -95,7 +95,7 @@ def measure(path, threads, seconds, only):
         runs = [OneOperator(library, "CONVOLUTION", (x, w), out, attributes, (1,)), *peers]
         times = times_in_turns([run for run in runs if run], seconds, clock)
         times = [times.pop(0) if run else None for run in runs]
-        work = 2 * w.size * (side * side if transposed else made * made)
+        work = 2 * w.size * (side * side if transposed else result * result)
         cells = [f"{one * 1e6:.0f} µs, {work / one / 1e9:.1f} GFLOPS, {work / one / most:.0%}" if one else ""
                  for one in times]
         cells += [f"{other / times[0]:.2f}" if other else "" for other in times[1:]]

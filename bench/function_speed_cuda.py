@@ -65,8 +65,8 @@ class Torch:
         kind = getattr(self.torch, type_name.lower())
         sets = []
         for _ in range(SETS):
-            made = [self.torch.empty(count, device="cuda").uniform_(*limits, generator=self.generator) for limits in ranges]
-            sets.append(([array.to(kind) for array in made], self.torch.empty(count, device="cuda", dtype=kind)))
+            result = [self.torch.empty(count, device="cuda").uniform_(*limits, generator=self.generator) for limits in ranges]
+            sets.append(([array.to(kind) for array in result], self.torch.empty(count, device="cuda", dtype=kind)))
         return sets
 
     def call(self, name, sets):

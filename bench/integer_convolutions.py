@@ -52,8 +52,8 @@ def measure(path, threads, seconds, only):
         x = random.integers(0, 256, (1, ins, side, side), np.uint8)
         w = random.integers(-128, 128, (outs, ins // groups, kernel, kernel), np.int8)
         w_scale = random.random(outs).astype(np.float32) * 0.01
-        made = (side + 2 * padding - kernel) // stride + 1
-        shape = (1, outs, made, made)
+        result = (side + 2 * padding - kernel) // stride + 1
+        shape = (1, outs, result, result)
         attributes = [("Strides", (stride, stride)), ("Dilations", (1, 1)), ("StartPadding", (padding, padding)),
                       ("EndPadding", (padding, padding)), ("GroupCount", groups)]
         zero, x_scale, y_scale = ZERO.reshape(1), *(one.reshape(1) for one in SCALES)
@@ -69,7 +69,7 @@ def measure(path, threads, seconds, only):
                          groups)]
         times = times_in_turns([run for run in runs if run], seconds, clock)
         times = [times.pop(0) if run else None for run in runs]
-        work = 2 * w.size * made * made
+        work = 2 * w.size * result * result
         cells = [f"{one * 1e6:.0f} µs, {work / one / 1e9:.1f} GOPS, {work / one / most:.0%}" if one else "" for one in times]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 

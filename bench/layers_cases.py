@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The cases of layers.py, in the form of moving_cases.py."""
-from moving_cases import F32, Case, Made, by, scaled, size_of
+from moving_cases import F32, Case, GeneratedInput, by, scaled, size_of
 
 
 def product(rows, columns, depth, dtype=F32):
     def make(np, random, scale):
         m, n, k = (scaled(size, scale ** (1 / 3)) for size in (rows, columns, depth))
         a, b = (random.standard_normal(shape).astype(dtype) for shape in ((m, k), (k, n)))
-        return Made("GEMM", [a, b], [((m, n), dtype)],
+        return GeneratedInput("GEMM", [a, b], [((m, n), dtype)],
                     (("TransA", "NONE"), ("TransB", "NONE"), ("Alpha", 1.0), ("Beta", 0.0)), f"{by((m, n, k))}, {dtype}",
                     a.nbytes + b.nbytes + size_of((m, n), a.itemsize),
                     torch=lambda torch, xs, ys: lambda: torch.matmul(xs[0], xs[1], out=ys[0]), onnx=("MatMul", {}, {}),
@@ -23,7 +23,7 @@ def byte_product(size):
         def of_torch(torch, xs, ys):
             return lambda: torch._int_mm(xs[0], xs[2])
         zeros = [np.zeros(1, np.int8) for _ in range(2)]
-        return Made("MATRIX_MULTIPLY_INTEGER", [a, zeros[0], b, zeros[1]], [((n, n), "int32")], (), f"{by((n, n, n))}, int8",
+        return GeneratedInput("MATRIX_MULTIPLY_INTEGER", [a, zeros[0], b, zeros[1]], [((n, n), "int32")], (), f"{by((n, n, n))}, int8",
                     2 * a.nbytes + 4 * n * n, torch=of_torch, onnx=("MatMulInteger", {}, {}),
                     views=[(None, None), ((1, 1), None)] * 2, order=[0, 2, 1, 3], flops=2 * n ** 3)
     return make
@@ -36,9 +36,9 @@ def convolution(channels, filters, side, kernel, stride=1, groups=1, transposed=
         shape = (channels, filters // groups) if transposed else (filters, channels // groups)
         w = random.standard_normal((*shape, kernel, kernel)).astype(dtype)
         bias = random.standard_normal(filters).astype(dtype)
-        made = side * stride if transposed else (side + 2 * padding - kernel) // stride + 1
-        more = made - ((side - 1) * stride - 2 * padding + kernel) if transposed else 0
-        out = (n, filters, made, made)
+        result = side * stride if transposed else (side + 2 * padding - kernel) // stride + 1
+        more = result - ((side - 1) * stride - 2 * padding + kernel) if transposed else 0
+        out = (n, filters, result, result)
         options = {"stride": stride, "padding": padding, "groups": groups}
 
         def of_torch(torch, xs, ys):
@@ -53,8 +53,8 @@ def convolution(channels, filters, side, kernel, stride=1, groups=1, transposed=
         node = {"strides": [stride] * 2, "pads": [padding] * 4, "group": groups}
         if transposed:
             node["output_padding"] = [more] * 2
-        pixels = side * side if transposed else made * made
-        return Made("CONVOLUTION", [x, w, bias], [(out, dtype)], attributes,
+        pixels = side * side if transposed else result * result
+        return GeneratedInput("CONVOLUTION", [x, w, bias], [(out, dtype)], attributes,
                     f"{kernel}x{kernel}, {channels} to {filters} at {side}, batch {n}"
                     + (f", stride {stride}" if stride > 1 else "") + (f", {groups} groups" if groups > 1 else "")
                     + (", transposed" if transposed else "") + ("" if dtype == F32 else f", {dtype}"),

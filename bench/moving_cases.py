@@ -10,7 +10,7 @@ F32 = "float32"
 
 
 @dataclass
-class Made:
+class GeneratedInput:
     """A case with its arrays.
 
     views: for each input, the sizes and strides, in elements, with which DirectML's operator reads it; None: its own.
@@ -54,7 +54,7 @@ def transposing_slice(np, random, scale):
     rows, columns = scaled(4096, math.sqrt(scale)), scaled(4096, math.sqrt(scale))
     x = random.standard_normal((rows, columns)).astype(F32)
     zeros, sizes, ones = (0, 0), (columns, rows), (1, 1)
-    return Made("SLICE1", [x], [((columns, rows), F32)],
+    return GeneratedInput("SLICE1", [x], [((columns, rows), F32)],
                 (("InputWindowOffsets", zeros), ("InputWindowSizes", sizes), ("InputWindowStrides", ones)),
                 f"{by((rows, columns))} seen by columns", 2 * x.nbytes,
                 torch=lambda torch, xs, ys: lambda: ys[0].copy_(xs[0].t()), onnx=("Transpose", {"perm": [1, 0]}, {}),
@@ -64,7 +64,7 @@ def transposing_slice(np, random, scale):
 def join(np, random, scale):
     shape = (scaled(1024, scale), 4096)
     xs = [random.standard_normal(shape).astype(F32) for _ in range(4)]
-    return Made("JOIN", xs, [((shape[0], 4 * shape[1]), F32)], (("Axis", 1),), f"4 of {by(shape)} along the last axis",
+    return GeneratedInput("JOIN", xs, [((shape[0], 4 * shape[1]), F32)], (("Axis", 1),), f"4 of {by(shape)} along the last axis",
                 2 * 4 * xs[0].nbytes, torch=lambda torch, xs, ys: lambda: torch.cat(xs, 1, out=ys[0]),
                 onnx=("Concat", {"axis": 1}, {}))
 
@@ -73,7 +73,7 @@ def pad(np, random, scale):
     n, c, h, w = scaled(16, scale), 64, 112, 112
     x = random.standard_normal((n, c, h, w)).astype(F32)
     out = (n, c, h + 2, w + 2)
-    return Made("PADDING1", [x], [(out, F32)],
+    return GeneratedInput("PADDING1", [x], [(out, F32)],
                 (("PaddingMode", "CONSTANT"), ("PaddingValue", 0), ("StartPadding", (0, 0, 1, 1)),
                  ("EndPadding", (0, 0, 1, 1))), f"{by((n, c, h, w))}, 1 around each image", x.nbytes + size_of(out),
                 torch=lambda torch, xs, ys: lambda: torch.nn.functional.pad(xs[0], (1, 1, 1, 1)),
@@ -83,7 +83,7 @@ def pad(np, random, scale):
 def tile(np, random, scale):
     rows, columns = scaled(1024, scale), 1024
     x = random.standard_normal((rows, columns)).astype(F32)
-    return Made("TILE", [x], [((4 * rows, 4 * columns), F32)], (("Repeats", (4, 4)),), f"{by(x.shape)}, 4 times each way",
+    return GeneratedInput("TILE", [x], [((4 * rows, 4 * columns), F32)], (("Repeats", (4, 4)),), f"{by(x.shape)}, 4 times each way",
                 x.nbytes * 17, torch=lambda torch, xs, ys: lambda: ys[0].view(4, rows, 4, columns).copy_(
                     xs[0].view(1, rows, 1, columns).expand(4, rows, 4, columns)),
                 onnx=("Tile", {}, {"repeats": np.array([4, 4])}))
@@ -97,7 +97,7 @@ def space_to_depth(np, random, scale):
         parts = xs[0].view(n, c, h // 2, 2, w // 2, 2).permute(0, 3, 5, 1, 2, 4)
         target = ys[0].view(n, 2, 2, c, h // 2, w // 2)
         return lambda: target.copy_(parts)
-    return Made("SPACE_TO_DEPTH", [x], [((n, 4 * c, h // 2, w // 2), F32)], (("BlockSize", 2),),
+    return GeneratedInput("SPACE_TO_DEPTH", [x], [((n, 4 * c, h // 2, w // 2), F32)], (("BlockSize", 2),),
                 f"{by(x.shape)}, blocks of 2 x 2", 2 * x.nbytes, torch=of_torch, onnx=("SpaceToDepth", {"blocksize": 2}, {}))
 
 
@@ -111,7 +111,7 @@ def reversal(np, random, scale):
         each = xs[1].view(-1, 1)
         index = torch.where(positions < each, each - 1 - positions, positions).unsqueeze(-1).expand(batch, length, width)
         return lambda: torch.gather(xs[0], 1, index, out=ys[0])
-    return Made("REVERSE_SUBSEQUENCES", [x, lengths], [(x.shape, F32)], (("Axis", 1),),
+    return GeneratedInput("REVERSE_SUBSEQUENCES", [x, lengths], [(x.shape, F32)], (("Axis", 1),),
                 f"{by(x.shape)}, a length for each of the first", 2 * x.nbytes, torch=of_torch,
                 onnx=("ReverseSequence", {"batch_axis": 0, "time_axis": 1}, {}),
                 views=[(None, None), ((batch, 1, width), (1, 0, 0))], unsigned=True)
@@ -125,14 +125,14 @@ def unfold(np, random, scale):
     n, c, h, w = windows(64, scale)
     x = random.standard_normal((n, c, h, w)).astype(F32)
     out = (n, 9 * c, h * w)
-    return Made("UNFOLD", [x], [(out, F32)], window_attributes(), f"{by(x.shape)}, windows of 3 x 3",
+    return GeneratedInput("UNFOLD", [x], [(out, F32)], window_attributes(), f"{by(x.shape)}, windows of 3 x 3",
                 x.nbytes + size_of(out), torch=lambda torch, xs, ys: lambda: torch.nn.functional.unfold(xs[0], 3, 1, 1, 1))
 
 
 def fold(np, random, scale):
     n, c, h, w = windows(64, scale)
     x = random.standard_normal((n, 9 * c, h * w)).astype(F32)
-    return Made("FOLD", [x], [((n, c, h, w), F32)], window_attributes(), f"{by((n, c, h, w))}, windows of 3 x 3",
+    return GeneratedInput("FOLD", [x], [((n, c, h, w), F32)], window_attributes(), f"{by((n, c, h, w))}, windows of 3 x 3",
                 x.nbytes + size_of((n, c, h, w)),
                 torch=lambda torch, xs, ys: lambda: torch.nn.functional.fold(xs[0], (h, w), 3, 1, 1, 1),
                 onnx=("Col2Im", {"pads": [1, 1, 1, 1]}, {"image_shape": np.array([h, w]), "block_shape": np.array([3, 3])}))
@@ -147,7 +147,7 @@ def gather_rows(np, random, scale):
     rows, width, count = 50_000, 256, scaled(65_536, scale)
     x = random.standard_normal((rows, width)).astype(F32)
     indices = random.integers(0, rows, count).astype(np.int64)
-    return Made("GATHER", [x, indices], [((count, width), F32)], (("Axis", 0), ("IndexDimensions", 1)),
+    return GeneratedInput("GATHER", [x, indices], [((count, width), F32)], (("Axis", 0), ("IndexDimensions", 1)),
                 f"{count:,} rows of {width} of {rows:,}", 2 * size_of((count, width)) + indices.nbytes,
                 torch=lambda torch, xs, ys: lambda: torch.index_select(xs[0], 0, xs[1], out=ys[0]),
                 onnx=("Gather", {"axis": 0}, {}), views=[(None, None), ((1, count), None)])
@@ -164,7 +164,7 @@ def scatter_rows(np, random, scale):
             ys[0].copy_(xs[0])
             ys[0].index_copy_(0, xs[1].view(-1), xs[2])
         return run
-    return Made("SCATTER_ND", [x, indices, updates], [(x.shape, F32)],
+    return GeneratedInput("SCATTER_ND", [x, indices, updates], [(x.shape, F32)],
                 (("InputDimensionCount", 2), ("IndicesDimensionCount", 2)), f"{count:,} of {rows:,} rows of {width}",
                 2 * x.nbytes + 2 * updates.nbytes + indices.nbytes, torch=of_torch, onnx=("ScatterND", {}, {}))
 
@@ -183,7 +183,7 @@ def pooling(kind, window, stride, padding):
             if kind == "MAX":
                 return lambda: torch.nn.functional.max_pool2d(xs[0], window, stride, padding)
             return lambda: torch.nn.functional.avg_pool2d(xs[0], window, stride, padding, count_include_pad=False)
-        return Made(f"{kind}_POOLING", [x], [(out, F32)], tuple(attributes),
+        return GeneratedInput(f"{kind}_POOLING", [x], [(out, F32)], tuple(attributes),
                     f"{by(x.shape)}, {window} x {window}, stride {stride}", x.nbytes + size_of(out), torch=of_torch,
                     onnx=("MaxPool" if kind == "MAX" else "AveragePool",
                                       {"kernel_shape": [window] * 2, "strides": [stride] * 2, "pads": [padding] * 4}, {}))
@@ -201,7 +201,7 @@ def resize(mode):
             "mode": "linear", "coordinate_transformation_mode": "half_pixel"}
         # Pixels are at their centers: 0.5 is added for the input and subtracted for the output. At twice the size, the
         # nearest pixels are the same as in the other convention.
-        return Made("RESAMPLE1", [x], [(out, F32)],
+        return GeneratedInput("RESAMPLE1", [x], [(out, F32)],
                     (("InterpolationMode", mode), ("Scales", (1.0, 1.0, 2.0, 2.0)),
                      ("InputPixelOffsets", (0.5, 0.5, 0.5, 0.5)), ("OutputPixelOffsets", (-0.5, -0.5, -0.5, -0.5))),
                     f"{by(x.shape)}, twice as high and wide", x.nbytes + size_of(out),
@@ -213,7 +213,7 @@ def resize(mode):
 def top_k(np, random, scale):
     rows, width, k = scaled(4096, scale), 4096, 10
     x = random.standard_normal((rows, width)).astype(F32)
-    return Made("TOP_K1", [x], [((rows, k), F32), ((rows, k), "int64")],
+    return GeneratedInput("TOP_K1", [x], [((rows, k), F32), ((rows, k), "int64")],
                 (("Axis", 1), ("K", k), ("AxisDirection", "DECREASING")), f"{k} of {width:,}, {rows:,} rows",
                 x.nbytes + rows * k * 12, torch=lambda torch, xs, ys: lambda: torch.topk(xs[0], k, 1, out=(ys[0], ys[1])),
                 onnx=("TopK", {"axis": 1}, {"k": np.array([k])}), unsigned=True)

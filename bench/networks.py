@@ -127,13 +127,13 @@ def measure(options, torch, np, name, batch, folder):
         theirs_ms += theirs.turn(options.runs)
     right = OfPyTorch(torch, NETWORKS[name], scale, torch.float64, options.device).output()
     single = theirs.output()
-    made = ours.output(np).reshape(right.shape)
+    result = ours.output(np).reshape(right.shape)
     largest = abs(right).max()
     row = {"network": name, "batch": batch, "size": scale[1], "depth": scale[2], "nodes": reports[0]["nodes"],
-           "weights": reports[0]["weights"], "difference": float(abs(made - right).max() / largest),
+           "weights": reports[0]["weights"], "difference": float(abs(result - right).max() / largest),
            "difference_of_pytorch": float(abs(single - right).max() / largest)}
     if right.ndim == 2:
-        row["same_class"] = bool((made.argmax(1) == right.argmax(1)).all())
+        row["same_class"] = bool((result.argmax(1) == right.argmax(1)).all())
     if theirs_ms:
         row["first_ms"] = min(report["first_ms"] for report in reports)
         row["anydml_ms"], row["pytorch_ms"] = statistics.median(ours_ms), statistics.median(theirs_ms)

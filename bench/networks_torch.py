@@ -94,15 +94,15 @@ class Layers:
         parts = [self.weights((directions, 4 * units, inputs), self.reach(3, inputs)),
                  self.weights((directions, 4 * units, units), self.reach(3, units)),
                  self.weights((directions, 2, 4 * units), 0.125)]
-        made = torch.nn.LSTM(inputs, units, batch_first=True, bidirectional=both, dtype=self.dtype, device=self.device)
+        result = torch.nn.LSTM(inputs, units, batch_first=True, bidirectional=both, dtype=self.dtype, device=self.device)
         # DirectML orders the gates input, output, forget, cell; PyTorch orders them input, forget, cell, output.
         order = torch.cat([torch.arange(units) + gate * units for gate in (0, 2, 3, 1)]).to(self.device)
         with torch.no_grad():
             for direction, suffix in zip(range(directions), ("_l0", "_l0_reverse")):
                 for name, part in (("weight_ih", parts[0][direction]), ("weight_hh", parts[1][direction]),
                                    ("bias_ih", parts[2][direction, 0]), ("bias_hh", parts[2][direction, 1])):
-                    getattr(made, name + suffix).copy_(part[order])
-        return made
+                    getattr(result, name + suffix).copy_(part[order])
+        return result
 
 
 def chain(*functions):

@@ -2,7 +2,7 @@
 """The cases of normalising.py, in the form of moving_cases.py."""
 import math
 
-from moving_cases import F32, Case, Made, by, scaled
+from moving_cases import F32, Case, GeneratedInput, by, scaled
 
 EPSILON = 1e-5
 
@@ -11,7 +11,7 @@ def softmax(operator, function, node, dtype):
     def make(np, random, scale):
         shape = (scaled(4096, scale), 4096)
         x = random.standard_normal(shape).astype(dtype)
-        return Made(operator, [x], [(shape, dtype)], (("Axes", (1,)),), f"{by(shape)}, {dtype}", 2 * x.nbytes,
+        return GeneratedInput(operator, [x], [(shape, dtype)], (("Axes", (1,)),), f"{by(shape)}, {dtype}", 2 * x.nbytes,
                     torch=lambda torch, xs, ys: lambda: getattr(torch, function)(xs[0], 1, out=ys[0]),
                     onnx=(node, {"axis": 1}, {}))
     return make
@@ -20,7 +20,7 @@ def softmax(operator, function, node, dtype):
 def layer(np, random, scale):
     rows, columns = scaled(8192, scale), 1024
     x, weight, bias = (random.standard_normal(shape).astype(F32) for shape in ((rows, columns), columns, columns))
-    return Made("MEAN_VARIANCE_NORMALIZATION1", [x, weight, bias], [(x.shape, F32)],
+    return GeneratedInput("MEAN_VARIANCE_NORMALIZATION1", [x, weight, bias], [(x.shape, F32)],
                 (("Axes", (1,)), ("NormalizeVariance", 1), ("Epsilon", EPSILON)), f"{by(x.shape)}, scale and bias",
                 2 * x.nbytes, torch=lambda torch, xs, ys: lambda: torch.nn.functional.layer_norm(
                     xs[0], (columns,), xs[1], xs[2], EPSILON),
@@ -37,7 +37,7 @@ def images(np, random, scale):
 
 def instance(np, random, scale):
     x, (weight, bias, *_), view = images(np, random, scale)
-    return Made("MEAN_VARIANCE_NORMALIZATION1", [x, weight, bias], [(x.shape, F32)],
+    return GeneratedInput("MEAN_VARIANCE_NORMALIZATION1", [x, weight, bias], [(x.shape, F32)],
                 (("Axes", (2, 3)), ("NormalizeVariance", 1), ("Epsilon", EPSILON)), f"{by(x.shape)}, each plane",
                 2 * x.nbytes, torch=lambda torch, xs, ys: lambda: torch.nn.functional.instance_norm(
                     xs[0], weight=xs[1], bias=xs[2], eps=EPSILON),
@@ -46,7 +46,7 @@ def instance(np, random, scale):
 
 def batch(np, random, scale):
     x, of_channels, view = images(np, random, scale)
-    return Made("BATCH_NORMALIZATION", [x, *of_channels], [(x.shape, F32)], (("Spatial", 1), ("Epsilon", EPSILON)),
+    return GeneratedInput("BATCH_NORMALIZATION", [x, *of_channels], [(x.shape, F32)], (("Spatial", 1), ("Epsilon", EPSILON)),
                 f"{by(x.shape)}, with given moments", 2 * x.nbytes,
                 torch=lambda torch, xs, ys: lambda: torch.nn.functional.batch_norm(
                     xs[0], xs[1], xs[2], xs[3], xs[4], False, 0.0, EPSILON),
@@ -58,7 +58,7 @@ def local_response(np, random, scale):
     n, c, h, w = scaled(16, scale), 64, 56, 56
     x = random.standard_normal((n, c, h, w)).astype(F32)
     size, alpha, beta, bias = 5, 1e-4, 0.75, 1.0
-    return Made("LOCAL_RESPONSE_NORMALIZATION", [x], [(x.shape, F32)],
+    return GeneratedInput("LOCAL_RESPONSE_NORMALIZATION", [x], [(x.shape, F32)],
                 (("CrossChannel", 1), ("LocalSize", size), ("Alpha", alpha), ("Beta", beta), ("Bias", bias)),
                 f"{by(x.shape)}, {size} channels", 2 * x.nbytes,
                 torch=lambda torch, xs, ys: lambda: torch.nn.functional.local_response_norm(
@@ -70,7 +70,7 @@ def cumulative(axis):
     def make(np, random, scale):
         side = scaled(4096, math.sqrt(scale))
         x = random.standard_normal((side, side)).astype(F32)
-        return Made("CUMULATIVE_SUMMATION", [x], [(x.shape, F32)],
+        return GeneratedInput("CUMULATIVE_SUMMATION", [x], [(x.shape, F32)],
                     (("Axis", axis), ("AxisDirection", "INCREASING"), ("HasExclusiveSum", 0)),
                     f"{by(x.shape)}, axis {axis}", 2 * x.nbytes,
                     torch=lambda torch, xs, ys: lambda: torch.cumsum(xs[0], axis, out=ys[0]),

@@ -173,10 +173,10 @@ ROWS = {row.name: row for rows in (simple_rows(), activation_rows(), typed_rows(
 PERIOD = 1 << 20  # number of values after which they repeat
 
 
-def make_inputs(np, random, row, dtype, count, operands, made):
+def make_inputs(np, random, row, dtype, count, operands, result):
     """Arrays for the letters of the row: a and b like the modulus's, m without signs, s shifts, c a condition.
 
-    `made` keeps them for the other rows of the type."""
+    `result` keeps them for the other rows of the type."""
     def draw(letter):
         if letter in "ab":
             return operands(np, random, "ordinary", dtype, PERIOD)["ab".index(letter)]
@@ -185,10 +185,10 @@ def make_inputs(np, random, row, dtype, count, operands, made):
         most, kind = (2, np.uint8) if letter == "c" else (8 * np.dtype(dtype).itemsize, dtype)
         return random.integers(0, most, PERIOD).astype(kind)
     for letter in row.inputs:
-        if letter not in made or made[letter].size < count:
-            made[letter] = np.resize(draw(letter), count)
+        if letter not in result or result[letter].size < count:
+            result[letter] = np.resize(draw(letter), count)
     shape = (count // COLUMNS, COLUMNS) if row.is_reduction else (count,)
-    return [made[letter][:count].reshape(shape) for letter in row.inputs]
+    return [result[letter][:count].reshape(shape) for letter in row.inputs]
 
 
 def make_output(np, row, dtype, count, layout):

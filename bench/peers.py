@@ -180,12 +180,12 @@ def measure_rows(options, np, peers, types, threads):
     for type_name in options.types if names else ():
         dtype = types[type_name][1]
         random = np.random.default_rng(SEED)
-        made = {}  # inputs by kind of values
+        built = {}  # inputs by kind of values
         for name in names:
             row = ROWS[name]
             widest = max(np.dtype(dtype).itemsize, np.dtype(row.output or dtype).itemsize if name[:4] == "cast" else 1)
             count = options.bytes // widest // 4096 * 4096
-            inputs = make_inputs(np, random, row, dtype, count, operands, made)
+            inputs = make_inputs(np, random, row, dtype, count, operands, built)
             for layout in row.layouts:
                 running, own = [], None
                 for peer in able:

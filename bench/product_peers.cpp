@@ -77,16 +77,16 @@ Work onednn_product(std::int64_t rows, std::int64_t columns, std::int64_t depth,
 #if HAS_XNNPACK
 
 pthreadpool_t pool(int threads) {
-  static const pthreadpool_t made = threads > 1 ? pthreadpool_create(static_cast<std::size_t>(threads)) : nullptr;
-  return made;
+  static const pthreadpool_t built = threads > 1 ? pthreadpool_create(static_cast<std::size_t>(threads)) : nullptr;
+  return built;
 }
 
 struct OperatorDeleter {
   void operator()(xnn_operator_t one) const { xnn_delete_operator(one); }
 };
 
-Work xnnpack_work(xnn_status made, xnn_operator_t operation, xnn_status ready, int threads) {
-  if (made != xnn_status_success || ready != xnn_status_success) {
+Work xnnpack_work(xnn_status built, xnn_operator_t operation, xnn_status ready, int threads) {
+  if (built != xnn_status_success || ready != xnn_status_success) {
     return nullptr;
   }
   const std::shared_ptr<xnn_operator> owned(operation, OperatorDeleter());
@@ -101,28 +101,28 @@ Work xnnpack_product(std::size_t rows, std::size_t columns, std::size_t depth, i
     return nullptr;
   }
   xnn_operator_t one = nullptr;
-  xnn_status made = xnn_status_unsupported_parameter;
-  xnn_status ready = made;
+  xnn_status built = xnn_status_unsupported_parameter;
+  xnn_status ready = built;
   if (bits == 32) {
-    made = xnn_create_fully_connected_nc_f32(depth, columns, depth, columns, static_cast<const float*>(b), nullptr,
-                                             -kAll, kAll, XNN_FLAG_TRANSPOSE_WEIGHTS, &one);
-    ready = made != xnn_status_success ? made
-                                       : xnn_setup_fully_connected_nc_f32(one, rows, static_cast<const float*>(a),
-                                                                          static_cast<float*>(out), pool(threads));
+    built = xnn_create_fully_connected_nc_f32(depth, columns, depth, columns, static_cast<const float*>(b), nullptr,
+                                              -kAll, kAll, XNN_FLAG_TRANSPOSE_WEIGHTS, &one);
+    ready = built != xnn_status_success ? built
+                                        : xnn_setup_fully_connected_nc_f32(one, rows, static_cast<const float*>(a),
+                                                                           static_cast<float*>(out), pool(threads));
   } else if (bits == 16) {
-    made = xnn_create_fully_connected_nc_f16(depth, columns, depth, columns, b, nullptr, -6.0e4F, 6.0e4F,
-                                             XNN_FLAG_TRANSPOSE_WEIGHTS, &one);
-    ready = made != xnn_status_success ? made : xnn_setup_fully_connected_nc_f16(one, rows, a, out, pool(threads));
+    built = xnn_create_fully_connected_nc_f16(depth, columns, depth, columns, b, nullptr, -6.0e4F, 6.0e4F,
+                                              XNN_FLAG_TRANSPOSE_WEIGHTS, &one);
+    ready = built != xnn_status_success ? built : xnn_setup_fully_connected_nc_f16(one, rows, a, out, pool(threads));
   } else if (bits == 8) {
-    made = xnn_create_fully_connected_nc_qs8(depth, columns, depth, columns, 0, 0.5F, 0.5F,
-                                             static_cast<const std::int8_t*>(b), nullptr, 0, 64.0F, -128, 127,
-                                             XNN_FLAG_TRANSPOSE_WEIGHTS, &one);
-    ready = made != xnn_status_success
-                ? made
+    built = xnn_create_fully_connected_nc_qs8(depth, columns, depth, columns, 0, 0.5F, 0.5F,
+                                              static_cast<const std::int8_t*>(b), nullptr, 0, 64.0F, -128, 127,
+                                              XNN_FLAG_TRANSPOSE_WEIGHTS, &one);
+    ready = built != xnn_status_success
+                ? built
                 : xnn_setup_fully_connected_nc_qs8(one, rows, static_cast<const std::int8_t*>(a),
                                                    static_cast<std::int8_t*>(out), pool(threads));
   }
-  return xnnpack_work(made, one, ready, threads);
+  return xnnpack_work(built, one, ready, threads);
 }
 
 #endif
@@ -189,18 +189,18 @@ Work xnnpack_convolution(const Convolution& c, const void* image, const void* fi
   const auto filters = static_cast<std::size_t>(c.filters);
   const auto groups = static_cast<std::size_t>(c.groups);
   xnn_operator_t one = nullptr;
-  const xnn_status made = xnn_create_convolution2d_nhwc_f32(
+  const xnn_status built = xnn_create_convolution2d_nhwc_f32(
       padding, padding, padding, padding, static_cast<std::uint32_t>(c.kernel_h),
       static_cast<std::uint32_t>(c.kernel_w), stride, stride, dilation, dilation, static_cast<std::uint32_t>(groups),
       channels / groups, filters / groups, channels, filters, static_cast<const float*>(filter), nullptr, -kAll, kAll,
       0, &one);
   const xnn_status ready =
-      made != xnn_status_success
-          ? made
+      built != xnn_status_success
+          ? built
           : xnn_setup_convolution2d_nhwc_f32(one, static_cast<std::size_t>(c.batch), static_cast<std::size_t>(c.height),
                                              static_cast<std::size_t>(c.width), static_cast<const float*>(image),
                                              static_cast<float*>(out), pool(threads));
-  return xnnpack_work(made, one, ready, threads);
+  return xnnpack_work(built, one, ready, threads);
 }
 #endif
 
@@ -208,7 +208,7 @@ Work xnnpack_convolution(const Convolution& c, const void* image, const void* fi
 Work* held(Work work) { return work ? new (std::nothrow) Work(std::move(work)) : nullptr; }
 
 template <class Make>
-Work* made_by(Make make) {
+Work* created_by(Make make) {
   try {
     return held(make());
   } catch (...) {
@@ -242,7 +242,7 @@ Work* onednn_product_of([[maybe_unused]] std::int64_t rows, [[maybe_unused]] std
                         [[maybe_unused]] std::int64_t depth, [[maybe_unused]] int bits, [[maybe_unused]] void* a,
                         [[maybe_unused]] void* b, [[maybe_unused]] void* out, [[maybe_unused]] int threads) {
 #if HAS_ONEDNN
-  return made_by([&] { return onednn_product(rows, columns, depth, bits, a, b, out); });
+  return created_by([&] { return onednn_product(rows, columns, depth, bits, a, b, out); });
 #else
   return nullptr;
 #endif
@@ -252,7 +252,7 @@ Work* xnnpack_product_of([[maybe_unused]] std::int64_t rows, [[maybe_unused]] st
                          [[maybe_unused]] std::int64_t depth, [[maybe_unused]] int bits, [[maybe_unused]] void* a,
                          [[maybe_unused]] void* b, [[maybe_unused]] void* out, [[maybe_unused]] int threads) {
 #if HAS_XNNPACK
-  return made_by([&] {
+  return created_by([&] {
     return xnnpack_product(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
                            static_cast<std::size_t>(depth), bits, a, b, out, threads);
   });
@@ -264,7 +264,7 @@ Work* xnnpack_product_of([[maybe_unused]] std::int64_t rows, [[maybe_unused]] st
 Work* onednn_convolution_of([[maybe_unused]] const Convolution* of, [[maybe_unused]] void* image,
                             [[maybe_unused]] void* filter, [[maybe_unused]] void* out, [[maybe_unused]] int threads) {
 #if HAS_ONEDNN
-  return made_by([&] { return onednn_convolution(*of, image, filter, out); });
+  return created_by([&] { return onednn_convolution(*of, image, filter, out); });
 #else
   return nullptr;
 #endif
@@ -273,7 +273,7 @@ Work* onednn_convolution_of([[maybe_unused]] const Convolution* of, [[maybe_unus
 Work* xnnpack_convolution_of([[maybe_unused]] const Convolution* of, [[maybe_unused]] void* image,
                              [[maybe_unused]] void* filter, [[maybe_unused]] void* out, [[maybe_unused]] int threads) {
 #if HAS_XNNPACK
-  return made_by([&] { return xnnpack_convolution(*of, image, filter, out, threads); });
+  return created_by([&] { return xnnpack_convolution(*of, image, filter, out, threads); });
 #else
   return nullptr;
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The cases of recurrent.py, in the form of moving_cases.py."""
-from moving_cases import F32, Case, Made, scaled
+from moving_cases import F32, Case, GeneratedInput, scaled
 
 UNITS, STEPS = 512, 100
 # The order of DirectML's and ONNX's gates in terms of PyTorch's.
@@ -25,14 +25,14 @@ def network(kind, rows, dtype=F32, linear_before_reset=True):
             options["linear_before_reset"] = int(linear_before_reset)
 
         def run_of_torch(torch, inputs, _):
-            made = getattr(torch.nn, kind)(UNITS, UNITS, dtype=inputs[0].dtype, device=inputs[0].device).eval()
+            result = getattr(torch.nn, kind)(UNITS, UNITS, dtype=inputs[0].dtype, device=inputs[0].device).eval()
             with torch.no_grad():
                 for name, one in (("weight_ih_l0", inputs[1]), ("weight_hh_l0", inputs[2])):
-                    getattr(made, name).copy_(one.reshape(gates, UNITS, UNITS)[order].reshape(-1, UNITS))
+                    getattr(result, name).copy_(one.reshape(gates, UNITS, UNITS)[order].reshape(-1, UNITS))
                 biases = inputs[3].reshape(2, gates, UNITS)[:, order].reshape(2, -1)
-                made.bias_ih_l0.copy_(biases[0])
-                made.bias_hh_l0.copy_(biases[1])
-            return lambda: made(inputs[0])[0].unsqueeze(1)
+                result.bias_ih_l0.copy_(biases[0])
+                result.bias_hh_l0.copy_(biases[1])
+            return lambda: result(inputs[0])[0].unsqueeze(1)
 
         def seen(*sizes):
             strides = [1]
@@ -41,7 +41,7 @@ def network(kind, rows, dtype=F32, linear_before_reset=True):
             return sizes, tuple(strides)
 
         what = f"{UNITS} units, {steps} steps, batch {rows}, {dtype}"
-        return Made(kind, [x, w, r, bias], [((steps, 1, rows, UNITS), dtype)], tuple(attributes), what,
+        return GeneratedInput(kind, [x, w, r, bias], [((steps, 1, rows, UNITS), dtype)], tuple(attributes), what,
                     steps * (w.nbytes + r.nbytes), torch=run_of_torch if linear_before_reset else None,
                     onnx=(kind, options, {"W": w, "R": r, "B": bias}), order=[0], constants=(1, 2, 3),
                     absent=(4, 2) if kind == "LSTM" else (2, 1),

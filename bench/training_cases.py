@@ -2,7 +2,7 @@
 """The cases of training.py, in the form of moving_cases.py."""
 import math
 
-from moving_cases import F32, Case, Made, by, scaled, size_of
+from moving_cases import F32, Case, GeneratedInput, by, scaled, size_of
 
 ANYTHING = math.inf  # for results that cannot be compared: other random numbers, and changing parameters
 PLANES = ("StartPadding", "EndPadding")
@@ -11,7 +11,7 @@ PLANES = ("StartPadding", "EndPadding")
 def resample_grad(np, random, scale):
     n, c, h, w = scaled(8, scale), 64, 56, 56
     gradient = random.standard_normal((n, c, 2 * h, 2 * w)).astype(F32)
-    return Made("RESAMPLE_GRAD", [gradient], [((n, c, h, w), F32)],
+    return GeneratedInput("RESAMPLE_GRAD", [gradient], [((n, c, h, w), F32)],
                 (("InterpolationMode", "LINEAR"), ("Scales", (1.0, 1.0, 2.0, 2.0)),
                  ("InputPixelOffsets", (0.5,) * 4), ("OutputPixelOffsets", (-0.5,) * 4)),
                 f"{by((n, c, h, w))}, twice as high and wide", gradient.nbytes + size_of((n, c, h, w)),
@@ -26,7 +26,7 @@ def average_grad(np, random, scale):
     def by_torch(torch, xs, ys):
         x = torch.empty((n, c, h, w), device=xs[0].device)
         return lambda: torch.ops.aten.avg_pool2d_backward(xs[0], x, [2, 2], [2, 2], [0, 0], False, True, None)
-    return Made("AVERAGE_POOLING_GRAD", [gradient], [((n, c, h, w), F32)],
+    return GeneratedInput("AVERAGE_POOLING_GRAD", [gradient], [((n, c, h, w), F32)],
                 (("Strides", (2, 2)), ("WindowSize", (2, 2)), *((one, (0, 0)) for one in PLANES), ("IncludePadding", 0)),
                 f"2 x 2 of {by((n, c, h, w))}, stride 2", gradient.nbytes + size_of((n, c, h, w)), torch=by_torch)
 
@@ -40,7 +40,7 @@ def max_grad(np, random, scale):
         given = [3, 3], [2, 2], [1, 1], [1, 1], False
         positions = torch.ops.aten.max_pool2d_with_indices(xs[0], *given)[1]
         return lambda: torch.ops.aten.max_pool2d_with_indices_backward(xs[1], xs[0], *given, positions)
-    return Made("MAX_POOLING_GRAD", [x, gradient], [(x.shape, F32)],
+    return GeneratedInput("MAX_POOLING_GRAD", [x, gradient], [(x.shape, F32)],
                 (("Strides", (2, 2)), ("WindowSize", (3, 3)), ("StartPadding", (1, 1)), ("EndPadding", (0, 0)),
                  ("Dilations", (1, 1))),
                 f"3 x 3 of {by(x.shape)}, stride 2", 2 * x.nbytes + gradient.nbytes, torch=by_torch)
@@ -57,7 +57,7 @@ def roi_align(np, random, scale):
         from torchvision.ops import roi_align as function
         rows = torch.cat([xs[2].to(torch.float32)[:, None], xs[1]], 1)
         return lambda: function(xs[0], rows, (7, 7), 1 / 16, 2, aligned=False)
-    return Made("ROI_ALIGN1", [x, boxes, images], [((regions, c, 7, 7), F32)],
+    return GeneratedInput("ROI_ALIGN1", [x, boxes, images], [((regions, c, 7, 7), F32)],
                 (("ReductionFunction", "AVERAGE"), ("InterpolationMode", "LINEAR"), ("SpatialScaleX", 1 / 16),
                  ("SpatialScaleY", 1 / 16), ("InputPixelOffset", 0.0), ("OutputPixelOffset", -0.5),
                  ("OutOfBoundsInputValue", 0.0), ("MinimumSamplesPerOutput", 2), ("MaximumSamplesPerOutput", 2),
@@ -71,9 +71,9 @@ def random_numbers(np, random, scale):
     state = np.array([1, 2, 3, 4, 5, 6], np.uint32).reshape(1, 1, 1, 6)
 
     def by_torch(torch, xs, ys):
-        made = torch.empty(count, dtype=torch.int32, device=xs[0].device)
-        return made.random_
-    return Made("RANDOM_GENERATOR", [state], [((1, 1, 1, count), "uint32"), ((1, 1, 1, 6), "uint32")],
+        result = torch.empty(count, dtype=torch.int32, device=xs[0].device)
+        return result.random_
+    return GeneratedInput("RANDOM_GENERATOR", [state], [((1, 1, 1, count), "uint32"), ((1, 1, 1, 6), "uint32")],
                 (("Type", "PHILOX_4X32_10"),), f"{count:,} of 32 bits", 2 * 4 * count, torch=by_torch, near=ANYTHING)
 
 
@@ -92,7 +92,7 @@ def adam(np, random, scale):
             with torch.inference_mode(False):
                 optimizer.step()
         return step
-    return Made("ADAM_OPTIMIZER", [parameters, first, second, gradient, np.full((1, 1, 1, 1), 7, np.uint32)],
+    return GeneratedInput("ADAM_OPTIMIZER", [parameters, first, second, gradient, np.full((1, 1, 1, 1), 7, np.uint32)],
                 [(shape, F32)] * 3, (("LearningRate", 1e-3), ("Beta1", 0.9), ("Beta2", 0.999), ("Epsilon", 1e-8)),
                 f"{count:,} parameters", 7 * parameters.nbytes, torch=by_torch, near=ANYTHING)
 
@@ -104,7 +104,7 @@ def batch_norm(np, random, scale):
 
     def by_torch(torch, xs, ys):
         return lambda: torch.nn.functional.batch_norm(xs[0], None, None, xs[1].view(-1), xs[2].view(-1), True, 0.1, 1e-5)
-    return Made("BATCH_NORMALIZATION_TRAINING", [x, weight, bias], [(x.shape, F32), *[((1, c, 1, 1), F32)] * 2],
+    return GeneratedInput("BATCH_NORMALIZATION_TRAINING", [x, weight, bias], [(x.shape, F32), *[((1, c, 1, 1), F32)] * 2],
                 (("Epsilon", 1e-5),), by(x.shape), 2 * x.nbytes, torch=by_torch, near=1e-4, absent=(1, 0))
 
 

@@ -71,10 +71,10 @@ def main():
         times = {anydml.modulus_floor: [], np.remainder: [], nothing: []}
         for turn in range(6):  # the first also moves the operands of a block to one worker
             for function, taken in times.items():
-                made, ms = timed(function, a, b, turn)
+                built, ms = timed(function, a, b, turn)
                 taken.append(ms)
                 if function is anydml.modulus_floor:
-                    result = made
+                    result = built
         own, numpy, empty = (statistics.median(taken[1:]) for taken in times.values())
         print(f"{options.elements:,} {options.type} elements in {a.npartitions} blocks of up to {options.chunk:,}: "
               f"anydml {own:.0f} ms, NumPy {numpy:.0f} ms, Dask alone {empty:.0f} ms")

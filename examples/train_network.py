@@ -59,9 +59,9 @@ def step(x, wanted, count, *state):
                                                                             epsilon=EPSILON)
     gradients = product(x, of_hidden, trans_a="TRANSPOSE"), of_scale, of_bias, of_last
 
-    made = [anydml.adam_optimizer(parameter, first, second, gradient, count, **ADAM) for parameter, first, second, gradient
+    result = [anydml.adam_optimizer(parameter, first, second, gradient, count, **ADAM) for parameter, first, second, gradient
             in zip(parameters, state[several:2 * several], state[2 * several:], gradients)]
-    return (loss, *(one[i] for i in range(3) for one in made))
+    return (loss, *(one[i] for i in range(3) for one in result))
 
 
 def train(steps, run=None):

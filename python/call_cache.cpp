@@ -49,12 +49,12 @@ bool CachedCall::compile(const char* op, const Attributes& attributes, const Cal
     tensors.push_back(operands[i].tensor);
     most = std::max(most, element_count(tensors.back()));
   }
-  anydml_compiled* made = nullptr;
+  anydml_compiled* created = nullptr;
   if (is_too_large(most) || anydml_compile(nullptr, op, tensors.data(), inputs, tensors.data() + inputs, outputs.size(),
-                                           attributes.data(), attributes.size(), &made) != ANYDML_OK) {
+                                           attributes.data(), attributes.size(), &created) != ANYDML_OK) {
     return false;
   }
-  compiled = {made, [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); }};
+  compiled = {created, [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); }};
   releases = most >= (has_one_shape(facts::find_operator(op)) ? kFewElements : kFewOfOtherShapes);
   return true;
 }
@@ -129,7 +129,7 @@ bool CachedCall::view_output(std::size_t i, const OtherViews& views) {
     return true;
   }
   const std::vector<std::int64_t>& sizes = views.outputs[i - inputs];
-  if (outputs[i - inputs].kind != Kind::made || sizes.size() > kMostDimensions) {
+  if (outputs[i - inputs].kind != Kind::created || sizes.size() > kMostDimensions) {
     return false;
   }
   const std::int64_t count = element_count(operands[i].tensor);
@@ -141,7 +141,7 @@ bool CachedCall::read_output(const CallArguments& args, std::size_t i) {
   const Output& output = outputs[i - inputs];
   if (output.kind == Kind::given) {
     args.key.read(args.at[i], operands[i]);
-  } else if (output.kind == Kind::made) {
+  } else if (output.kind == Kind::created) {
     const DataType type = library != nullptr          ? static_cast<DataType>(output.number)
                           : output.number == NPY_BOOL ? DataType::UINT8  // a byte, 0 or 1
                                                       : type_of(output.number);
@@ -152,7 +152,7 @@ bool CachedCall::read_output(const CallArguments& args, std::size_t i) {
 }
 
 bool CachedCall::read_made(Output& output, PyObject* one) const {
-  output.kind = Kind::made;
+  output.kind = Kind::created;
   if (PyArray_CheckExact(one)) {
     PyArrayObject* const array = as_array(one);
     output.number = PyArray_TYPE(array);

@@ -69,7 +69,7 @@ struct OtherViews {
 
 // A compiled operator or graph for calls with one key, and a description of its results.
 struct CachedCall {
-  enum class Kind { absent, given, made };
+  enum class Kind { absent, given, created };
   struct Output {
     Kind kind = Kind::absent;
     int number = NPY_VOID;  // the type: a NumPy type number, or a DataType for a tensor
@@ -148,12 +148,12 @@ struct CachedCall {
         memory[inputs + i] = PyArray_DATA(as_array(one.ptr()));
       } else {
         one = in_python([&] { return library->empty_like(output.like); });
-        DeviceOperand made;
-        made.locate(one);
-        if (!made.viewed) {
+        DeviceOperand created;
+        created.locate(one);
+        if (!created.viewed) {
           return {};
         }
-        memory[inputs + i] = made.memory();
+        memory[inputs + i] = created.memory();
       }
       if (several) {
         PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), one.release().ptr());
@@ -173,11 +173,11 @@ struct CachedCall {
   }
 
  private:
-  static nb::object checked(PyObject* made) {
-    if (made == nullptr) {
+  static nb::object checked(PyObject* created) {
+    if (created == nullptr) {
       throw nb::python_error();
     }
-    return nb::steal(made);
+    return nb::steal(created);
   }
 
   [[nodiscard]] bool read_numbers(const CallArguments& args, void** memory, char (*scalars)[8]) const {

@@ -155,12 +155,12 @@ NB_MODULE(_core, module) {
   module.def("cached_device_calls", cached_device_calls);
   nb::class_<DeviceMemory>(module, "DeviceMemory")
       .def("__init__",
-           [](DeviceMemory* made, nb::handle device, nb::handle dtype, nb::handle shape) {
+           [](DeviceMemory* created, nb::handle device, nb::handle dtype, nb::handle shape) {
              const std::string name = nb::cast<std::string>(dtype);
              const bool is_of_truths = name == "bool";
              const std::vector<std::int64_t> sizes = numbers_in(shape);
-             new (made) DeviceMemory(find_device(device), is_of_truths ? anydml::DataType::UINT8 : type_named(name),
-                                     static_cast<int>(sizes.size()), sizes.data(), is_of_truths);
+             new (created) DeviceMemory(find_device(device), is_of_truths ? anydml::DataType::UINT8 : type_named(name),
+                                        static_cast<int>(sizes.size()), sizes.data(), is_of_truths);
            })
       .def("reshaped", [](const DeviceMemory& memory, nb::handle shape) { return memory.reshaped(numbers_in(shape)); })
       .def("write", &DeviceMemory::write)

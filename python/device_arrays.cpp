@@ -37,29 +37,29 @@ std::unique_ptr<Library> make_library(PyTypeObject* type) {
       [&] { return nb::object(nb::module_::import_("anydml._libraries").attr("library_of")(nb::handle(type))); });
   const nb::object self = found[0];
   const nb::object exchange = found[1];
-  auto made = std::make_unique<Library>();
-  made->type = type;
+  auto created = std::make_unique<Library>();
+  created->type = type;
   Py_INCREF(reinterpret_cast<PyObject*>(type));
-  made->self = self;
-  made->name = nb::cast<std::string>(self.attr("name"));
-  made->immutable = nb::cast<bool>(self.attr("immutable"));
-  made->is_torch = made->name == "torch";
-  made->is_subclass = made->is_torch && !nb::module_::import_("torch").attr("Tensor").is(nb::handle(type));
-  made->capsule = self.attr("capsule");
-  made->empty_like = self.attr("empty_like");
-  made->empty = self.attr("empty");
-  made->number = self.attr("number");
-  made->stream = self.attr("stream");
-  made->adopt = self.attr("adopt");
-  made->written = self.attr("written");
-  if (made->is_torch && !made->is_subclass) {
+  created->self = self;
+  created->name = nb::cast<std::string>(self.attr("name"));
+  created->immutable = nb::cast<bool>(self.attr("immutable"));
+  created->is_torch = created->name == "torch";
+  created->is_subclass = created->is_torch && !nb::module_::import_("torch").attr("Tensor").is(nb::handle(type));
+  created->capsule = self.attr("capsule");
+  created->empty_like = self.attr("empty_like");
+  created->empty = self.attr("empty");
+  created->number = self.attr("number");
+  created->stream = self.attr("stream");
+  created->adopt = self.attr("adopt");
+  created->written = self.attr("written");
+  if (created->is_torch && !created->is_subclass) {
     const nb::object modules = nb::module_::import_("sys").attr("modules");
     const auto dict_of = [&](const char* name) {
       const nb::object module = modules.attr("get")(name);
       return module.is_none() ? nb::object() : nb::object(module.attr("__dict__"));
     };
-    made->modes = dict_of("torch.utils._python_dispatch");
-    made->forward = dict_of("torch.autograd.forward_ad");
+    created->modes = dict_of("torch.utils._python_dispatch");
+    created->forward = dict_of("torch.autograd.forward_ad");
   }
   constexpr const char* kExchange = "dlpack_exchange_api";
   if (PyCapsule_IsValid(exchange.ptr(), kExchange) != 0) {
@@ -68,11 +68,11 @@ std::unique_ptr<Library> make_library(PyTypeObject* type) {
       offered = offered->older;
     }
     if (offered != nullptr && offered->version.major == 1 && offered->view != nullptr) {
-      made->exchange = offered;
+      created->exchange = offered;
     }
   }
-  made->tells_stream = made->exchange != nullptr || !made->stream.is_none();
-  return made;
+  created->tells_stream = created->exchange != nullptr || !created->stream.is_none();
+  return created;
 }
 
 }  // namespace

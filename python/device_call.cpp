@@ -83,13 +83,13 @@ std::vector<nb::object> DeviceCall::run(const char* op, const Attributes& attrib
   broadcast();
   infer_outputs(op, attributes);
   std::vector<nb::object> results;
-  std::vector<std::optional<DeviceMemory>> made(operands_.size() - count_);
+  std::vector<std::optional<DeviceMemory>> created(operands_.size() - count_);
   for (std::size_t i = count_; i < operands_.size(); ++i) {
-    results.push_back(make_out(i, made[i - count_]));
+    results.push_back(make_out(i, created[i - count_]));
   }
   launch(op, attributes);
   tell_of_outs();
-  adopt(results, made);
+  adopt(results, created);
   return results;
 }
 
@@ -125,11 +125,11 @@ std::vector<nb::object> DeviceCall::run(const anydml_compiled* compiled, const s
   read_arrays();
   choose_device(device_name);
   std::vector<nb::object> results;
-  std::vector<std::optional<DeviceMemory>> made(operands_.size() - count_);
+  std::vector<std::optional<DeviceMemory>> created(operands_.size() - count_);
   std::vector<void*> memory;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     if (i >= count_) {
-      results.push_back(make_out(i, made[i - count_], truths[i - count_]));
+      results.push_back(make_out(i, created[i - count_], truths[i - count_]));
     }
     if (!is_laid_out(operands_[i].operand, expected[i])) {
       raise(PyExc_ValueError, (i < count_ ? "inputs[" + std::to_string(i) : "out[" + std::to_string(i - count_)) +
@@ -139,7 +139,7 @@ std::vector<nb::object> DeviceCall::run(const anydml_compiled* compiled, const s
   }
   launch_compiled(compiled, memory);
   tell_of_outs();
-  adopt(results, made);
+  adopt(results, created);
   return results;
 }
 
@@ -166,10 +166,10 @@ void DeviceCall::tell_of_outs() const {
   }
 }
 
-void DeviceCall::adopt(std::vector<nb::object>& results, std::vector<std::optional<DeviceMemory>>& made) {
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    if (made[i]) {
-      const nb::object memory = nb::cast(std::move(*made[i]));
+void DeviceCall::adopt(std::vector<nb::object>& results, std::vector<std::optional<DeviceMemory>>& created) {
+  for (std::size_t i = 0; i < created.size(); ++i) {
+    if (created[i]) {
+      const nb::object memory = nb::cast(std::move(*created[i]));
       results[i] = in_python([&] { return home_->adopt(operands_[like_].given, memory); });
     }
   }
@@ -333,13 +333,13 @@ nb::object DeviceCall::number_on_device(std::int64_t bits, DataType type) {
   if (const auto known = kept->find(key); known != kept->end()) {
     return known->second;
   }
-  nb::object made = make();
+  nb::object created = make();
   std::map<Key, nb::object> gone;  // destroyed last: releasing an array may run other threads, which use this map
   if (kept->size() >= kMost) {
     gone.swap(*kept);
   }
-  kept->emplace(key, made);
-  return made;
+  kept->emplace(key, created);
+  return created;
 }
 
 void DeviceCall::broadcast() {
@@ -394,7 +394,7 @@ std::string DeviceCall::shapes_text() const {
   return text;
 }
 
-nb::object DeviceCall::make_out(std::size_t i, std::optional<DeviceMemory>& made, bool is_of_truths) {
+nb::object DeviceCall::make_out(std::size_t i, std::optional<DeviceMemory>& created, bool is_of_truths) {
   DeviceOperand& out = operands_[i];
   if (!out.given.is_none()) {
     return nb::borrow(out.given);
@@ -410,8 +410,8 @@ nb::object DeviceCall::make_out(std::size_t i, std::optional<DeviceMemory>& made
     raise(PyExc_ValueError, "shape has " + std::to_string(rank) + " dimensions; expected at most eight");
   }
   if (home_->empty.is_none()) {
-    made.emplace(device_, type, rank, sizes, is_of_truths);
-    out.operand.set_packed(type, rank, sizes, made->address());
+    created.emplace(device_, type, rank, sizes, is_of_truths);
+    out.operand.set_packed(type, rank, sizes, created->address());
     return {};
   }
   const nb::object result =

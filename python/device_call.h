@@ -61,7 +61,7 @@ class DeviceCall {
   void tell_of_outs() const;
 
   // Turns results in our own memory into arrays of the library.
-  void adopt(std::vector<nb::object>& results, std::vector<std::optional<DeviceMemory>>& made);
+  void adopt(std::vector<nb::object>& results, std::vector<std::optional<DeviceMemory>>& created);
 
   static bool is_on_gpu(const DeviceOperand& one) { return one.on_gpu(); }
 
@@ -104,8 +104,8 @@ class DeviceCall {
 
   [[nodiscard]] std::string shapes_text() const;
 
-  // Returns null if `made` holds our own memory for the output, and None if the output is absent.
-  nb::object make_out(std::size_t i, std::optional<DeviceMemory>& made, bool is_of_truths = false);
+  // Returns null if `created` holds our own memory for the output, and None if the output is absent.
+  nb::object make_out(std::size_t i, std::optional<DeviceMemory>& created, bool is_of_truths = false);
 
   // Creates an array in the order of an operand of the same shape, or else in C order.
   nb::object new_array(DataType type, int rank, const std::int64_t* sizes) const;

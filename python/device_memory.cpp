@@ -23,13 +23,14 @@ DeviceMemory::DeviceMemory(const anydml_device* device, DataType type, int rank,
     bytes *= static_cast<std::uint64_t>(size);
   }
   const auto chosen = choose_device(device);
-  auto made =
+  auto created =
       chosen ? anydml::DeviceMemory::allocate(*chosen.value(), "a new array", bytes, anydml::DeviceMemory::Named::yes)
              : Result<std::shared_ptr<anydml::DeviceMemory>>(chosen.error());
-  if (!made) {
-    raise(made.error().kind == ErrorKind::out_of_memory ? PyExc_MemoryError : PyExc_RuntimeError, made.error().message);
+  if (!created) {
+    raise(created.error().kind == ErrorKind::out_of_memory ? PyExc_MemoryError : PyExc_RuntimeError,
+          created.error().message);
   }
-  memory_ = std::move(made.value());
+  memory_ = std::move(created.value());
 }
 
 bool DeviceMemory::is_shareable() const {
@@ -42,33 +43,33 @@ nb::object DeviceMemory::capsule() const {
     std::vector<std::int64_t> sizes;
     std::shared_ptr<anydml::DeviceMemory> memory;
   };
-  auto* made = new Export{{}, sizes_, memory_};
-  made->managed.tensor = {memory_->pointer(),
-                          where_,
-                          static_cast<std::int32_t>(sizes_.size()),
-                          is_of_truths_ ? dlpack::ElementType{dlpack::kBool, 8, 1} : dlpack::element_type(type_),
-                          made->sizes.data(),
-                          nullptr,
-                          0};
-  made->managed.context = made;
-  made->managed.deleter = [](dlpack::Managed* managed) { delete static_cast<Export*>(managed->context); };
-  PyObject* capsule = PyCapsule_New(&made->managed, "dltensor", [](PyObject* unused) {
+  auto* created = new Export{{}, sizes_, memory_};
+  created->managed.tensor = {memory_->pointer(),
+                             where_,
+                             static_cast<std::int32_t>(sizes_.size()),
+                             is_of_truths_ ? dlpack::ElementType{dlpack::kBool, 8, 1} : dlpack::element_type(type_),
+                             created->sizes.data(),
+                             nullptr,
+                             0};
+  created->managed.context = created;
+  created->managed.deleter = [](dlpack::Managed* managed) { delete static_cast<Export*>(managed->context); };
+  PyObject* capsule = PyCapsule_New(&created->managed, "dltensor", [](PyObject* unused) {
     if (PyCapsule_IsValid(unused, "dltensor") != 0) {
       auto* managed = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(unused, "dltensor"));
       managed->deleter(managed);
     }
   });
   if (capsule == nullptr) {
-    delete made;
+    delete created;
     throw nb::python_error();
   }
   return nb::steal(capsule);
 }
 
 DeviceMemory DeviceMemory::reshaped(std::vector<std::int64_t> sizes) const {
-  DeviceMemory made(*this);
-  made.sizes_ = std::move(sizes);
-  return made;
+  DeviceMemory created(*this);
+  created.sizes_ = std::move(sizes);
+  return created;
 }
 
 void DeviceMemory::copy(nb::handle array, bool to_memory) const {

@@ -73,11 +73,11 @@ nb::list Graph::add(nb::handle op, const nb::list& inputs, const nb::list& outs,
   std::vector<anydml_value> values(tensors.size());
   check(anydml_graph_add_operator(graph_, name.c_str(), taken.data(), taken.size(), tensors.data(), tensors.size(),
                                   attributes.data(), attributes.size(), values.data()));
-  nb::list made;
+  nb::list created;
   for (const anydml_value value : values) {
-    made.append(value);
+    created.append(value);
   }
-  return made;
+  return created;
 }
 
 anydml_compiled* Graph::compile(nb::handle device) const {

@@ -23,15 +23,15 @@ class KeyedCache {
     if (const auto known = by_key_.find(key); known != by_key_.end()) {
       return known->second;
     }
-    Value made = make();
+    Value created = make();
     if (by_key_.size() == kMost) {
       by_key_.erase(oldest_.front());
       oldest_.pop_front();
     }
-    if (by_key_.emplace(key, made).second) {
+    if (by_key_.emplace(key, created).second) {
       oldest_.push_back(key);
     }
-    return made;
+    return created;
   }
 
  private:

@@ -136,11 +136,11 @@ nb::tuple infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::h
   const Attributes given(facts::find_operator(name), attributes);
   return inferred_outputs().get(inference_key(name, call.tensors, given, outputs), [&] {
     infer(name, call.tensors, given, outputs);
-    nb::list made;
+    nb::list created;
     for (const OutputToMake& one : outputs) {
-      made.append(one.fresh ? nb::object(shape_and_type(one)) : nb::none());
+      created.append(one.fresh ? nb::object(shape_and_type(one)) : nb::none());
     }
-    return nb::tuple(made);
+    return nb::tuple(created);
   });
 }
 

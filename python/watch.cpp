@@ -55,13 +55,13 @@ class Fingerprint {
 
 std::uint64_t fingerprint(PyArrayObject* array) {
   constexpr std::size_t kMany = 1 << 16;  // for this many bytes, other threads may run
-  Fingerprint made;
-  made.add(static_cast<std::uint64_t>(PyArray_TYPE(array)));
-  made.add(static_cast<std::uint64_t>(PyArray_DESCR(array)->byteorder));
-  made.add(static_cast<std::uint64_t>(PyArray_NDIM(array)));
+  Fingerprint created;
+  created.add(static_cast<std::uint64_t>(PyArray_TYPE(array)));
+  created.add(static_cast<std::uint64_t>(PyArray_DESCR(array)->byteorder));
+  created.add(static_cast<std::uint64_t>(PyArray_NDIM(array)));
   for (int i = 0; i < PyArray_NDIM(array); ++i) {
-    made.add(static_cast<std::uint64_t>(PyArray_DIM(array, i)));
-    made.add(static_cast<std::uint64_t>(PyArray_STRIDE(array, i)));
+    created.add(static_cast<std::uint64_t>(PyArray_DIM(array, i)));
+    created.add(static_cast<std::uint64_t>(PyArray_STRIDE(array, i)));
   }
   nb::object packed = nb::borrow(reinterpret_cast<PyObject*>(array));
   if (!PyArray_ISONESEGMENT(array)) {
@@ -74,11 +74,11 @@ std::uint64_t fingerprint(PyArrayObject* array) {
   const auto bytes = static_cast<std::size_t>(PyArray_NBYTES(as_array(packed.ptr())));
   if (bytes >= kMany) {
     const GilReleased released;
-    made.add_bytes(data, bytes);
+    created.add_bytes(data, bytes);
   } else {
-    made.add_bytes(data, bytes);
+    created.add_bytes(data, bytes);
   }
-  return made.value();
+  return created.value();
 }
 
 namespace {

@@ -155,7 +155,7 @@ def current():
     """Returns {path: text} of every document, with the numbers and tables that are derived from the facts."""
     api = json.loads(read("data/facts/api.json"))
     source = Source()
-    made, numbers = blocks(source, api), counts(source, api)
+    result, numbers = blocks(source, api), counts(source, api)
     used, wanted = set(), {}
     for path in documents():
         text = path.read_text(encoding="utf-8")
@@ -169,11 +169,11 @@ def current():
             head = with_numbers(head, pattern, values)
         text = head + (history or "")
         for block in BLOCK.finditer(text):
-            if block[2] not in made:
+            if block[2] not in result:
                 sys.exit(f"{name}: 'facts: {block[2]}' is unknown to data/facts/generate_docs.py")
             used.add(block[2])
-        wanted[path] = BLOCK.sub(lambda found: f"{found[1]}\n{made[found[2]]}\n\n{found[3]}", text)
-    if unused := set(made) - used:
+        wanted[path] = BLOCK.sub(lambda found: f"{found[1]}\n{result[found[2]]}\n\n{found[3]}", text)
+    if unused := set(result) - used:
         sys.exit(f"no document has a block for {', '.join(sorted(unused))}")
     return wanted
 

@@ -80,7 +80,7 @@ def function_text(op):
     body = f"_{op.python}"
     required = tuple(one.field for one in op.attributes if not one.optional)
     optional = tuple(one.field for one in op.attributes if one.optional)
-    made, head = f"{body} = _function_of(", f"def {op.python}("
+    result, head = f"{body} = _function_of(", f"def {op.python}("
     parts = [f'"{op.name}"', *(_tuple_text(one) for one in (required, optional, tuple(options(op))))]
     call, arguments = f"    return {body}(", [*(one.name for one in (*op.inputs, *op.attributes)), *options(op)]
     text = wrapped(call, arguments, ")\n", len(call))
@@ -93,7 +93,7 @@ def function_text(op):
                      *(f"{one}={one}" for one in (*EXTRAS[op.name], *options(op)))]
         text = (f"    if {' and '.join(usual)}:\n" + textwrap.indent(text, "    ") +
                 wrapped("    return _over_axes(", arguments, ")\n", 22))
-    return (wrapped(made, parts, ")\n", len(made)) + "\n\n" + wrapped(head, signature(op), "):\n", len(head)) +
+    return (wrapped(result, parts, ")\n", len(result)) + "\n\n" + wrapped(head, signature(op), "):\n", len(head)) +
             docstring(op) + text)
 
 

@@ -237,12 +237,12 @@ def read_operator(operator, struct, enums, python, shaped):
     if unknown:
         fail(f"{name} has no {english(sorted(unknown))}, which python_defaults.py gives a default")
     attributes.sort(key=lambda one: one.optional)  # otherwise in the order of the fields
-    made = Operator(name, python, operator["formula"] or "", inputs, outputs, attributes,
+    built = Operator(name, python, operator["formula"] or "", inputs, outputs, attributes,
                     [group for group in same if len(group) > 1])
     names = [one.name for one in (*inputs, *attributes)]
     if len(set(names) | set(OPTIONS)) != len(names) + len(OPTIONS) or any(map(keyword.iskeyword, names)):
         fail(f"{name}: its parameters are {', '.join(names)}; two are the same, or one is not allowed")
-    return made
+    return built
 
 
 def read_operators():

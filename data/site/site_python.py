@@ -37,12 +37,12 @@ def signature(node: ast.FunctionDef | ast.ClassDef) -> str:
     if isinstance(node, ast.FunctionDef):
         arguments = node.args
     else:
-        made = next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"), None)
-        if made is None:
-            made = next(one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__")
+        result = next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"), None)
+        if result is None:
+            result = next(one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__")
         else:
             name = node.name.lower()  # users do not create it, so its calls are shown
-        arguments = made.args
+        arguments = result.args
         for few in (arguments.posonlyargs, arguments.args):
             few[:] = [one for one in few if one.arg != "self"]
     text = ast.unparse(arguments).replace("_CASTING", "'same_kind'").replace("_ORDER", "'K'")

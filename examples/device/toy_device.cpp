@@ -246,15 +246,15 @@ BackendStatus add_step(const Step& step, BackendProgram& program) {
 }
 
 BackendStatus compile(BackendDevice* /*device*/, const BackendPlan* plan, BackendProgram** program) try {
-  auto made = std::make_unique<BackendProgram>();
-  made->temporary_bytes = plan->temporary_bytes;  // The kernels need no additional workspace.
+  auto built = std::make_unique<BackendProgram>();
+  built->temporary_bytes = plan->temporary_bytes;  // The kernels need no additional workspace.
   BackendStatus status = kOk;
   for_each_step(std::span(plan->words, plan->word_count), [&](const Step& step) {
-    status = add_step(step, *made);
+    status = add_step(step, *built);
     return status.code == BackendCode::ok;
   });
   if (status.code == BackendCode::ok) {
-    *program = made.release();
+    *program = built.release();
   }
   return status;
 } catch (const std::bad_alloc&) {  // No exception leaves the table.

@@ -182,11 +182,11 @@ const DML_OPERATOR_DESC* Builder::fused(Activation activation) {
 Value Builder::add_node(DML_OPERATOR_TYPE type, const void* desc, const std::vector<const Value*>& inputs,
                         Value result) {
   const DML_OPERATOR_DESC described{type, desc};
-  ComPtr<IDMLOperator> made;
-  check(device_->CreateOperator(&described, IID_PPV_ARGS(&made)), "CreateOperator");
-  operators_.push_back(made);
+  ComPtr<IDMLOperator> built;
+  check(device_->CreateOperator(&described, IID_PPV_ARGS(&built)), "CreateOperator");
+  operators_.push_back(built);
   const auto node = static_cast<UINT>(nodes_.size());
-  nodes_.push_back({made.Get(), nullptr});
+  nodes_.push_back({built.Get(), nullptr});
   for (UINT i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) {
       continue;
@@ -450,10 +450,10 @@ Value Builder::product(const Value& x, UINT columns, float gain) {
   const Value y = value_of({1, 1, rows, columns});
   const DML_GEMM_OPERATOR_DESC desc{
       tensor(a), tensor(b), tensor(c), tensor(y), DML_MATRIX_TRANSFORM_NONE, DML_MATRIX_TRANSFORM_NONE, 1, 1, nullptr};
-  const Value made = add_node(DML_OPERATOR_GEMM, &desc, {&a, &b, &c}, y);
+  const Value built = add_node(DML_OPERATOR_GEMM, &desc, {&a, &b, &c}, y);
   Sizes sizes = x.sizes;
   sizes.back() = columns;
-  return made.view(sizes);
+  return built.view(sizes);
 }
 
 // ---- Sequences ------------------------------------------------------------------------------------------------------

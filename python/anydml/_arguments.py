@@ -52,26 +52,26 @@ def converted(op, inputs, attributes, shape=None):
     first = next((one for one in inputs if one is not None), None)
     if first is None:
         return attributes
-    made, rules = dict(attributes), _RULES.get(op, {})
+    built, rules = dict(attributes), _RULES.get(op, {})
     rank = len(shape) if op == "FOLD" and shape is not None else ndim_of(first)  # FOLD's input has no window dimensions
     is_same = True
     for field, value in attributes.items():
         rule = rules.get(field, "")
         if value is None and rule:
-            made[field] = _default(op, rule, inputs, attributes, shape, rank)
+            built[field] = _default(op, rule, inputs, attributes, shape, rank)
         elif field == "Axis" and _is_integer(value):
-            made[field] = _axis(op, "axis", value, rank)
+            built[field] = _axis(op, "axis", value, rank)
         elif field == "Axes" and (_is_integer(value) or isinstance(value, (list, tuple, range, _np.ndarray))):
-            made[field] = axes_of(op, value, rank)
+            built[field] = axes_of(op, value, rank)
         elif field == "Repeats" and (_is_integer(value) or isinstance(value, (list, tuple, _np.ndarray))):
             sizes = [value] if _is_integer(value) else list(value)
-            made[field] = [1] * (rank - len(sizes)) + sizes
+            built[field] = [1] * (rank - len(sizes)) + sizes
         elif (field in _REPEATED or rule.startswith(("window", "each"))) and (_is_integer(value) or type(value) is float):
-            made[field] = [value] * _count(rule, rank, attributes)
+            built[field] = [value] * _count(rule, rank, attributes)
         else:
             continue
         is_same = False
-    return attributes if is_same else made
+    return attributes if is_same else built
 
 
 def ndim_of(one):
@@ -172,18 +172,18 @@ def taken(op, inputs):
     Arrays of bool become bytes if elements are selected or compared. For logical operators, numbers become truth
     values. True and False become numbers if they are combined with other arrays.
     """
-    made = [_native(one) for one in inputs]
+    built = [_native(one) for one in inputs]
     if {int, float} == set(map(type, inputs)):
-        made = list(map(float, inputs))
+        built = list(map(float, inputs))
     if op in _LOGICAL:
-        made = [_np.asarray(one) != 0 if is_numpys(one) and _is_tested(one) else one for one in made]
-    truths = [_is_truth(one) for one in made]
+        built = [_np.asarray(one) != 0 if is_numpys(one) and _is_tested(one) else one for one in built]
+    truths = [_is_truth(one) for one in built]
     if not any(truths):
-        return inputs if all(one is other for one, other in zip(made, inputs)) else made
+        return inputs if all(one is other for one, other in zip(built, inputs)) else built
     is_byte = op in CHOOSING or op in _COMPARING
     is_beside = not is_byte or not all(truths[op == "ELEMENT_WISE_IF":])
     return [one if not truth else int(one) if is_beside and isinstance(one, (bool, _np.bool_)) else
-            seen_as(one, "uint8") if is_byte else one for one, truth in zip(made, truths)]
+            seen_as(one, "uint8") if is_byte else one for one, truth in zip(built, truths)]
 
 
 def _is_tested(one):

@@ -35,9 +35,9 @@ def assign(symbol, where, value):
 
 def _as_array(value, kind):
     """Converts a number or an array, with NumPy's errors for numbers that do not fit."""
-    made = np.empty(np.shape(value), kind)
-    made[...] = value
-    return made
+    result = np.empty(np.shape(value), kind)
+    result[...] = value
+    return result
 
 
 def _without_leading(value, rank):

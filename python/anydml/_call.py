@@ -84,21 +84,21 @@ class Call:
         """Returns an array for each output that is present."""
         if self.spec.inputs and not arrays:
             raise TypeError(f"{self.name}: no input is given")
-        made, new, is_known = list(outs), [], True
+        built, new, is_known = list(outs), [], True
         for i, one in enumerate(outs):
             if one is True or (one is None and not self._output(i).optional):
-                made[i] = True
+                built[i] = True
                 new.append(i)
                 is_known = is_known and self.shapes[i] is not None and self.dtypes[i] is not None
         if not is_known:
             shapes = [one if one is None or type(one) is tuple else _np.broadcast_shapes(one) for one in self.shapes]
             dtypes = [one if one is None else _four_bits.name_of(one) or _np.dtype(one) for one in self.dtypes]
-            inferred = _core.infer_outputs(self.name, arrays, made, dtypes, shapes, attributes)
+            inferred = _core.infer_outputs(self.name, arrays, built, dtypes, shapes, attributes)
         for i in new:
             shape, dtype = self.shapes[i], self.dtypes[i]
-            made[i] = make(inferred[i][0] if shape is None else shape,
+            built[i] = make(inferred[i][0] if shape is None else shape,
                            _four_bits.dtype_of(inferred[i][1] if dtype is None else dtype))
-        return made
+        return built
 
     def run(self, inputs, outs, attributes, device):
         """Runs over objects that NumPy accepts, and returns the results, with None for absent ones."""

@@ -76,11 +76,11 @@ class DeviceArray:
     def reshape(self, *shape):
         """Returns an array of another shape over the same memory. One size may be -1, as in NumPy."""
         sizes = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-        made = object.__new__(type(self))
-        made._dtype, made._device = self._dtype, self._device
-        made._shape = np.broadcast_to(np.False_, self.shape).reshape(sizes).shape  # applies NumPy's rules
-        made._memory = self._memory.reshaped(made.shape)
-        return made
+        result = object.__new__(type(self))
+        result._dtype, result._device = self._dtype, self._device
+        result._shape = np.broadcast_to(np.False_, self.shape).reshape(sizes).shape  # applies NumPy's rules
+        result._memory = self._memory.reshaped(result.shape)
+        return result
 
     def numpy(self):
         """Returns a copy in the CPU's memory."""
@@ -133,6 +133,6 @@ def to_device(array, device=None):
     array([1., 2., 3.], dtype=float32)
     """
     given = np.asarray(array)
-    made = DeviceArray(given.shape, given.dtype, device)
-    made.copy_from(given)
-    return made
+    result = DeviceArray(given.shape, given.dtype, device)
+    result.copy_from(given)
+    return result

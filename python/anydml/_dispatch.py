@@ -111,8 +111,8 @@ def _wrapped(result, asked):
     """Wraps the result in the operand's type, if there is only one such operand and it has the result's shape."""
     if len(asked) == 1 and isinstance(result, _np.ndarray) and result.shape == getattr(asked[0], "shape", None):
         ufunc = getattr(type(asked[0]), "__array_ufunc__", None)
-        made = NotImplemented if ufunc is None else ufunc(asked[0], Wrapping(result), "__call__", asked[0], 0)
-        return result if made is NotImplemented else made
+        built = NotImplemented if ufunc is None else ufunc(asked[0], Wrapping(result), "__call__", asked[0], 0)
+        return result if built is NotImplemented else built
     return result
 
 
@@ -168,9 +168,9 @@ def _masked(function, op, inputs, out, options, attributes):
         attributes = _converted(op, inputs, attributes)
         masks = function(op, *(_np.ma.getmaskarray(one).view(_np.uint8) for one in inputs), **options, **attributes)
         several = isinstance(results, tuple)
-        made = [_np.ma.array(result, mask=mask.view(bool)) for result, mask in zip(
+        built = [_np.ma.array(result, mask=mask.view(bool)) for result, mask in zip(
             results if several else [results], masks if several else [masks])]
-        return tuple(made) if several else made[0]
+        return tuple(built) if several else built[0]
     if out is None and len(inputs) == 1 and (op in ("REDUCE", "ARGMIN", "ARGMAX") and name in _FILLS):
         fill, axes = _FILLS[name], tuple(_converted(op, inputs, attributes)["Axes"])
         data = one.filled(_extreme(one.dtype, fill) if isinstance(fill, str) else fill)
@@ -207,20 +207,20 @@ def _in_blocks(function, op, inputs, out, options, attributes):
     lazy = [i for i, one in enumerate(inputs) if "dask" in _names_of(type(one))]
     stand_ins = [_np.broadcast_to(_np.zeros((), one.dtype), one.shape) if i in lazy else one
                  for i, one in enumerate(inputs)]
-    made = _equivalent(op, stand_ins, attributes, None if isinstance(options.get("shape"), list) else options.get("shape"))
-    call = _Call(op, made.inputs, None, options.get("dtype"), made.shape or options.get("shape"))
-    results = call.new_outs(call.arrays(made.inputs), call.outs, made.attributes,
-                            make=lambda shape, kind: (made.final or shape, _np.dtype(kind)))
+    built = _equivalent(op, stand_ins, attributes, None if isinstance(options.get("shape"), list) else options.get("shape"))
+    call = _Call(op, built.inputs, None, options.get("dtype"), built.shape or options.get("shape"))
+    results = call.new_outs(call.arrays(built.inputs), call.outs, built.attributes,
+                            make=lambda shape, kind: (built.final or shape, _np.dtype(kind)))
     results = [one for one in results if one is not None]
     # If an operand is reshaped, `function` converts the attributes together with it.
-    if [_np.shape(one) for one in made.inputs] == [_np.shape(one) for one in stand_ins]:
-        attributes = made.attributes
+    if [_np.shape(one) for one in built.inputs] == [_np.shape(one) for one in stand_ins]:
+        attributes = built.attributes
     fixed = {i: one for i, one in enumerate(inputs) if i not in lazy}
     operation = Operation(function, op, fixed, len(lazy), options, attributes)
     operation.nout = len(results)
     arrays, more = [inputs[i] for i in lazy], {}
     shapes = [[f"i{i}_{k}" for k in range(one.ndim)] for i, one in enumerate(arrays)]
-    made = [[f"o{i}_{k}" for k in range(len(shape))] for i, (shape, _) in enumerate(results)]
+    built = [[f"o{i}_{k}" for k in range(len(shape))] for i, (shape, _) in enumerate(results)]
     if op in _ALONG_AXES:  # blocks along other axes are kept
         rank = arrays[0].ndim
         axes = sorted(attributes.get("Axes", [attributes.get("Axis", rank - 1)]))
@@ -228,11 +228,11 @@ def _in_blocks(function, op, inputs, out, options, attributes):
         operation.attributes = {field: list(last) if field == "Axes" else last[0] if field == "Axis" else value
                                 for field, value in attributes.items()}
         operation.options = {name: value for name, value in options.items() if name != "shape"}
-        shapes, made = ([one[0][i] for i in axes] for one in (shapes, made))
-        shapes, made, more = [shapes], [made], {"axes": [tuple(axes)] * 2}
-    numbers = ((name, *map(int, name[1:].split("_"))) for one in made for name in one)
+        shapes, built = ([one[0][i] for i in axes] for one in (shapes, built))
+        shapes, built, more = [shapes], [built], {"axes": [tuple(axes)] * 2}
+    numbers = ((name, *map(int, name[1:].split("_"))) for one in built for name in one)
     sizes = {name: results[i][0][k] for name, i, k in numbers}
-    operation.signature = "->".join(",".join(f"({','.join(one)})" for one in names) for names in (shapes, made))
+    operation.signature = "->".join(",".join(f"({','.join(one)})" for one in names) for names in (shapes, built))
     result = type(arrays[0]).__array_ufunc__(arrays[0], operation, "__call__", *arrays, output_sizes=sizes, **more,
                                              output_dtypes=[kind for _, kind in results], allow_rechunk=True)
     return result if not call.several or isinstance(result, tuple) else (result,)

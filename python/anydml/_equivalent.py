@@ -47,8 +47,8 @@ def equivalent(op, inputs, attributes, shape=None):
     for i in _BROADCAST.get(op, ()):
         if i < len(inputs) and inputs[i] is not None:
             inputs = _with(inputs, i, _extended(inputs[i], _ndim_of(inputs[0])))
-    made = _SPECIAL[op](op, inputs, attributes, before, shape) if op in _SPECIAL else None
-    return made or Equivalent(op, inputs, attributes)
+    built = _SPECIAL[op](op, inputs, attributes, before, shape) if op in _SPECIAL else None
+    return built or Equivalent(op, inputs, attributes)
 
 
 def repeated(op, inputs, attributes, result):
@@ -59,8 +59,8 @@ def repeated(op, inputs, attributes, result):
     if op in ROWS:
         op, attributes = by_rows(op, inputs, attributes)
     shape = None if isinstance(result, tuple) else result.shape
-    made = equivalent(op, inputs, attributes, shape)
-    return made.op, made.inputs, made.attributes, None if made.shape is None else [made.shape]
+    built = equivalent(op, inputs, attributes, shape)
+    return built.op, built.inputs, built.attributes, None if built.shape is None else [built.shape]
 
 
 def _array(one):

@@ -44,9 +44,9 @@ class Recording:
     @classmethod
     def of(cls, recorder, likes, results, device=None):
         """Compiles what a recorder has recorded. `likes`: arrays of the same form as its inputs."""
-        made = cls.__new__(cls)
-        made._compile(recorder, likes, results, device)
-        return made
+        built = cls.__new__(cls)
+        built._compile(recorder, likes, results, device)
+        return built
 
     def _compile(self, recorder, likes, results, device):
         leaves = []
@@ -70,14 +70,14 @@ class Recording:
             packed.append(one if one is not None and one.flags.c_contiguous else _np.empty(shape, kind))
             if one is not None and one is not packed[-1]:
                 # Compile before anything is written: compiling reports an out that overlaps itself.
-                made, strided = _plain(packed[-1]), _plain(one)
-                copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [made], [strided], {}, None), made, strided))
+                built, strided = _plain(packed[-1]), _plain(one)
+                copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [built], [strided], {}, None), built, strided))
         if copies:
             _check_apart(outs)
         self.compiled.run([_plain(one) for one in arrays], [_plain(one) for one in packed])
-        for copy, made, strided in copies:
-            copy.run([made], [strided])
-        return [made if one is None else one for one, made in zip(outs, packed)]
+        for copy, built, strided in copies:
+            copy.run([built], [strided])
+        return [built if one is None else one for one, built in zip(outs, packed)]
 
     def run_on_device(self, arrays, outs, device):
         """Runs over arrays of other libraries on the GPU that it was compiled for."""
@@ -91,10 +91,10 @@ class Recording:
         targets = [one if one is None or _is_packed_on_device(one, f"out[{i}]", *like) else None
                    for i, (one, like) in enumerate(zip(outs, self._outs))]
         results = self.compiled.run_on_device(arrays, targets, [kind == bool for _, kind in self._outs], device)
-        for one, target, made in zip(outs, targets, results):
+        for one, target, built in zip(outs, targets, results):
             if one is not target:
-                _core.run_on_device("ELEMENT_WISE_IDENTITY", [made], [one], {}, None, [[0]], [(True, "", None)])
-        return [made if one is None else one for one, made in zip(outs, results)]
+                _core.run_on_device("ELEMENT_WISE_IDENTITY", [built], [one], {}, None, [[0]], [(True, "", None)])
+        return [built if one is None else one for one, built in zip(outs, results)]
 
     def result(self, outs):
         if self._form is None:
@@ -362,14 +362,14 @@ class Graph:
     def _record(self, given, form, gpu):
         before = list(map(_checksum, given)) if gpu is None else None
         with _watch.Unchanged(), _watch.Executed(self._function) as executed:
-            made = Recording(functools.partial(self._call, form), given, self._device if gpu is None else gpu)
+            built = Recording(functools.partial(self._call, form), given, self._device if gpu is None else gpu)
         if gpu is None and list(map(_checksum, given)) != before:
             raise ValueError("the function changed an array that is one of its arguments; a graph's function must "
                              "not modify its arguments")
         objects = [i for i, one in enumerate(given) if not isinstance(one, (_np.ndarray, _np.generic, *_watch.PLAIN))]
-        made.watch = _watch.Watch(self._function, executed, given, objects, made.constants, _is_same)
-        _watch.keep(made.watch)
-        return made
+        built.watch = _watch.Watch(self._function, executed, given, objects, built.constants, _is_same)
+        _watch.keep(built.watch)
+        return built
 
     def _call(self, form, leaves):
         values = iter(leaves)

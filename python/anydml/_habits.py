@@ -95,10 +95,10 @@ def function_of(op, required, optional, options):
 
     def promote(_, *inputs, **given):
         """Converted arrays take the fast path too."""
-        made = _promoted(op, inputs)
-        if made is inputs:
+        built = _promoted(op, inputs)
+        if built is inputs:
             return run(op, *inputs, **given)
-        return body(*made, *(given.get(name) for name in (*required, *optional, *options)))
+        return body(*built, *(given.get(name) for name in (*required, *optional, *options)))
 
     body = _body_of(promote, op, required, optional, options, _repeated)
     return body

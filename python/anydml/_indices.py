@@ -44,8 +44,8 @@ def gather(x, indices, axis):
         return x._recorder.known(np.zeros(shape, x.dtype))
     rows = plain(x).reshape(math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1:]))
     flat = indices.reshape(1, 1, -1)
-    made = record("GATHER", (rows, flat), None, None, None, None, {"Axis": 1, "IndexDimensions": 1})
-    return made.reshape(shape).view(x.dtype)
+    result = record("GATHER", (rows, flat), None, None, None, None, {"Axis": 1, "IndexDimensions": 1})
+    return result.reshape(shape).view(x.dtype)
 
 
 def _axis_of(axis, array):
@@ -82,8 +82,8 @@ def take_along_axis(arr, indices, axis=-1):
                                   for one in (arr, indices)))
     wide = [np.broadcast_to(one, [one.shape[axis] if i == axis else size for i, size in enumerate(shape)])
             for one in (arr, indices)]
-    made = record("GATHER_ELEMENTS", (plain(wide[0]), wide[1]), None, None, None, None, {"Axis": axis})
-    return made.view(arr.dtype)
+    result = record("GATHER_ELEMENTS", (plain(wide[0]), wide[1]), None, None, None, None, {"Axis": axis})
+    return result.view(arr.dtype)
 
 
 def select(x, where):

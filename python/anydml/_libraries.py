@@ -134,13 +134,13 @@ class Own(Library):
         return self._array(shape, array.dtype if kind is None else kind, array.device)
 
     def number(self, array, bits, size):
-        made = self._array((), f"int{8 * size}", array.device)
-        made.copy_from(np.asarray(bits, made.dtype))
-        return made
+        built = self._array((), f"int{8 * size}", array.device)
+        built.copy_from(np.asarray(bits, built.dtype))
+        return built
 
 
 _KNOWN = {"torch": Torch, "cupy": Cupy, "jax": Jax, "anydml": Own}
-_made = {}
+_created = {}
 
 
 def library_of(kind):
@@ -149,9 +149,9 @@ def library_of(kind):
     A subclass does not inherit the table, because it may override __dlpack__.
     """
     name = next((name for name in names_of(kind) if name in _KNOWN), None) or next(names_of(kind))
-    if name not in _made:
-        _made[name] = _KNOWN.get(name, Library)(name)
-    return _made[name], kind.__dict__.get("__dlpack_c_exchange_api__")
+    if name not in _created:
+        _created[name] = _KNOWN.get(name, Library)(name)
+    return _created[name], kind.__dict__.get("__dlpack_c_exchange_api__")
 
 
 def names_of(kind):

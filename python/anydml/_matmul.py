@@ -35,9 +35,9 @@ def _slow_path(a, b, out, device):
     a, b = (x if hasattr(x, "reshape") else _np.asarray(x) for x in (a, b))
     _check_floats(a, b)
     if out is None:
-        made = _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
+        result = _multiplied(a, b, lambda left, right, shape: _run("GEMM", left, right, None, shape=shape, device=device,
                                                                  **_PLAIN))
-        return made[()] if isinstance(made, _np.ndarray) and made.ndim == 0 else made  # NumPy scalars
+        return result[()] if isinstance(result, _np.ndarray) and result.ndim == 0 else result  # NumPy scalars
     seen = out[..., None, :] if a.ndim == 1 and b.ndim > 1 else out[None, None] if a.ndim == 1 else out
     seen = seen[..., None] if b.ndim == 1 and a.ndim > 1 else seen
 

@@ -28,11 +28,11 @@ def multiplied(a, b, multiply):
                          "rows of b, as many as a has columns")
     batch = _np.broadcast_shapes(tuple(left.shape[:-2]), tuple(right.shape[:-2]))
     left, right = (_repeated(x, (*batch, *x.shape[-2:])) for x in (left, right))
-    made = multiply(left, right, (*batch, left.shape[-2], right.shape[-1]))
+    result = multiply(left, right, (*batch, left.shape[-2], right.shape[-1]))
     if a.ndim > 1 and b.ndim > 1:
-        return made
-    rows, columns = ([] if x.ndim == 1 else [size] for x, size in zip((a, b), made.shape[-2:]))
-    return made.reshape([*batch, *rows, *columns])
+        return result
+    rows, columns = ([] if x.ndim == 1 else [size] for x, size in zip((a, b), result.shape[-2:]))
+    return result.reshape([*batch, *rows, *columns])
 
 
 def check_floats(*arrays):

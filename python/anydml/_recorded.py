@@ -58,12 +58,12 @@ def _reduced(x, axis, keepdims, reduce, of_nothing):
     if any(x.shape[i] == 0 for i in axes):
         if of_nothing is None:
             raise ValueError("zero-size array to reduction operation which has no identity")
-        made = x._recorder.known(np.full(shape, of_nothing, x.dtype))
+        result = x._recorder.known(np.full(shape, of_nothing, x.dtype))
     elif not axes and x.ndim:
-        made = x
+        result = x
     else:
-        made = reduce(x if x.ndim else x.reshape(1), axes or [0]).reshape(shape)
-    return made if keepdims else made.reshape([size for i, size in enumerate(shape) if i not in axes])
+        result = reduce(x if x.ndim else x.reshape(1), axes or [0]).reshape(shape)
+    return result if keepdims else result.reshape([size for i, size in enumerate(shape) if i not in axes])
 
 
 def _by_reduce(function, of_nothing):
@@ -148,8 +148,8 @@ def _index_of_extreme(name):
             shape = [1 if i == axis else size for i, size in enumerate(x.shape)]
         if x.shape[axis] == 0:
             raise ValueError(f"attempt to get {name} of an empty sequence")
-        made = operate(name.upper(), x, dtype=np.int64, Axes=[axis], AxisDirection="INCREASING")
-        return made.reshape(shape) if keepdims else made.reshape([n for i, n in enumerate(made.shape) if i != axis])
+        result = operate(name.upper(), x, dtype=np.int64, Axes=[axis], AxisDirection="INCREASING")
+        return result.reshape(shape) if keepdims else result.reshape([n for i, n in enumerate(result.shape) if i != axis])
 
     return function
 
@@ -234,9 +234,9 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if x.dtype.kind != "f":
         return x
     limits = np.finfo(x.dtype)
-    made = where(is_nan(x), nan, x)
-    made = where(equal(x, math.inf), float(limits.max) if posinf is None else posinf, made)
-    return where(equal(x, -math.inf), float(limits.min) if neginf is None else neginf, made)
+    result = where(is_nan(x), nan, x)
+    result = where(equal(x, math.inf), float(limits.max) if posinf is None else posinf, result)
+    return where(equal(x, -math.inf), float(limits.min) if neginf is None else neginf, result)
 
 
 def where_(condition, x=None, y=None):

@@ -22,8 +22,8 @@ def _ordered(x, axis, name, order=None, kind=None, stable=None):
     x, axis = (x.reshape(-1), 0) if axis is None else (x, _recorded.axis_of(axis, x.ndim))
     if x.size == 0 or x.ndim == 0:
         return x, x._recorder.known(np.zeros(x.shape, np.int64))
-    made, indices = operate("TOP_K1", plain(x), Axis=axis, K=x.shape[axis], AxisDirection="INCREASING")
-    return made.view(x.dtype), indices
+    result, indices = operate("TOP_K1", plain(x), Axis=axis, K=x.shape[axis], AxisDirection="INCREASING")
+    return result.view(x.dtype), indices
 
 
 def sort(a, axis=-1, kind=None, order=None, *, stable=None):
@@ -60,11 +60,11 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     if rows.dtype == bool:
         raise TypeError("numpy.median of bool cannot be part of a graph; convert it with astype")
     in_order = sort(rows)
-    made = _recorded.mean(in_order[..., (count - 1) // 2:count // 2 + 1], -1)
+    result = _recorded.mean(in_order[..., (count - 1) // 2:count // 2 + 1], -1)
     if a.dtype.kind == "f":
         last = in_order[..., -1]
-        made = where(is_nan(last), last, made)
-    return made.reshape([1 if i in axes else size for i, size in enumerate(a.shape)]) if keepdims else made
+        result = where(is_nan(last), last, result)
+    return result.reshape([1 if i in axes else size for i, size in enumerate(a.shape)]) if keepdims else result
 
 
 # ---- Logarithms and exponentials ------------------------------------------------------------------------------------
@@ -79,16 +79,16 @@ def _in_double(function, name):
     return over
 
 
-def _rounded(made):
-    return made.astype(np.float32)
+def _rounded(result):
+    return result.astype(np.float32)
 
 
 def _log1p(x):
     """log(u) * (x / (u - 1)), where u is 1 + x rounded: the factor corrects the error of the sum."""
     sum_ = 1 + x
     log = operate("ELEMENT_WISE_LOG", sum_)
-    made = _rounded(multiply(log.astype(np.float64), divide(x.astype(np.float64), subtract(sum_.astype(np.float64), 1))))
-    return where(equal(sum_, 1), x, where(equal(sum_, math.inf), x, where(equal(sum_, 0), log, made)))
+    result = _rounded(multiply(log.astype(np.float64), divide(x.astype(np.float64), subtract(sum_.astype(np.float64), 1))))
+    return where(equal(sum_, 1), x, where(equal(sum_, math.inf), x, where(equal(sum_, 0), log, result)))
 
 
 def _expm1(x):
@@ -96,9 +96,9 @@ def _expm1(x):
     difference itself is exact enough."""
     whole = operate("ELEMENT_WISE_EXP", x)
     log, less_one = operate("ELEMENT_WISE_LOG", whole), subtract(whole.astype(np.float64), 1)
-    made = _rounded(multiply(less_one, divide(x.astype(np.float64), log.astype(np.float64))))
-    made = where(logical_or(less(x, -1), equal(whole, math.inf)), _rounded(less_one), made)
-    return where(equal(whole, 1), x, made)
+    result = _rounded(multiply(less_one, divide(x.astype(np.float64), log.astype(np.float64))))
+    result = where(logical_or(less(x, -1), equal(whole, math.inf)), _rounded(less_one), result)
+    return where(equal(whole, 1), x, result)
 
 
 def _log10(x):

@@ -123,8 +123,8 @@ def _pair(a, names, b, others, kept):
         return moved.reshape(math.prod(sizes[one] for one in batch), *(math.prod(sizes[one] for one in part)
                                                                        for part in (rows, columns)))
 
-    made = multiply_matrices(matrices(a, names, left, gone), matrices(b, others, gone, right))
-    return made.reshape([sizes[one] for one in order]), order
+    built = multiply_matrices(matrices(a, names, left, gone), matrices(b, others, gone, right))
+    return built.reshape([sizes[one] for one in order]), order
 
 
 def tensordot(a, b, axes=2):
@@ -193,8 +193,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
                         "expected None, 'fro', 1, -1, inf or -inf")
     rows, columns = (one % x.ndim for one in axes)
     along, over = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    made = extremes[math.copysign(math.inf, ord)](_recorded.sum(sizes, along, keepdims=True), over, keepdims=True)
-    return made if keepdims else made.reshape([n for i, n in enumerate(made.shape) if i not in (rows, columns)])
+    built = extremes[math.copysign(math.inf, ord)](_recorded.sum(sizes, along, keepdims=True), over, keepdims=True)
+    return built if keepdims else built.reshape([n for i, n in enumerate(built.shape) if i not in (rows, columns)])
 
 
 FUNCTIONS.update({np.einsum: einsum, np.tensordot: tensordot, np.inner: inner, np.vdot: vdot, np.trace: trace,

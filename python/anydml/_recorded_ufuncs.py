@@ -255,8 +255,8 @@ def where(condition, a, b):
     condition = truths(condition)
     if not any(type(one) is Symbol for one in (condition, a, b)):
         return np.where(condition, a, b)
-    made = operate("ELEMENT_WISE_IF", plain(condition), plain(a), plain(b))
-    return view_as_bool(made) if kind == bool else made
+    built = operate("ELEMENT_WISE_IF", plain(condition), plain(a), plain(b))
+    return view_as_bool(built) if kind == bool else built
 
 
 def _maximum_of_numbers(extreme):
@@ -348,8 +348,8 @@ def is_finite(x):
 def _sign(x):
     if x.dtype == bool:
         raise TypeError("numpy.sign of bool cannot be part of a graph; convert it with astype")
-    made = operate("ELEMENT_WISE_SIGN", x)
-    return where(is_nan(x), x, made) if x.dtype.kind == "f" else made
+    built = operate("ELEMENT_WISE_SIGN", x)
+    return where(is_nan(x), x, built) if x.dtype.kind == "f" else built
 
 
 def _sign_bit(x):

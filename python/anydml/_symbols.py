@@ -131,9 +131,9 @@ class Symbol:
         if self._stand_in.flags.c_contiguous:  # values themselves never change, so both share one
             bits = self if self.dtype != bool else Symbol(self._recorder, self._storage, self._start,
                                                           self._stand_in.view(_np.uint8))
-            made = self._recorder.symbol(bits._id(), self._stand_in)
-            made._storage.is_array = not self._is_number()
-            return made
+            built = self._recorder.symbol(bits._id(), self._stand_in)
+            built._storage.is_array = not self._is_number()
+            return built
         return self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
 
     def _is_number(self):
@@ -222,12 +222,12 @@ class Symbol:
             what = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
             by = f" with {', '.join(options)}" if options and method == "__call__" and ufunc in UFUNCS else ""
             raise TypeError(_refused(what, by))
-        made = UFUNCS[ufunc](*inputs)
+        built = UFUNCS[ufunc](*inputs)
         if all(one is None for one in out):
-            return fresh(made, inputs)
+            return fresh(built, inputs)
         if len(out) > 1:
             raise TypeError(_refused(ufunc.__name__, " with out"))
-        return changed(out[0], made, f"numpy.{ufunc.__name__}")
+        return changed(out[0], built, f"numpy.{ufunc.__name__}")
 
     def _seen(self, look, may_copy=True):
         """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""

@@ -60,12 +60,12 @@ def in_float32(function, op, inputs, out, dtype):
                     and one.is_floating_point())
     outs = out if isinstance(out, (tuple, list)) else (out,)
     wide = [_widened(one) for one in outs]
-    made = function([_widened(one) for one in inputs], type(out)(wide) if outs is out else wide[0])
+    result = function([_widened(one) for one in inputs], type(out)(wide) if outs is out else wide[0])
     for one, other in zip(outs, wide):
         if one is not other:
             one.copy_(other)
-    several = isinstance(made, (tuple, list))
-    results = list(made) if several else [made]
+    several = isinstance(result, (tuple, list))
+    results = list(result) if several else [result]
     kinds = dtype if isinstance(dtype, (tuple, list)) else [dtype] * len(results)
     given = outs if len(outs) == len(results) else [None] * len(results)
     for i, one in enumerate(results):
@@ -73,7 +73,7 @@ def in_float32(function, op, inputs, out, dtype):
             results[i] = given[i]
         elif is_narrow and kinds[i] is None and isinstance(one, torch.Tensor) and one.dtype == torch.float32:
             results[i] = one.to(torch.bfloat16)
-    return type(made)(results) if several else results[0]
+    return type(result)(results) if several else results[0]
 
 
 def _widened(one):

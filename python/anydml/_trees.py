@@ -24,7 +24,7 @@ def put_together(form, values, list_kind=list):
     if form is None:
         return next(values)
     kind, keys, parts = form
-    made = [put_together(part, values, list_kind) for part in parts]
+    result = [put_together(part, values, list_kind) for part in parts]
     if kind is dict:
-        return dict(zip(keys, made))
-    return list_kind(made) if kind is list else tuple(made) if kind is tuple else kind(*made)
+        return dict(zip(keys, result))
+    return list_kind(result) if kind is list else tuple(result) if kind is tuple else kind(*result)

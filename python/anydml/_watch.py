@@ -345,17 +345,17 @@ class Watch:
 
     def renew(self, arguments):
         """Describes the current state, and returns whether the arrays are unchanged."""
-        made = _Description(self._codes, self._is_whole)
+        result = _Description(self._codes, self._is_whole)
         for i, _ in self._objects:
-            made.add(i, arguments[i])
-        made.add(self._function, self._function)
-        made.add_globals()
+            result.add(i, arguments[i])
+        result.add(self._function, self._function)
+        result.add_globals()
         for one in self._constants:
-            made.add_constant(one)
-        before, self._fingerprints = self._fingerprints, made.fingerprints
-        roots = tuple([(root, one) for root, one in made.roots if root is not self._function or one[0] != _WEAK])
+            result.add_constant(one)
+        before, self._fingerprints = self._fingerprints, result.fingerprints
+        roots = tuple([(root, one) for root, one in result.roots if root is not self._function or one[0] != _WEAK])
         self.tree = (self._same, roots) if roots else None
-        return before == made.fingerprints
+        return before == result.fingerprints
 
     def holds(self, arguments, contents=True):
         return self.tree is None or _core.watch_holds(self.tree, arguments, contents)

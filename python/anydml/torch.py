@@ -63,11 +63,11 @@ def with_out(function, inputs, out):
         raise TypeError("out: a tensor is traced, transformed or without memory (meta), so it cannot be written; "
                         "call without out")
     plain = arrays[len(inputs):]
-    made = function(arrays[:len(inputs)], plain if several else plain[0])
-    if not isinstance(made, tuple):
+    built = function(arrays[:len(inputs)], plain if several else plain[0])
+    if not isinstance(built, tuple):
         return out
     # The caller's tensors share the memory and the version of the detached ones.
-    return tuple(old if one is new else new for old, one, new in zip(given[len(inputs):], plain, made))
+    return tuple(old if one is new else new for old, one, new in zip(given[len(inputs):], plain, built))
 
 
 def call_by_name(name, arguments, named):
@@ -77,11 +77,11 @@ def call_by_name(name, arguments, named):
 
 @torch.compiler.allow_in_graph
 def _by_name(name, arguments, named):
-    made = _FUNCTIONS[name](*map(_restored, arguments), **{key: _restored(one) for key, one in named.items()})
+    built = _FUNCTIONS[name](*map(_restored, arguments), **{key: _restored(one) for key, one in named.items()})
     # Without a tensor argument the results are NumPy arrays, but values in PyTorch's graphs must be tensors.
-    made = [torch.from_numpy(one) if isinstance(one, _np.ndarray) else one
-            for one in (made if isinstance(made, tuple) else (made,))]
-    return tuple(made) if len(made) > 1 else made[0]
+    built = [torch.from_numpy(one) if isinstance(one, _np.ndarray) else one
+            for one in (built if isinstance(built, tuple) else (built,))]
+    return tuple(built) if len(built) > 1 else built[0]
 
 
 def _described(value):
@@ -173,8 +173,8 @@ class _Options:
     def equivalent(self, inputs, outputs, which, wanted):
         """Returns a function of only the inputs `which` that computes the outputs `wanted` with PyTorch's own functions.
         `outputs` are their sizes and types."""
-        made = _equivalents.find(self.name)
-        if made is None:
+        built = _equivalents.find(self.name)
+        if built is None:
             raise NotImplementedError(f"anydml: {self.name} has no gradient")
 
         given = _equivalents.Given(self.attributes, self.present, *zip(*outputs), inputs[which[0]].device)
@@ -183,7 +183,7 @@ class _Options:
             every = list(inputs)
             for i, one in zip(which, some):
                 every[i] = one
-            found = made(given, *every)
+            found = built(given, *every)
             found = found if isinstance(found, (list, tuple)) else [found]
             # The inputs of an element-wise operator may be broadcast to a larger shape.
             return tuple(found[i] if found[i].shape == outputs[i][0] else found[i].expand(outputs[i][0]) for i in wanted)
@@ -237,10 +237,10 @@ def _(op, inputs, options):
     call = given.call
     arrays = call.arrays([None if one is None else _stand_in(one, (1,) * min(one.ndim, 8) if is_broadcast else one.shape)
                           for one in inputs])
-    made = call.new_outs(arrays, call.outs, given.restored, make=lambda shape, dtype: (shape, dtype))
+    built = call.new_outs(arrays, call.outs, given.restored, make=lambda shape, dtype: (shape, dtype))
     shape = _broadcast(op, [one.shape for one in tensors], given.shapes[0]) if is_broadcast else None
     return [torch.empty(one[0] if shape is None else shape, dtype=getattr(torch, _np.dtype(one[1]).name), device=device)
-            for one in made if one is not None]
+            for one in built if one is not None]
 
 
 def _device_of(op, tensors):

@@ -78,20 +78,20 @@ void BufferMemory::give_back(void* address, std::uint64_t bytes) const noexcept 
 }
 
 BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
-  auto made = std::make_unique<Block>();
-  made->kind = kind;
-  made->slots = static_cast<std::uint32_t>(block_bytes_ / slot_bytes(kind));
-  made->free.resize(made->slots);
-  std::iota(made->free.rbegin(), made->free.rend(), 0U);  // the first slot is handed out first
+  auto created = std::make_unique<Block>();
+  created->kind = kind;
+  created->slots = static_cast<std::uint32_t>(block_bytes_ / slot_bytes(kind));
+  created->free.resize(created->slots);
+  std::iota(created->free.rbegin(), created->free.rend(), 0U);  // the first slot is handed out first
   reserve_total(open_[kind], block_counts_[kind] + 1);
-  made->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would be wasteful
-  if (made->mapping.start == nullptr) {
+  created->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would be wasteful
+  if (created->mapping.start == nullptr) {
     return nullptr;
   }
-  ASAN_POISON_MEMORY_REGION(made->mapping.aligned, block_bytes_);
-  Block* block = made.get();
+  ASAN_POISON_MEMORY_REGION(created->mapping.aligned, block_bytes_);
+  Block* block = created.get();
   try {
-    blocks_.emplace(block->mapping.aligned, std::move(made));
+    blocks_.emplace(block->mapping.aligned, std::move(created));
   } catch (...) {
     ASAN_UNPOISON_MEMORY_REGION(block->mapping.aligned, block_bytes_);
     static_cast<void>(unmap(block->mapping));

@@ -44,7 +44,7 @@ Status run_once(const anydml_device* wanted, const Call& call) {
   CallKey key;
   RecentCalls* const recent = make_key(wanted, call, key) ? RecentCalls::of_thread() : nullptr;
   const anydml_compiled* known = recent != nullptr ? recent->find(key) : nullptr;
-  std::unique_ptr<anydml_compiled> made;
+  std::unique_ptr<anydml_compiled> created;
   if (known == nullptr) {
     auto desc = check(call);
     ANYDML_TRY(desc);
@@ -52,14 +52,14 @@ Status run_once(const anydml_device* wanted, const Call& call) {
     ANYDML_TRY(device);
     auto compiled = compile(*device.value(), std::move(desc.value()));
     ANYDML_TRY(compiled);
-    made = std::move(compiled.value());
-    known = made.get();
+    created = std::move(compiled.value());
+    known = created.get();
   }
   Addresses addresses(known->surface.tensors.size());
   set_addresses(known->surface, call, addresses);
   ANYDML_TRY(run_compiled(*known, addresses));
-  if (made != nullptr && recent != nullptr) {
-    recent->add(key, std::move(made));
+  if (created != nullptr && recent != nullptr) {
+    recent->add(key, std::move(created));
   }
   return {};
 }
@@ -132,9 +132,9 @@ int compile_operator(const char* function, const anydml_options* given, const Ar
         kept.push_back({.input = i, .data = call.value().inputs[i].data});
       }
     }
-    auto made = compile(*device.value(), std::move(desc.value()), kept, compile_options(options.value()));
-    ANYDML_TRY(made);
-    *compiled = made.value().release();
+    auto created = compile(*device.value(), std::move(desc.value()), kept, compile_options(options.value()));
+    ANYDML_TRY(created);
+    *compiled = created.value().release();
     return {};
   });
 }

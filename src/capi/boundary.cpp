@@ -36,11 +36,11 @@ const std::optional<pthread_key_t> g_end_of_thread = [] {
 
 Message* message_of_thread() noexcept {
   if (t_message == nullptr && g_end_of_thread) {
-    auto* made = new (std::nothrow) Message;
-    if (made != nullptr && pthread_setspecific(*g_end_of_thread, made) == 0) {
-      t_message = made;
+    auto* created = new (std::nothrow) Message;
+    if (created != nullptr && pthread_setspecific(*g_end_of_thread, created) == 0) {
+      t_message = created;
     } else {
-      delete made;
+      delete created;
     }
   }
   return t_message;

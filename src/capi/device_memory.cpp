@@ -17,18 +17,19 @@ namespace anydml {
 
 Result<std::shared_ptr<DeviceMemory>> DeviceMemory::allocate(const Device& device, std::string_view label,
                                                              std::uint64_t bytes, Named named, MemoryKind kind) {
-  std::shared_ptr<DeviceMemory> made(new DeviceMemory(device, bytes, kind));
-  ANYDML_TRY(from_backend(label, *device.backend, device.backend->allocate(device.handle, kind, bytes, &made->block_)));
-  made->origin_ = Origin::allocated;
+  std::shared_ptr<DeviceMemory> created(new DeviceMemory(device, bytes, kind));
+  ANYDML_TRY(
+      from_backend(label, *device.backend, device.backend->allocate(device.handle, kind, bytes, &created->block_)));
+  created->origin_ = Origin::allocated;
   if (named == Named::yes) {
-    ANYDML_TRY(made->name(label));
+    ANYDML_TRY(created->name(label));
   }
-  return made;
+  return created;
 }
 
 Result<std::shared_ptr<DeviceMemory>> DeviceMemory::wrap(const Device& device, std::string_view label, void* host,
                                                          std::uint64_t bytes) {
-  std::shared_ptr<DeviceMemory> made(new DeviceMemory(device, bytes, MemoryKind::device_buffer));
+  std::shared_ptr<DeviceMemory> created(new DeviceMemory(device, bytes, MemoryKind::device_buffer));
   if (device.info.shares_addresses != 0) {
     if (device.info.unified_memory == 0 && device.backend->access(device.handle, host) != Access::direct) {
       return Error{
@@ -37,12 +38,12 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::wrap(const Device& device, s
                       "driver shares with the CPU",
                       label, device.info.name)};
     }
-    made->origin_ = Origin::given;
-    made->block_ = {.handle = nullptr,
-                    .address = reinterpret_cast<std::uintptr_t>(host),
-                    .host = device.info.unified_memory != 0 ? static_cast<std::byte*>(host) : nullptr};
-    made->pointer_ = static_cast<std::byte*>(host);
-    return made;
+    created->origin_ = Origin::given;
+    created->block_ = {.handle = nullptr,
+                       .address = reinterpret_cast<std::uintptr_t>(host),
+                       .host = device.info.unified_memory != 0 ? static_cast<std::byte*>(host) : nullptr};
+    created->pointer_ = static_cast<std::byte*>(host);
+    return created;
   }
   if (device.backend->import_host == nullptr) {
     return Error{ErrorKind::invalid_argument,
@@ -51,10 +52,10 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::wrap(const Device& device, s
                              label, device.info.name)};
   }
   ANYDML_TRY(
-      from_backend(label, *device.backend, device.backend->import_host(device.handle, host, bytes, &made->block_)));
-  made->origin_ = Origin::imported;
-  ANYDML_TRY(made->name(label));
-  return made;
+      from_backend(label, *device.backend, device.backend->import_host(device.handle, host, bytes, &created->block_)));
+  created->origin_ = Origin::imported;
+  ANYDML_TRY(created->name(label));
+  return created;
 }
 
 // Reserves addresses and registers them, unless the device's own address can be used.

@@ -279,13 +279,13 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
     return run.run(compiled, reached);
   }
   const Device& device = *compiled.device;
-  std::unique_ptr<anydml_compiled> made;
+  std::unique_ptr<anydml_compiled> created;
   if (copied.any()) {
     auto other = specialised(compiled, copied);
     ANYDML_TRY(other);
-    made = std::move(other.value());
+    created = std::move(other.value());
   }
-  const anydml_compiled& program = made != nullptr ? *made : compiled;
+  const anydml_compiled& program = created != nullptr ? *created : compiled;
   std::optional<Copies> copies;
   std::uint64_t bytes = program.temporary_bytes;
   if (copied.any()) {

@@ -43,9 +43,9 @@ int add_value(const char* function, anydml_graph* graph, const anydml_tensor* te
       return bad_call(function, "tensor is null; expected a pointer to an anydml_tensor");
     }
     const std::scoped_lock lock(graph->mutex);
-    const auto made = add(graph->builder);
-    ANYDML_TRY(made);
-    *value = made.value();
+    const auto created = add(graph->builder);
+    ANYDML_TRY(created);
+    *value = created.value();
     return {};
   });
 }
@@ -66,9 +66,9 @@ int compile(const char* function, const anydml_graph* graph, const anydml_option
     const auto device = choose_device(options.value().device);
     ANYDML_TRY(device);
     const std::scoped_lock lock(graph->mutex);
-    auto made = graph->builder.compile(*device.value(), compile_options(options.value()));
-    ANYDML_TRY(made);
-    *compiled = made.value().release();
+    auto created = graph->builder.compile(*device.value(), compile_options(options.value()));
+    ANYDML_TRY(created);
+    *compiled = created.value().release();
     return {};
   });
 }

@@ -72,26 +72,26 @@ Result<TensorDesc> GraphBuilder::read(const std::string& name, const anydml_tens
 }
 
 Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const anydml_tensor& tensor) const {
-  const auto made = read(name, tensor);
-  ANYDML_TRY(made);
-  if (reach_of(made.value()).first < 0) {
+  const auto created = read(name, tensor);
+  ANYDML_TRY(created);
+  if (reach_of(created.value()).first < 0) {
     return invalid({kGraphLabel, name},
                    format_text("strides are {}; expected 0 or more: a value of a graph begins with its first element",
-                               shape_text(made.value().strides, made.value().rank)));
+                               shape_text(created.value().strides, created.value().rank)));
   }
-  return made;
+  return created;
 }
 
 Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
-  const auto made = read_forward(format_text("input {}", inputs_.size()), tensor);
-  ANYDML_TRY(made);
+  const auto created = read_forward(format_text("input {}", inputs_.size()), tensor);
+  ANYDML_TRY(created);
   reserve_more(graph_.inputs, 1);  // reserve everything first, so that a failure changes nothing
   reserve_more(inputs_, 1);
   reserve_more(values_, 1);
-  graph_.inputs.push_back({.extent = extent_of(made.value())});
-  inputs_.push_back(made.value());
+  graph_.inputs.push_back({.extent = extent_of(created.value())});
+  inputs_.push_back(created.value());
   const auto index = static_cast<std::uint32_t>(inputs_.size() - 1);
-  return add({made.value(), {.kind = SourceKind::input, .index = index}, bytes_of(made.value())});
+  return add({created.value(), {.kind = SourceKind::input, .index = index}, bytes_of(created.value())});
 }
 
 Result<anydml_value> GraphBuilder::add_shared_constant(std::shared_ptr<SharedConstants> shared,
@@ -101,28 +101,28 @@ Result<anydml_value> GraphBuilder::add_shared_constant(std::shared_ptr<SharedCon
         "anydml_graph_add_shared_constant",
         "constants differs from the one before; expected one anydml_constants for all constants of a graph");
   }
-  const auto made = add_constant(tensor);
-  ANYDML_TRY(made);
+  const auto created = add_constant(tensor);
+  ANYDML_TRY(created);
   constants_.back().is_shared = constants_.back().data != nullptr;
   shared_ = std::move(shared);
-  return made;
+  return created;
 }
 
 Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   const std::string name = format_text("constant {}", constants_.size());
-  const auto made = read_forward(name, tensor);
-  ANYDML_TRY(made);
-  const bool empty = bytes_of(made.value()) == 0;
+  const auto created = read_forward(name, tensor);
+  ANYDML_TRY(created);
+  const bool empty = bytes_of(created.value()) == 0;
   if (tensor.data == nullptr && !empty) {
     return invalid({kGraphLabel, name}, "data is null; expected the data of a constant");
   }
   reserve_more(graph_.constants, 1);
   reserve_more(constants_, 1);
   reserve_more(values_, 1);
-  graph_.constants.push_back(extent_of(made.value()));
+  graph_.constants.push_back(extent_of(created.value()));
   constants_.push_back({.data = empty ? nullptr : static_cast<const std::byte*>(tensor.data)});
   const auto index = static_cast<std::uint32_t>(constants_.size() - 1);
-  return add({made.value(), {.kind = SourceKind::constant, .index = index}, bytes_of(made.value())});
+  return add({created.value(), {.kind = SourceKind::constant, .index = index}, bytes_of(created.value())});
 }
 
 Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
@@ -131,17 +131,17 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   ANYDML_TRY(value);
   const auto read_tensor = read("view", tensor);
   ANYDML_TRY(read_tensor);
-  const TensorDesc& made = read_tensor.value();
-  Value view{made, value.value()->source, value.value()->bytes};
-  const Reach reach = reach_of(made);
+  const TensorDesc& created = read_tensor.value();
+  Value view{created, value.value()->source, value.value()->bytes};
+  const Reach reach = reach_of(created);
   if (reach.first == reach.end) {  // the view has no elements
     return add(view);
   }
-  if (is_four_bits(made.type)) {
+  if (is_four_bits(created.type)) {
     if (offset % 2 != 0) {
       return invalid({kGraphLabel, "view"}, format_text("offset is {}; expected an even number of elements, since two "
                                                         "elements of {} share a byte",
-                                                        offset, type_name(made.type)));
+                                                        offset, type_name(created.type)));
     }
     offset /= 2;
   }
@@ -149,7 +149,7 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   std::int64_t first = 0;
   std::int64_t end = 0;
   const bool counted =
-      !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_alignment(made.type)), &offset) &&
+      !__builtin_mul_overflow(offset, static_cast<std::int64_t>(element_alignment(created.type)), &offset) &&
       !__builtin_add_overflow(view.source.offset, offset, &view.source.offset) &&
       !__builtin_add_overflow(view.source.offset, reach.first, &first) &&
       !__builtin_add_overflow(view.source.offset, reach.end, &end);
@@ -159,7 +159,7 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
         format_text(
             "{} with sizes {} and strides {} covers {}; expected the bytes 0 to {}, the "
             "extent of the value",
-            type_name(made.type), shape_text(made.sizes, made.rank), shape_text(made.strides, made.rank),
+            type_name(created.type), shape_text(created.sizes, created.rank), shape_text(created.strides, created.rank),
             counted ? format_text("the bytes {} to {}", first, end) : std::string("more bytes than can be counted"),
             there));
   }
@@ -177,21 +177,21 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
     return in_node(built.error());
   }
   std::vector<anydml_tensor> taken(inputs.size());  // absent inputs have the type ANYDML_NONE
-  GraphNode made;
+  GraphNode created;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    made.sources.emplace_back();
+    created.sources.emplace_back();
     if (inputs[i] != 0) {
       const auto value = find(inputs[i], [&] { return format_text("node {}: {}: inputs[{}]", node, op.name, i); });
       ANYDML_TRY(value);
       taken[i] = as_given(value.value()->tensor);
-      made.sources.back() = value.value()->source;
+      created.sources.back() = value.value()->source;
     }
   }
   auto desc = check({.op = &op, .inputs = taken, .outputs = outputs, .attributes = attributes});
   if (!desc) {
     return in_node(desc.error());
   }
-  made.sources.resize(desc.value().input_count);
+  created.sources.resize(desc.value().input_count);
   for (const OpTensor& output : desc.value().outputs()) {
     if (output.present && output.reach.first < 0) {
       return in_node(invalid(desc.value(), output,
@@ -199,14 +199,14 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
                                          "element",
                                          shape_text(output.tensor.strides, output.tensor.rank))));
     }
-    made.outputs.push_back(output.present ? extent_of(output.tensor) : Extent{});
+    created.outputs.push_back(output.present ? extent_of(output.tensor) : Extent{});
   }
   if (values_.size() + outputs.size() > kMostValues) {
     return in_node({ErrorKind::out_of_memory, "the graph has reached the maximum number of values"});
   }
-  made.op = std::make_shared<const OpDesc>(std::move(desc.value()));
+  created.op = std::make_shared<const OpDesc>(std::move(desc.value()));
   reserve_more(values_, outputs.size());
-  graph_.nodes.push_back(std::move(made));
+  graph_.nodes.push_back(std::move(created));
   const auto tensors = graph_.nodes.back().op->outputs();
   for (std::uint32_t i = 0; i < outputs.size(); ++i) {
     const TensorDesc& tensor = tensors[i].tensor;
@@ -221,9 +221,9 @@ bool GraphBuilder::is_whole(const Value& value) const {
   if (value.source.kind != SourceKind::node || value.source.offset != 0) {
     return false;
   }
-  const TensorDesc& made = graph_.nodes[value.source.index].op->outputs()[value.source.output].tensor;
-  return (made.type == value.tensor.type && same_layout(made, value.tensor)) ||
-         (is_dense(made) && is_packed(value.tensor) && bytes_of(made) == bytes_of(value.tensor));
+  const TensorDesc& created = graph_.nodes[value.source.index].op->outputs()[value.source.output].tensor;
+  return (created.type == value.tensor.type && same_layout(created, value.tensor)) ||
+         (is_dense(created) && is_packed(value.tensor) && bytes_of(created) == bytes_of(value.tensor));
 }
 
 Status GraphBuilder::add_output(anydml_value of) {
@@ -256,25 +256,25 @@ Status GraphBuilder::add_output(anydml_value of) {
 }
 
 void GraphBuilder::make_surface(const std::vector<bool>& used, anydml_compiled& compiled) const {
-  CompiledGraph& made = compiled.graph.emplace();
-  made.nodes = graph_.nodes.size();
+  CompiledGraph& created = compiled.graph.emplace();
+  created.nodes = graph_.nodes.size();
   const std::size_t count = inputs_.size() + outputs_.size();
-  made.names.reserve(count);
-  made.tensors.reserve(count);
+  created.names.reserve(count);
+  created.tensors.reserve(count);
   bool empty = true;
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_input = i < inputs_.size();
     const std::size_t number = is_input ? i : i - inputs_.size();
-    made.names.push_back(format_text("{} {}", is_input ? "input" : "output", number));
+    created.names.push_back(format_text("{} {}", is_input ? "input" : "output", number));
     const TensorDesc& tensor = is_input ? inputs_[number] : outputs_[number];
     const bool present = !is_input || used[i];
-    made.tensors.push_back({.name = made.names.back(),
-                            .present = present,
-                            .tensor = tensor,
-                            .reach = present ? reach_of(tensor) : Reach{}});
+    created.tensors.push_back({.name = created.names.back(),
+                               .present = present,
+                               .tensor = tensor,
+                               .reach = present ? reach_of(tensor) : Reach{}});
     empty = empty && (is_input || element_count(tensor) == 0);
   }
-  compiled.surface = {.label = kGraphLabel, .tensors = made.tensors, .input_count = inputs_.size(), .empty = empty};
+  compiled.surface = {.label = kGraphLabel, .tensors = created.tensors, .input_count = inputs_.size(), .empty = empty};
 }
 
 Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& device,

@@ -133,9 +133,9 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   }
   const auto keep = [&](std::uint64_t bytes, std::shared_ptr<DeviceMemory>& memory) -> Status {
     if (bytes != 0) {
-      auto made = DeviceMemory::allocate(device_, kGraphLabel, bytes, DeviceMemory::Named::no);
-      ANYDML_TRY(made);
-      memory = std::move(made.value());
+      auto created = DeviceMemory::allocate(device_, kGraphLabel, bytes, DeviceMemory::Named::no);
+      ANYDML_TRY(created);
+      memory = std::move(created.value());
     }
     return {};
   };

@@ -27,9 +27,9 @@ int create_memory(const char* function, const anydml_device* device, anydml_memo
     *memory = nullptr;
     const auto chosen = choose_device(device);
     ANYDML_TRY(chosen);
-    auto made = make(*chosen.value());
-    ANYDML_TRY(made);
-    *memory = new anydml_memory{std::move(made.value())};
+    auto created = make(*chosen.value());
+    ANYDML_TRY(created);
+    *memory = new anydml_memory{std::move(created.value())};
     return {};
   });
 }

@@ -31,9 +31,9 @@ RecentCalls* RecentCalls::of_thread() noexcept {
     return nullptr;  // a call in progress uses one of the entries, which must not be replaced
   }
   if (t_recent == nullptr && g_end_of_recent) {
-    std::unique_ptr<RecentCalls> made(new (std::nothrow) RecentCalls);
-    if (made != nullptr && pthread_setspecific(*g_end_of_recent, made.get()) == 0) {
-      t_recent = made.release();
+    std::unique_ptr<RecentCalls> created(new (std::nothrow) RecentCalls);
+    if (created != nullptr && pthread_setspecific(*g_end_of_recent, created.get()) == 0) {
+      t_recent = created.release();
     }
   }
   return t_recent;

@@ -26,9 +26,9 @@ class ComPtr {
 
   // Takes over a reference that the caller holds.
   [[nodiscard]] static ComPtr adopt(T* pointer) {
-    ComPtr made;
-    made.pointer_ = pointer;
-    return made;
+    ComPtr created;
+    created.pointer_ = pointer;
+    return created;
   }
   // Adds its own reference.
   [[nodiscard]] static ComPtr share(T* pointer) {
@@ -72,9 +72,9 @@ template <class T>
 
 // Returns a new object, whose only reference the caller holds, through the requested interface.
 template <class T>
-[[nodiscard]] HRESULT hand_out(T* made, REFIID riid, void** object) {
-  const HRESULT result = made->QueryInterface(riid, object);
-  made->Release();
+[[nodiscard]] HRESULT hand_out(T* created, REFIID riid, void** object) {
+  const HRESULT result = created->QueryInterface(riid, object);
+  created->Release();
   return result;
 }
 

@@ -132,12 +132,12 @@ ANYDML_EXPORT HRESULT WINAPI D3D12GetDebugInterface(REFIID riid, void** out) {
     if (out != nullptr) {
       *out = nullptr;
     }
-    auto* made = new anydml::Debug;
+    auto* created = new anydml::Debug;
     if (out == nullptr) {
-      made->Release();
+      created->Release();
       return S_FALSE;
     }
-    return anydml::hand_out(made, riid, out);
+    return anydml::hand_out(created, riid, out);
   });
 }
 

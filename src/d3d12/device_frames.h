@@ -34,15 +34,15 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
       refusal = {code, std::move(why)};
       return nullptr;
     };
-    auto* made = body(refuse);
-    if (made == nullptr) {
+    auto* created = body(refuse);
+    if (created == nullptr) {
       return core_->fail(refusal.code, format_text("ID3D12Device::{}: {}", method, refusal.why));
     }
     if (out == nullptr) {  // the caller only asks whether it would succeed
-      made->Release();
+      created->Release();
       return S_FALSE;
     }
-    const HRESULT status = hand_out(made, riid, out);
+    const HRESULT status = hand_out(created, riid, out);
     return FAILED(status) ? core_->fail(status, format_text("ID3D12Device::{}: riid names an interface that the object "
                                                             "does not have",
                                                             method))

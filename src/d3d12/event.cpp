@@ -129,15 +129,15 @@ std::shared_ptr<const EventDescriptor> find_event(HANDLE event) {
       }
     }
   }
-  auto made = own(fcntl(number, F_DUPFD_CLOEXEC, 0));
-  if (made != nullptr && !is_eventfd(made->number())) {
-    made.reset();
+  auto created = own(fcntl(number, F_DUPFD_CLOEXEC, 0));
+  if (created != nullptr && !is_eventfd(created->number())) {
+    created.reset();
     errno = EBADF;
   }
-  if (made != nullptr) {
-    remember(number, made);
+  if (created != nullptr) {
+    remember(number, created);
   }
-  return made;
+  return created;
 }
 
 std::shared_ptr<const EventDescriptor> make_event() { return own(eventfd(0, EFD_CLOEXEC)); }

@@ -130,19 +130,19 @@ std::shared_ptr<Mark> QueueCore::make_mark() noexcept {
   if (last_mark_ != nullptr) {
     return last_mark_;
   }
-  BackendMark* made = nullptr;
-  const BackendStatus status = backend_.mark(queue_, &made);
+  BackendMark* created = nullptr;
+  const BackendStatus status = backend_.mark(queue_, &created);
   if (status.code != BackendCode::ok) {
     device_->remove(kDeviceHung, status.message);
   }
-  if (made == nullptr) {
+  if (created == nullptr) {
     return nullptr;
   }
   try {
-    last_mark_ = std::make_shared<Mark>(backend_, made);
-  } catch (...) {                            // no memory to store it, so wait for it here
-    static_cast<void>(backend_.wait(made));  // a failure shows at the next call too
-    backend_.destroy_mark(made);
+    last_mark_ = std::make_shared<Mark>(backend_, created);
+  } catch (...) {                               // no memory to store it, so wait for it here
+    static_cast<void>(backend_.wait(created));  // a failure shows at the next call too
+    backend_.destroy_mark(created);
   }
   return last_mark_;
 }

@@ -70,11 +70,11 @@ HRESULT DmlDevice::create(const char* method, REFIID riid, void** out, const Bod
     if (out == nullptr) {
       return core().fail(method, wrong("ppv is null; expected a pointer that receives the object"));
     }
-    auto made = body();
-    if (!made) {
-      return core().fail(method, made.error());
+    auto created = body();
+    if (!created) {
+      return core().fail(method, created.error());
     }
-    const HRESULT result = hand_out(made.value(), riid, out);
+    const HRESULT result = hand_out(created.value(), riid, out);
     return FAILED(result)
                ? core().fail(result, format_text("{}: riid names an interface that the object does not have", method))
                : result;
@@ -185,12 +185,12 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CompileGraph(const DML_GRAPH_DESC* desc, DM
 HRESULT STDMETHODCALLTYPE DmlDevice::CreateOperatorInitializer(UINT count, IDMLCompiledOperator* const* operators,
                                                                REFIID riid, void** out) noexcept {
   return create("IDMLDevice::CreateOperatorInitializer", riid, out, [&]() -> Result<DmlOperatorInitializer*> {
-    auto made = ComPtr<DmlOperatorInitializer>::adopt(new DmlOperatorInitializer(*this, shared_core()));
-    if (std::string what = made->set_targets(count, operators); !what.empty()) {
+    auto created = ComPtr<DmlOperatorInitializer>::adopt(new DmlOperatorInitializer(*this, shared_core()));
+    if (std::string what = created->set_targets(count, operators); !what.empty()) {
       return wrong(std::move(what));
     }
-    made->AddRef();
-    return made.get();
+    created->AddRef();
+    return created.get();
   });
 }
 
@@ -202,12 +202,12 @@ HRESULT STDMETHODCALLTYPE DmlDevice::CreateCommandRecorder(REFIID riid, void** o
 HRESULT STDMETHODCALLTYPE DmlDevice::CreateBindingTable(const DML_BINDING_TABLE_DESC* desc, REFIID riid,
                                                         void** out) noexcept {
   return create("IDMLDevice::CreateBindingTable", riid, out, [&]() -> Result<DmlBindingTable*> {
-    auto made = ComPtr<DmlBindingTable>::adopt(new DmlBindingTable(*this, shared_core()));
-    if (std::string what = made->set_desc(desc); !what.empty()) {
+    auto created = ComPtr<DmlBindingTable>::adopt(new DmlBindingTable(*this, shared_core()));
+    if (std::string what = created->set_desc(desc); !what.empty()) {
       return wrong(std::move(what));
     }
-    made->AddRef();
-    return made.get();
+    created->AddRef();
+    return created.get();
   });
 }
 

@@ -106,9 +106,9 @@ Status Execution::compile_plans(const GraphDef& def, const CompileOptions& optio
 
 Result<ComPtr<Execution>> Execution::compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings,
                                              const CompileOptions& options) {
-  auto made = ComPtr<Execution>::adopt(new Execution(std::move(core), def, late_bindings));
-  ANYDML_TRY(made->compile_plans(def, options));
-  return made;
+  auto created = ComPtr<Execution>::adopt(new Execution(std::move(core), def, late_bindings));
+  ANYDML_TRY(created->compile_plans(def, options));
+  return created;
 }
 
 template <class Use>

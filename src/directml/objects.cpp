@@ -37,9 +37,9 @@ std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator
     }
     targets.push_back(compiled->execution());
   }
-  auto made = ComPtr<Initialisation>::adopt(new Initialisation(shared_core(), std::move(targets)));
-  made->set_name(name());
-  initialisation_ = std::move(made);
+  auto created = ComPtr<Initialisation>::adopt(new Initialisation(shared_core(), std::move(targets)));
+  created->set_name(name());
+  initialisation_ = std::move(created);
   return {};
 }
 

@@ -42,12 +42,12 @@ class GraphReader {
   Result<GraphDef> read() {
     ANYDML_TRY(check_counts());
     ANYDML_TRY(read_nodes());
-    made_.graph.inputs.resize(desc_.InputCount);
-    made_.graph.outputs.resize(desc_.OutputCount);
-    made_.surface.kind = "graph";
-    made_.surface.input_count = desc_.InputCount;
-    made_.surface.tensors.resize(std::size_t{desc_.InputCount} + desc_.OutputCount);
-    port_names_.resize(made_.surface.tensors.size());
+    result_.graph.inputs.resize(desc_.InputCount);
+    result_.graph.outputs.resize(desc_.OutputCount);
+    result_.surface.kind = "graph";
+    result_.surface.input_count = desc_.InputCount;
+    result_.surface.tensors.resize(std::size_t{desc_.InputCount} + desc_.OutputCount);
+    port_names_.resize(result_.surface.tensors.size());
     ANYDML_TRY(read_edges("InputEdges", desc_.InputEdges, desc_.InputEdgeCount, DML_GRAPH_EDGE_TYPE_INPUT,
                           &GraphReader::add_input_edge));
     ANYDML_TRY(read_edges("IntermediateEdges", desc_.IntermediateEdges, desc_.IntermediateEdgeCount,
@@ -55,10 +55,10 @@ class GraphReader {
     ANYDML_TRY(read_edges("OutputEdges", desc_.OutputEdges, desc_.OutputEdgeCount, DML_GRAPH_EDGE_TYPE_OUTPUT,
                           &GraphReader::add_output_edge));
     ANYDML_TRY(check_fed());
-    for (UINT i = 0; i < made_.surface.tensors.size(); ++i) {
-      made_.surface.tensors[i].name = port_text(i);
+    for (UINT i = 0; i < result_.surface.tensors.size(); ++i) {
+      result_.surface.tensors[i].name = port_text(i);
     }
-    return std::move(made_);
+    return std::move(result_);
   }
 
  private:
@@ -115,12 +115,12 @@ class GraphReader {
                                node.Operator == nullptr ? "null" : "another device's"));
     }
     references_[i] = {.kind = SourceKind::node,
-                      .index = static_cast<std::uint32_t>(made_.graph.nodes.size()),
+                      .index = static_cast<std::uint32_t>(result_.graph.nodes.size()),
                       .def = known->def().get()};
     number_of_.push_back(i);
     std::string name = name_of(node.Name);
-    made_.graph.nodes.push_back(node_of(known->def(), name.empty() ? known->name() : std::move(name)));
-    made_.graph.nodes.back().number = i;
+    result_.graph.nodes.push_back(node_of(known->def(), name.empty() ? known->name() : std::move(name)));
+    result_.graph.nodes.back().number = i;
     return {};
   }
 
@@ -130,9 +130,9 @@ class GraphReader {
                                with_name(format_text("Nodes[{}]", i), name_of(node.Name)),
                                node.Data == nullptr ? "Data is null" : "DataSize is 0"));
     }
-    references_[i] = {.kind = SourceKind::constant, .index = static_cast<std::uint32_t>(made_.constants.size())};
-    made_.constants.push_back({static_cast<const std::byte*>(node.Data), node.DataSize});
-    made_.graph.constants.push_back({.bytes = node.DataSize, .alignment = 1});
+    references_[i] = {.kind = SourceKind::constant, .index = static_cast<std::uint32_t>(result_.constants.size())};
+    result_.constants.push_back({static_cast<const std::byte*>(node.Data), node.DataSize});
+    result_.graph.constants.push_back({.bytes = node.DataSize, .alignment = 1});
     constant_names_.push_back(name_of(node.Name));
     return {};
   }
@@ -191,7 +191,7 @@ class GraphReader {
       return format_text("Nodes[{}] ({})", node, with_name("a constant", constant_names_[reference.index]));
     }
     return format_text("Nodes[{}] ({})", node,
-                       with_name(reference.def->desc.op->name, made_.graph.nodes[reference.index].name));
+                       with_name(reference.def->desc.op->name, result_.graph.nodes[reference.index].name));
   }
 
   // The tensor that an edge leads to, after all the checks on the tensor alone.
@@ -208,7 +208,7 @@ class GraphReader {
       return wrong(format_text("{}: it leads to {} of {}, which the operator was created without; expected no edge",
                                edge.text(), tensor.name, node_text(node)));
     }
-    GraphSource& feeds = made_.graph.nodes[reference.index].sources[input];
+    GraphSource& feeds = result_.graph.nodes[reference.index].sources[input];
     if (feeds.kind != SourceKind::none) {
       return wrong(format_text("{}: {} of {} already has an edge; expected one edge to each input", edge.text(),
                                tensor.name, node_text(node)));
@@ -240,7 +240,7 @@ class GraphReader {
                                    {.kind = SourceKind::input, .index = edge.GraphInputIndex});
     ANYDML_TRY(taken);
     const TensorBinding& tensor = *taken.value();
-    TensorBinding& bound = made_.surface.tensors[edge.GraphInputIndex];
+    TensorBinding& bound = result_.surface.tensors[edge.GraphInputIndex];
     if (bound.present && bound.owned != tensor.owned) {
       return wrong(
           format_text("{}: {} of {} is {}OWNED_BY_DML, but another tensor that {} feeds is {}; expected all or none",
@@ -251,8 +251,8 @@ class GraphReader {
     bound.owned = tensor.owned;
     bound.bytes = std::max(bound.bytes, tensor.bytes);
     bound.alignment = std::max(bound.alignment, tensor.alignment);
-    made_.graph.inputs[edge.GraphInputIndex] = {.extent = {.bytes = bound.bytes, .alignment = bound.alignment},
-                                                .owned = bound.owned};
+    result_.graph.inputs[edge.GraphInputIndex] = {.extent = {.bytes = bound.bytes, .alignment = bound.alignment},
+                                                  .owned = bound.owned};
     return {};
   }
 
@@ -271,7 +271,7 @@ class GraphReader {
       return wrong(format_text("{}: {} of {} is OWNED_BY_DML; expected an input edge to it", words.text(), tensor.name,
                                node_text(edge.ToNodeIndex)));
     }
-    Extent& extent = made_.graph.nodes[source.value().index].outputs[source.value().output];
+    Extent& extent = result_.graph.nodes[source.value().index].outputs[source.value().output];
     if (extent.bytes != tensor.bytes) {
       return wrong(
           format_text("{}: TotalTensorSizeInBytes is {} for the output of {} and {} for {} of {}; expected the "
@@ -287,13 +287,13 @@ class GraphReader {
   Status take_constant(const EdgeWords& words, std::uint32_t constant, const DML_INTERMEDIATE_GRAPH_EDGE_DESC& edge,
                        const TensorBinding& tensor) {
     const OpTensor& reads = references_[edge.ToNodeIndex].def->desc.tensors[edge.ToNodeInputIndex];
-    const std::size_t given = made_.constants[constant].size();
+    const std::size_t given = result_.constants[constant].size();
     if (given < static_cast<std::uint64_t>(reads.reach.end)) {
       return wrong(format_text("{}: DataSize of {} is {}; expected {} or more, which {} of {} reads", words.text(),
                                node_text(edge.FromNodeIndex), given, reads.reach.end, tensor.name,
                                node_text(edge.ToNodeIndex)));
     }
-    Extent& extent = made_.graph.constants[constant];
+    Extent& extent = result_.graph.constants[constant];
     extent.alignment = std::max(extent.alignment, tensor.alignment);
     return {};
   }
@@ -308,15 +308,15 @@ class GraphReader {
       return wrong(
           format_text("{}: FromNodeIndex is {}, a constant; expected an operator", words.text(), edge.FromNodeIndex));
     }
-    GraphSource& output = made_.graph.outputs[edge.GraphOutputIndex];
+    GraphSource& output = result_.graph.outputs[edge.GraphOutputIndex];
     if (output.kind != SourceKind::none) {
       return wrong(format_text("{}: {} already has an edge; expected one edge to each output", words.text(),
                                port_text(desc_.InputCount + edge.GraphOutputIndex)));
     }
     output = source.value();
     name_port(desc_.InputCount + edge.GraphOutputIndex, edge.Name);
-    const Extent& extent = extent_of(made_.graph, output);
-    TensorBinding& bound = made_.surface.tensors[desc_.InputCount + edge.GraphOutputIndex];
+    const Extent& extent = extent_of(result_.graph, output);
+    TensorBinding& bound = result_.surface.tensors[desc_.InputCount + edge.GraphOutputIndex];
     bound.present = true;
     bound.bytes = extent.bytes;
     bound.alignment = references_[edge.FromNodeIndex]
@@ -327,17 +327,17 @@ class GraphReader {
 
   // Every required tensor must have an edge.
   Status check_fed() const {
-    for (std::size_t i = 0; i < made_.graph.nodes.size(); ++i) {
+    for (std::size_t i = 0; i < result_.graph.nodes.size(); ++i) {
       const OperatorDef& def = *references_[number_of_[i]].def;
       for (std::size_t input = 0; input < def.input_count(); ++input) {
-        if (def.tensors[input].present && made_.graph.nodes[i].sources[input].kind == SourceKind::none) {
+        if (def.tensors[input].present && result_.graph.nodes[i].sources[input].kind == SourceKind::none) {
           return wrong(format_text("no edge leads to {} of {}; expected one, since the operator was created with it",
                                    def.tensors[input].name, node_text(number_of_[i])));
         }
       }
     }
-    for (std::size_t i = 0; i < made_.graph.outputs.size(); ++i) {
-      if (made_.graph.outputs[i].kind == SourceKind::none) {
+    for (std::size_t i = 0; i < result_.graph.outputs.size(); ++i) {
+      if (result_.graph.outputs[i].kind == SourceKind::none) {
         return wrong(format_text("no edge leads to graph output {}; expected one in OutputEdges", i));
       }
     }
@@ -346,7 +346,7 @@ class GraphReader {
 
   const DML_GRAPH_DESC& desc_;
   const DmlCore& core_;
-  GraphDef made_;
+  GraphDef result_;
   std::vector<NodeReference> references_;  // for each node of the description
   std::vector<UINT> number_of_;            // for each node of the graph, its index in the description
   std::vector<std::string> constant_names_;
@@ -358,8 +358,8 @@ class GraphReader {
 Result<GraphDef> read_graph(const DML_GRAPH_DESC& desc, const DmlCore& core) { return GraphReader(desc, core).read(); }
 
 GraphDef graph_of(std::shared_ptr<const OperatorDef> def, std::string name) {
-  GraphDef made;
-  made.name = std::move(name);
+  GraphDef created;
+  created.name = std::move(name);
   std::vector<GraphInput> inputs;
   std::vector<Extent> outputs;
   for (std::uint32_t i = 0; i < def->tensors.size(); ++i) {
@@ -371,10 +371,10 @@ GraphDef graph_of(std::shared_ptr<const OperatorDef> def, std::string name) {
       inputs.push_back({.extent = extent, .owned = tensor.owned});
     }
   }
-  made.graph = graph_of(std::shared_ptr<const OpDesc>(def, &def->desc), std::move(inputs), std::move(outputs));
-  made.surface = {
+  created.graph = graph_of(std::shared_ptr<const OpDesc>(def, &def->desc), std::move(inputs), std::move(outputs));
+  created.surface = {
       .kind = def->desc.op->name, .input_count = def->input_count(), .tensors = def->tensors, .def = std::move(def)};
-  return made;
+  return created;
 }
 
 }  // namespace anydml

@@ -242,9 +242,9 @@ class Factory final : public ComObject<IDXCoreAdapterFactory> {
         return std::all_of(attributes, attributes + count,
                            [&](const GUID& attribute) { return adapter->IsAttributeSupported(attribute); });
       });
-      auto* made = new AdapterList(std::move(fitting));
-      const HRESULT result = made->QueryInterface(riid, list);
-      made->Release();
+      auto* created = new AdapterList(std::move(fitting));
+      const HRESULT result = created->QueryInterface(riid, list);
+      created->Release();
       return result;
     });
   }

@@ -135,9 +135,9 @@ class Aliaser {
       return;
     }
     const TensorDesc& read = op.tensors[input].tensor;
-    const TensorDesc& made = maker.op->outputs()[source.output].tensor;
-    const auto written = seen_through(made, -source.offset, read, output_view.tensor);
-    if (!written || element_count(made) != element_count(read) || made.type == DataType::unknown ||
+    const TensorDesc& result = maker.op->outputs()[source.output].tensor;
+    const auto written = seen_through(result, -source.offset, read, output_view.tensor);
+    if (!written || element_count(result) != element_count(read) || result.type == DataType::unknown ||
         (contiguous_bytes(written->tensor) < kShort && !is_packed(written->tensor))) {
       return;
     }

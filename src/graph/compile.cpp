@@ -20,8 +20,8 @@ struct Home {
 };
 
 // A value that passes from one step to the next has no memory, only a number.
-constexpr Home kMadeByPrologue{.slot = kNoSlot, .offset = 1};
-constexpr Home kTakenByEpilogue{.slot = kNoSlot, .offset = 2};
+constexpr Home kFromPrologue{.slot = kNoSlot, .offset = 1};
+constexpr Home kToEpilogue{.slot = kNoSlot, .offset = 2};
 constexpr Home kAbsent{.slot = kAbsentSlot, .offset = 0};
 
 PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
@@ -60,7 +60,7 @@ class Compiler {
     place_given(read_later(folded));
     const ValueSet kept = place_persistent(folded);
     if (sharing_ != nullptr) {
-      before = not_made_yet(before, kept);
+      before = not_computed_yet(before, kept);
     }
     say(sorted_.size() == 1 ? "one node\n" : format_text("{} nodes\n", sorted_.size()));
     plans_.initialise = make_plan(before, kept, "initialise");
@@ -193,7 +193,7 @@ class Compiler {
 
   // The nodes of the first plan that still have work: a value that no graph has computed yet, or one that this graph
   // does not share.
-  std::vector<std::uint32_t> not_made_yet(std::span<const std::uint32_t> nodes, const ValueSet& wanted) {
+  std::vector<std::uint32_t> not_computed_yet(std::span<const std::uint32_t> nodes, const ValueSet& wanted) {
     NodeSet needed(graph_.nodes.size());
     const auto is_there = [&](std::uint32_t value) {
       const GraphPlans::Shared* memory = shared_of(value);
@@ -415,14 +415,14 @@ class Compiler {
     const bool has_epilogue = position + 1 < group.nodes.size();
     for (std::uint32_t i = 0; i < op.input_count; ++i) {
       const Home home = !op.tensors[i].present                                ? kAbsent
-                        : has_prologue && i == group.made_input               ? kMadeByPrologue
+                        : has_prologue && i == group.computed_input           ? kFromPrologue
                         : is_in_place(node.sources[i], group.nodes[position]) ? kAbsent
                                                                               : home_of(node.sources[i]);
       tensors.push_back(placed(op.tensors[i].tensor, home));
     }
     for (std::uint32_t i = 0; i < op.output_count; ++i) {
       const std::uint32_t value = values_.of_node(group.nodes[position], i);
-      const Home home = has_epilogue && i == group.forwarded_output ? kTakenByEpilogue
+      const Home home = has_epilogue && i == group.forwarded_output ? kToEpilogue
                         : written_[value]                           ? homes_[value]
                                                                     : kAbsent;
       tensors.push_back(placed(op.tensors[op.input_count + i].tensor, home));
@@ -439,14 +439,14 @@ class Compiler {
     std::vector<GroupOperand> stores;
     std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
     // Loads get the first numbers, and the results of the nodes the next ones.
-    const auto is_made_here = [&](const GraphSource& source) {
+    const auto is_computed_here = [&](const GraphSource& source) {
       return source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end();
     };
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const GraphNode& node = graph_.nodes[nodes[i]];
       for (std::size_t input = 0; input < node.sources.size(); ++input) {
         const GraphSource& source = node.sources[input];
-        if (source.kind == SourceKind::none || is_made_here(source)) {
+        if (source.kind == SourceKind::none || is_computed_here(source)) {
           numbers[i].push_back(kAbsentFromGroup);
           continue;
         }
@@ -460,7 +460,7 @@ class Compiler {
           const bool is_forwarded = begin != 0 && source.kind == SourceKind::node &&
                                     source.index == group.nodes[group.main] && source.output == group.forwarded_output;
           loads.push_back({.value = static_cast<std::uint32_t>(load),
-                           .placed = placed(view, is_forwarded ? kTakenByEpilogue : home_of(source))});
+                           .placed = placed(view, is_forwarded ? kToEpilogue : home_of(source))});
           source_of_load.push_back(source);
         }
         numbers[i].push_back(static_cast<std::uint32_t>(load));
@@ -470,7 +470,7 @@ class Compiler {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const GraphNode& node = graph_.nodes[nodes[i]];
       for (std::size_t input = 0; input < node.sources.size(); ++input) {
-        if (is_made_here(node.sources[input])) {
+        if (is_computed_here(node.sources[input])) {
           const auto maker = std::ranges::find(nodes, node.sources[input].index) - nodes.begin();
           numbers[i][input] = static_cast<std::uint32_t>(loads.size() + static_cast<std::size_t>(maker));
         }
@@ -478,8 +478,8 @@ class Compiler {
       const auto result = static_cast<std::uint32_t>(loads.size() + i);
       members.push_back({.desc = node.op.get(), .inputs = numbers[i], .result = result});
       if (end == group.main &&
-          graph_.nodes[group.nodes[end]].sources[group.made_input].index == nodes[i]) {  // a prologue's result
-        stores.push_back({.value = result, .placed = placed(views[i].back(), kMadeByPrologue)});
+          graph_.nodes[group.nodes[end]].sources[group.computed_input].index == nodes[i]) {  // a prologue's result
+        stores.push_back({.value = result, .placed = placed(views[i].back(), kFromPrologue)});
       }
       if (const std::uint32_t value = values_.of_node(nodes[i], 0); written_[value]) {
         stores.push_back({.value = result, .placed = placed(views[i].back(), homes_[value])});
@@ -490,9 +490,9 @@ class Compiler {
 
   void add_output_copy(std::uint32_t output) {
     const GraphSource& source = graph_.outputs[output];
-    const OpTensor& made = graph_.nodes[source.index].op->outputs()[source.output];
+    const OpTensor& built = graph_.nodes[source.index].op->outputs()[source.output];
     const Home to{.slot = plans_.output_slot(output), .offset = 0};
-    add_copy(plans_.run, placed(made.tensor, homes_[values_.of(source)]), placed(made.tensor, to));
+    add_copy(plans_.run, placed(built.tensor, homes_[values_.of(source)]), placed(built.tensor, to));
     ++steps_;
     say(format_text("run: output{} is a copy of {}\n", output, value_text(values_.of(source))));
   }

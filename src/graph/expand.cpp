@@ -38,9 +38,9 @@ Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& dev
       folded = fold(graph, sorted.value());
     }
     auto decomposition = op.family->decompose(op, device, known_inputs(graph, *folded, graph.nodes[i]));
-    const Status made = decomposition ? build_decomposition(decomposition.value()) : Status(decomposition.error());
-    if (!made) {
-      return in_node(graph, i, made.error());
+    const Status result = decomposition ? build_decomposition(decomposition.value()) : Status(decomposition.error());
+    if (!result) {
+      return in_node(graph, i, result.error());
     }
     if (!decomposition.value().ops.empty()) {
       all.of_nodes.resize(graph.nodes.size());
@@ -72,12 +72,12 @@ class Expansion {
       first_.push_back(count);
       count += std::max(1U, static_cast<std::uint32_t>(decomposition.ops.size()));
     }
-    made_ = {.inputs = graph.inputs,
-             .constants = graph.constants,
-             .nodes = {},
-             .outputs = {},
-             .absent_outputs = graph.absent_outputs};  // parts may be decomposed themselves
-    made_.nodes.reserve(count);
+    result_ = {.inputs = graph.inputs,
+               .constants = graph.constants,
+               .nodes = {},
+               .outputs = {},
+               .absent_outputs = graph.absent_outputs};  // parts may be decomposed themselves
+    result_.nodes.reserve(count);
   }
 
   Graph make() {
@@ -88,7 +88,7 @@ class Expansion {
         source = moved(source);
       }
       if (decompositions_[i].ops.empty()) {
-        made_.nodes.push_back(std::move(node));
+        result_.nodes.push_back(std::move(node));
       } else {
         add_decomposition(node, decompositions_[i], first_[i]);
       }
@@ -97,11 +97,11 @@ class Expansion {
       const GraphSource& output = graph_.outputs[i];
       if (output.kind == SourceKind::node && !decompositions_[output.index].ops.empty() &&
           decompositions_[output.index].outputs[output.output] == kNoValue) {
-        made_.absent_outputs.push_back(i);
+        result_.absent_outputs.push_back(i);
       }
-      made_.outputs.push_back(moved(output));
+      result_.outputs.push_back(moved(output));
     }
-    return std::move(made_);
+    return std::move(result_);
   }
 
  private:
@@ -129,42 +129,42 @@ class Expansion {
     const std::vector<GraphSource> values = values_of(node, decomposition, first);
     auto value = static_cast<std::uint32_t>(node.sources.size());
     for (const DecomposedOp& part : decomposition.ops) {
-      GraphNode made{
+      GraphNode result{
           .op = part.op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number, .alone = node.alone};
       for (const std::uint32_t source : part.sources) {
-        made.sources.push_back(source == kNoValue ? GraphSource{} : values[source]);
+        result.sources.push_back(source == kNoValue ? GraphSource{} : values[source]);
       }
       for (const OpTensor& output : part.op->outputs()) {
         const auto whole = std::ranges::find(decomposition.outputs, value++);
-        made.outputs.push_back(!output.present ? Extent{}
-                               : whole != decomposition.outputs.end()
-                                   ? node.outputs[static_cast<std::size_t>(whole - decomposition.outputs.begin())]
-                                   : Extent{.bytes = static_cast<std::uint64_t>(output.reach.end),
-                                            .alignment = element_alignment(output.tensor.type)});
+        result.outputs.push_back(!output.present ? Extent{}
+                                 : whole != decomposition.outputs.end()
+                                     ? node.outputs[static_cast<std::size_t>(whole - decomposition.outputs.begin())]
+                                     : Extent{.bytes = static_cast<std::uint64_t>(output.reach.end),
+                                              .alignment = element_alignment(output.tensor.type)});
       }
-      made_.nodes.push_back(std::move(made));
+      result_.nodes.push_back(std::move(result));
     }
   }
 
   const Graph& graph_;
   const std::vector<Decomposition>& decompositions_;
   std::vector<std::uint32_t> first_;  // the new number of each node, or of its first part
-  Graph made_;
+  Graph result_;
 };
 
 }  // namespace
 
 Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device) {
-  std::optional<Graph> made;
+  std::optional<Graph> result;
   while (true) {
-    const Graph& now = made ? *made : graph;
+    const Graph& now = result ? *result : graph;
     const auto decomposition = decompose_all(now, device);
     ANYDML_TRY(decomposition);
     if (!decomposition.value().any) {
-      return made;
+      return result;
     }
     Graph next = Expansion(now, decomposition.value().of_nodes).make();
-    made = std::move(next);
+    result = std::move(next);
   }
 }
 

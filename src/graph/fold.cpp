@@ -75,11 +75,11 @@ bool is_worth_keeping(const Graph& graph, const GraphNode& node) {
   for (const GraphSource& source : node.sources) {
     read += source.kind != SourceKind::none ? extent_of(graph, source).bytes : 0;
   }
-  std::uint64_t made = 0;
+  std::uint64_t result = 0;
   for (const Extent& output : node.outputs) {
-    made += output.bytes;
+    result += output.bytes;
   }
-  return node.op->prepares || made <= kLittle || made <= read;
+  return node.op->prepares || result <= kLittle || result <= read;
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ class Fuser {
     bool open = false;       // other nodes may join
     std::uint32_t seen = 0;  // the number of the last search that visited it
     std::uint32_t main = kNoPosition;
-    std::uint32_t made_input = 0;
+    std::uint32_t computed_input = 0;
     std::uint32_t forwarded_output = 0;
   };
 
@@ -99,12 +99,12 @@ class Fuser {
     for (const OpTensor& tensor : of.op->tensors) {
       views_[node].push_back(tensor.tensor);
     }
-    Group made{.nodes = {node}, .open = works_by_element(of)};
-    for_each_source(made.nodes,
-                    [&](std::uint32_t group) { made.depth = std::max(made.depth, groups_[group].depth + 1); });
+    Group built{.nodes = {node}, .open = works_by_element(of)};
+    for_each_source(built.nodes,
+                    [&](std::uint32_t group) { built.depth = std::max(built.depth, groups_[group].depth + 1); });
     const auto number = static_cast<std::uint32_t>(groups_.size());
     group_of_[node] = number;
-    groups_.push_back(std::move(made));
+    groups_.push_back(std::move(built));
     if (!groups_[number].open) {
       return;
     }
@@ -407,15 +407,15 @@ class Fuser {
         return false;
       }
     }
-    const TensorDesc& made = views_[source.index].back();
+    const TensorDesc& built = views_[source.index].back();
     const TensorDesc& read = views_[node][input];
     const std::vector<std::uint32_t>& makers = groups_[before].nodes;
     std::vector<std::uint32_t> nodes = makers;
     nodes.push_back(node);
     // A value that other nodes also read is stored too, which adds one operand.
     const std::size_t more = is_stored(nodes, source.index) ? 1 : 0;
-    if (!is_packed(made) || element_size(made.type) != element_size(read.type) ||
-        element_count(made) != element_count(read) || nodes.size() > kMostOfGroup || !runs_along(makers) ||
+    if (!is_packed(built) || element_size(built.type) != element_size(read.type) ||
+        element_count(built) != element_count(read) || nodes.size() > kMostOfGroup || !runs_along(makers) ||
         count_operands(makers, views_of(makers)) + more > kMaxOperands) {
       return false;
     }
@@ -425,7 +425,7 @@ class Fuser {
     }
     groups_[before].open = false;
     groups_[before].main = static_cast<std::uint32_t>(nodes.size() - 1);
-    groups_[before].made_input = input;
+    groups_[before].computed_input = input;
     return true;
   }
 
@@ -449,7 +449,7 @@ class Fuser {
     if (nodes.size() + next.size() > kMostOfGroup || !runs_along(next)) {
       return false;
     }
-    const TensorDesc& made = views_[node][graph_.nodes[node].op->input_count + output];
+    const TensorDesc& built = views_[node][graph_.nodes[node].op->input_count + output];
     for (const std::uint32_t reader : next) {
       const auto& sources = graph_.nodes[reader].sources;
       for (std::size_t input = 0; input < sources.size(); ++input) {
@@ -458,7 +458,7 @@ class Fuser {
         }
         const TensorDesc& read = views_[reader][input];
         if (sources[input].index != node || sources[input].output != output || sources[input].offset != 0 ||
-            read.type != made.type || !is_packed(read) || element_count(read) != element_count(made)) {
+            read.type != built.type || !is_packed(read) || element_count(read) != element_count(built)) {
           return false;
         }
       }
@@ -523,7 +523,7 @@ class Fuser {
   [[nodiscard]] GraphGroup finished(Group& group) {
     GraphGroup result{.nodes = std::move(group.nodes),
                       .main = group.main,
-                      .made_input = group.made_input,
+                      .computed_input = group.computed_input,
                       .forwarded_output = group.forwarded_output,
                       .views = {},
                       .reads = {},

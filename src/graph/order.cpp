@@ -27,26 +27,26 @@ std::vector<Extent> extents_of(const Graph& graph, const ValueNumbers& values) {
 std::vector<Lifetime> lifetimes_in(const ValueNumbers& values, std::span<const Extent> extents,
                                    std::span<const GraphGroup> groups, std::span<const std::uint32_t> order,
                                    const ValueSet& temporary) {
-  std::vector<Lifetime> made;
+  std::vector<Lifetime> result;
   std::vector<std::uint32_t> number(temporary.size(), kNoNumber);
   for (std::uint32_t at = 0; at < order.size(); ++at) {
     const GraphGroup& group = groups[order[at]];
     for (const std::uint32_t value : group.reads) {
       if (const std::uint32_t root = values.root(value); number[root] != kNoNumber) {
-        made[number[root]].last = at;
+        result[number[root]].last = at;
       }
     }
     for (const std::uint32_t value : group.writes) {
       const std::uint32_t root = values.root(value);
       if (temporary[root] && number[root] == kNoNumber) {
-        number[root] = static_cast<std::uint32_t>(made.size());
-        made.push_back({.value = root, .extent = extents[root], .first = at, .last = at});
+        number[root] = static_cast<std::uint32_t>(result.size());
+        result.push_back({.value = root, .extent = extents[root], .first = at, .last = at});
       } else if (temporary[root]) {
-        made[number[root]].last = at;
+        result[number[root]].last = at;
       }
     }
   }
-  return made;
+  return result;
 }
 
 // Always picks the ready group that adds the least to the live memory, and the most recent one of several equal ones.

@@ -90,7 +90,7 @@ inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 struct GraphGroup {
   std::vector<std::uint32_t> nodes;            // each after the nodes that feed it
   std::uint32_t main = kNoPosition;            // the position of that node among them; kNoPosition: none
-  std::uint32_t made_input = 0;                // of the main node: the input that a prologue computes
+  std::uint32_t computed_input = 0;            // of the main node: the input that a prologue computes
   std::uint32_t forwarded_output = 0;          // likewise: the output that an epilogue reads
   std::vector<std::vector<TensorDesc>> views;  // of each node: its tensors
   std::vector<std::uint32_t> reads;            // values from outside, each once

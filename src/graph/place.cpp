@@ -70,15 +70,15 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
     for (std::size_t node = 0; node < group.nodes.size(); ++node) {
       const GraphNode& of = graph.nodes[group.nodes[node]];
       for (std::uint32_t output = 0; output < of.outputs.size(); ++output) {
-        const std::uint32_t made = number[values.of_node(group.nodes[node], output)];
-        if (made == kNoNumber || lifetimes[made].first != at || !has_in_place(*of.op)) {
+        const std::uint32_t result = number[values.of_node(group.nodes[node], output)];
+        if (result == kNoNumber || lifetimes[result].first != at || !has_in_place(*of.op)) {
           continue;
         }
         const TensorDesc& written = group.views[node][of.op->input_count + output];
         const auto taken = std::ranges::find_if(
             free, [&](std::uint32_t one) { return may_take(lifetimes[one].value, node, written); });
         if (taken != free.end()) {
-          predecessors[made] = *taken;
+          predecessors[result] = *taken;
           free.erase(taken);
         }
       }

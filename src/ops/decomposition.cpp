@@ -12,13 +12,13 @@ namespace anydml {
 namespace {
 
 schema::GivenTensor given(const TensorDesc& tensor) {
-  schema::GivenTensor made;
-  made.type = static_cast<std::uint32_t>(tensor.type);
-  made.rank = tensor.rank;
-  made.has_strides = true;
-  std::copy_n(tensor.sizes, tensor.rank, made.sizes);
-  std::copy_n(tensor.strides, tensor.rank, made.strides);
-  return made;
+  schema::GivenTensor built;
+  built.type = static_cast<std::uint32_t>(tensor.type);
+  built.rank = tensor.rank;
+  built.has_strides = true;
+  std::copy_n(tensor.sizes, tensor.rank, built.sizes);
+  std::copy_n(tensor.strides, tensor.rank, built.strides);
+  return built;
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ DecompositionBuilder::DecompositionBuilder(const OpDesc& whole) : whole_(whole) 
   for (const OpTensor& input : whole.inputs()) {
     values_.push_back(input.tensor);
   }
-  made_.outputs.assign(whole.output_count, kNoValue);
+  result_.outputs.assign(whole.output_count, kNoValue);
 }
 
 std::uint32_t DecompositionBuilder::add_described(schema::Described described,
@@ -55,7 +55,7 @@ std::uint32_t DecompositionBuilder::add_described(schema::Described described,
       argument.present = true;
     }
   }
-  made_.ops.push_back({.described = std::move(described), .op = nullptr, .sources = sources});
+  result_.ops.push_back({.described = std::move(described), .op = nullptr, .sources = sources});
   return number;
 }
 
@@ -84,7 +84,7 @@ std::uint32_t DecompositionBuilder::add(std::string_view op, const std::vector<s
 
 void DecompositionBuilder::add_output(std::string_view op, const std::vector<std::uint32_t>& sources,
                                       std::uint32_t output, const std::vector<OpAttribute>& attributes) {
-  made_.outputs[output] = add_part(op, sources, whole_.outputs()[output].tensor, attributes);
+  result_.outputs[output] = add_part(op, sources, whole_.outputs()[output].tensor, attributes);
 }
 
 void DecompositionBuilder::add_nested_output(const schema::Described& nested, const std::vector<std::uint32_t>& sources,
@@ -95,25 +95,25 @@ void DecompositionBuilder::add_nested_output(const schema::Described& nested, co
       described.arguments[field] = nested.arguments[field];
     }
   }
-  made_.outputs[output] = add_described(std::move(described), sources, whole_.outputs()[output].tensor);
+  result_.outputs[output] = add_described(std::move(described), sources, whole_.outputs()[output].tensor);
 }
 
 std::uint32_t DecompositionBuilder::add_internal(const facts::Operator& op, const std::vector<std::uint32_t>& sources,
                                                  std::span<const TensorDesc> results,
                                                  std::span<const std::byte> parameters, bool prepares) {
   const auto first = static_cast<std::uint32_t>(values_.size());
-  auto made = std::make_shared<OpDesc>();
-  made->op = &op;
-  made->family = whole_.family;
-  made->input_count = static_cast<std::uint32_t>(sources.size());
-  made->output_count = static_cast<std::uint32_t>(results.size());
+  auto built = std::make_shared<OpDesc>();
+  built->op = &op;
+  built->family = whole_.family;
+  built->input_count = static_cast<std::uint32_t>(sources.size());
+  built->output_count = static_cast<std::uint32_t>(results.size());
   for (const std::uint32_t source : sources) {
-    OpTensor& tensor = made->tensors.emplace_back();
+    OpTensor& tensor = built->tensors.emplace_back();
     tensor.name = "input";
     tensor.present = source != kNoValue;
     if (tensor.present) {
       tensor.tensor = values_[source];
-      for (std::uint32_t i = 0; made->family->by_element && i < tensor.tensor.rank; ++i) {
+      for (std::uint32_t i = 0; built->family->by_element && i < tensor.tensor.rank; ++i) {
         if (tensor.tensor.sizes[i] != results[0].sizes[i]) {
           tensor.tensor.sizes[i] = results[0].sizes[i];
           tensor.tensor.strides[i] = 0;
@@ -123,20 +123,20 @@ std::uint32_t DecompositionBuilder::add_internal(const facts::Operator& op, cons
     }
   }
   for (const TensorDesc& result : results) {
-    made->tensors.push_back({.name = "output", .present = true, .tensor = result, .reach = reach_of(result)});
+    built->tensors.push_back({.name = "output", .present = true, .tensor = result, .reach = reach_of(result)});
     values_.push_back(result);
   }
-  made->internal.assign(parameters.begin(), parameters.end());
-  made->prepares = prepares;
-  made_.ops.push_back({.described = {}, .op = std::move(made), .sources = sources});
+  built->internal.assign(parameters.begin(), parameters.end());
+  built->prepares = prepares;
+  result_.ops.push_back({.described = {}, .op = std::move(built), .sources = sources});
   return first;
 }
 
-void DecompositionBuilder::set_output(std::uint32_t output, std::uint32_t value) { made_.outputs[output] = value; }
+void DecompositionBuilder::set_output(std::uint32_t output, std::uint32_t value) { result_.outputs[output] = value; }
 
 Result<Decomposition> DecompositionBuilder::finish() {
   ANYDML_TRY(status_);
-  return std::move(made_);
+  return std::move(result_);
 }
 
 }  // namespace anydml

@@ -83,7 +83,7 @@ class DecompositionBuilder {
 
   const OpDesc& whole_;
   std::vector<TensorDesc> values_;
-  Decomposition made_;
+  Decomposition result_;
   Status status_;
 };
 

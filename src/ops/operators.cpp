@@ -31,10 +31,12 @@ Status take_tensors(const schema::Described& described, bool (*wanted)(facts::Fi
     }
     const auto& given = described.arguments[field].tensors;
     for (const schema::GivenTensor& tensor : given) {
-      const auto made = make_tensor({op.name, op.fields[field].name}, spec_of(tensor));
-      ANYDML_TRY(made);
-      desc.tensors.push_back(
-          {.name = op.fields[field].name, .present = true, .tensor = made.value(), .reach = reach_of(made.value())});
+      const auto result = make_tensor({op.name, op.fields[field].name}, spec_of(tensor));
+      ANYDML_TRY(result);
+      desc.tensors.push_back({.name = op.fields[field].name,
+                              .present = true,
+                              .tensor = result.value(),
+                              .reach = reach_of(result.value())});
     }
     if (given.empty() && !facts::is_array(op.fields[field].kind)) {
       desc.tensors.emplace_back().name = op.fields[field].name;
@@ -167,9 +169,9 @@ Status build_decomposition(Decomposition& whole) {
     if (part.op != nullptr) {
       continue;
     }
-    auto made = make_op_desc(*part.described, Judged::not_yet);
-    ANYDML_TRY(made);
-    part.op = std::make_shared<const OpDesc>(std::move(made.value()));
+    auto result = make_op_desc(*part.described, Judged::not_yet);
+    ANYDML_TRY(result);
+    part.op = std::make_shared<const OpDesc>(std::move(result.value()));
     part.described.reset();
     part.sources.resize(part.op->input_count, kNoValue);
   }

@@ -16,9 +16,9 @@ std::int64_t integer_of(const OpDesc& desc, std::string_view field, std::uint32_
 }  // namespace
 
 SlidingBlocks sliding_blocks_of(const OpDesc& desc, const OpTensor& spatial) {
-  SlidingBlocks made{.rank = spatial.tensor.rank - 2, .dimensions = {}};
-  for (std::uint32_t i = 0; i < made.rank; ++i) {
-    SlidingDimension& dimension = made.dimensions[i];
+  SlidingBlocks result{.rank = spatial.tensor.rank - 2, .dimensions = {}};
+  for (std::uint32_t i = 0; i < result.rank; ++i) {
+    SlidingDimension& dimension = result.dimensions[i];
     dimension = {.size = spatial.tensor.sizes[i + 2],
                  .window = integer_of(desc, "WindowSizes", i),
                  .stride = integer_of(desc, "Strides", i),
@@ -29,7 +29,7 @@ SlidingBlocks sliding_blocks_of(const OpDesc& desc, const OpTensor& spatial) {
     const std::int64_t extent = dimension.dilation * (dimension.window - 1) + 1;
     dimension.blocks = (dimension.size + dimension.start + dimension.end - extent) / dimension.stride + 1;
   }
-  return made;
+  return result;
 }
 
 // The rules of the documentation do not compare the types of the two tensors. They have checked the numbers of blocks

@@ -30,19 +30,19 @@ struct PairedLoop {
   AxisLoop other;
 };
 
-void reverse(AxisLoop& loop, AxisLoops& made) {
-  made.input_offset += (loop.size - 1) * loop.input;
-  made.output_offset += (loop.size - 1) * loop.output;
+void reverse(AxisLoop& loop, AxisLoops& result) {
+  result.input_offset += (loop.size - 1) * loop.input;
+  result.output_offset += (loop.size - 1) * loop.output;
   loop.input = -loop.input;
   loop.output = -loop.output;
 }
 
 // The positions of the kept axes may be visited in any order.
-void add_kept(std::span<PairedLoop> kept, PairedLoops& made) {
+void add_kept(std::span<PairedLoop> kept, PairedLoops& result) {
   for (PairedLoop& one : kept) {
     if (one.loop.input < 0) {
-      reverse(one.loop, made.loops);
-      reverse(one.other, made.others);
+      reverse(one.loop, result.loops);
+      reverse(one.other, result.others);
     }
   }
   std::ranges::stable_sort(kept, [](const PairedLoop& a, const PairedLoop& b) {
@@ -50,16 +50,17 @@ void add_kept(std::span<PairedLoop> kept, PairedLoops& made) {
   });
   std::uint32_t rank = 0;
   for (const PairedLoop& one : kept) {
-    if (rank != 0 && follows(made.loops.kept[rank - 1], one.loop) && follows(made.others.kept[rank - 1], one.other)) {
-      made.loops.kept[rank - 1] = joined(made.loops.kept[rank - 1], one.loop);
-      made.others.kept[rank - 1] = joined(made.others.kept[rank - 1], one.other);
+    if (rank != 0 && follows(result.loops.kept[rank - 1], one.loop) &&
+        follows(result.others.kept[rank - 1], one.other)) {
+      result.loops.kept[rank - 1] = joined(result.loops.kept[rank - 1], one.loop);
+      result.others.kept[rank - 1] = joined(result.others.kept[rank - 1], one.other);
       continue;
     }
-    made.loops.kept[rank] = one.loop;
-    made.others.kept[rank++] = one.other;
+    result.loops.kept[rank] = one.loop;
+    result.others.kept[rank++] = one.other;
   }
-  made.loops.kept_rank = rank;
-  made.others.kept_rank = rank;
+  result.loops.kept_rank = rank;
+  result.others.kept_rank = rank;
 }
 
 [[nodiscard]] AxisLoop loop_of(std::uint32_t axis, std::int64_t size, const TensorDesc& a, const TensorDesc& b) {
@@ -78,9 +79,9 @@ AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uin
 PairedLoops split_axes_with(const TensorDesc& input, const TensorDesc& output, const TensorDesc& first,
                             const TensorDesc& second, std::uint32_t axes) {
   constexpr AxisLoop kOne{.size = 1, .input = 0, .output = 0};
-  PairedLoops made{};
-  AxisLoops& loops = made.loops;
-  AxisLoops& others = made.others;
+  PairedLoops result{};
+  AxisLoops& loops = result.loops;
+  AxisLoops& others = result.others;
   loops.outputs = 1;
   loops.count = 1;
   PairedLoop kept[kMaxRank];
@@ -108,11 +109,11 @@ PairedLoops split_axes_with(const TensorDesc& input, const TensorDesc& output, c
   if (kept_count == 0) {
     kept[kept_count++] = {.loop = kOne, .other = kOne};
   }
-  add_kept({kept, kept_count}, made);
+  add_kept({kept, kept_count}, result);
   others.has_lanes = loops.has_lanes;
   others.outputs = loops.outputs;
   others.count = loops.count;
-  return made;
+  return result;
 }
 
 }  // namespace anydml

@@ -23,14 +23,14 @@ struct SeenRun {
 // Sorts the dimensions of a tensor whose elements all have different addresses by stride, the largest first, so that a
 // distance in memory corresponds to one index in each dimension. Neighbors that are contiguous in both tensors are
 // merged. Returns a negative number if no such order exists.
-std::ptrdiff_t nested_runs(const TensorDesc& made, const TensorDesc& view, SeenRun (&runs)[kMaxRank]) {
+std::ptrdiff_t nested_runs(const TensorDesc& built, const TensorDesc& view, SeenRun (&runs)[kMaxRank]) {
   std::ptrdiff_t count = 0;
-  for (std::uint32_t i = 0; i < made.rank; ++i) {
-    if (made.sizes[i] != 1) {
-      if (made.strides[i] <= 0) {
+  for (std::uint32_t i = 0; i < built.rank; ++i) {
+    if (built.sizes[i] != 1) {
+      if (built.strides[i] <= 0) {
         return -1;
       }
-      runs[count++] = {.size = made.sizes[i], .stride = made.strides[i], .seen = view.strides[i]};
+      runs[count++] = {.size = built.sizes[i], .stride = built.strides[i], .seen = view.strides[i]};
     }
   }
   std::stable_sort(runs, runs + count, [](const SeenRun& a, const SeenRun& b) { return a.stride > b.stride; });
@@ -98,18 +98,18 @@ std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std
   return result;
 }
 
-std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset, const TensorDesc& made,
+std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset, const TensorDesc& built,
                                        const TensorDesc& view) {
-  const auto bytes = static_cast<std::int64_t>(element_size(made.type));
+  const auto bytes = static_cast<std::int64_t>(element_size(built.type));
   SeenRun runs[kMaxRank];
-  const std::ptrdiff_t count = nested_runs(made, view, runs);
+  const std::ptrdiff_t count = nested_runs(built, view, runs);
   if (count < 0 || bytes != static_cast<std::int64_t>(element_size(read.type)) || offset % bytes != 0 ||
-      element_count(read) == 0 || element_count(made) == 0) {
+      element_count(read) == 0 || element_count(built) == 0) {
     return std::nullopt;
   }
   std::int64_t least[kMaxRank] = {};  // the range of indices in each run, over all elements that are read
   std::int64_t most[kMaxRank] = {};
-  // Splits a distance in the memory of `made`, taken `times` times, into indices. Returns the same distance in the
+  // Splits a distance in the memory of `built`, taken `times` times, into indices. Returns the same distance in the
   // view's memory.
   const auto follow = [&](std::int64_t distance, std::int64_t times) -> std::optional<std::int64_t> {
     std::int64_t seen = 0;

@@ -29,10 +29,10 @@ struct SeenTensor {
   TensorDesc tensor;
   std::int64_t offset;  // in bytes, of its element at index 0
 };
-// `read` begins `offset` bytes after the element at index 0 of `made` and reads its memory. Each element of `made` is
-// also the element of `view` at the same index, in other memory. The result locates the elements of `read` in that
+// `read` begins `offset` bytes after the element at index 0 of `result` and reads its memory. Each element of `result`
+// is also the element of `view` at the same index, in other memory. The result locates the elements of `read` in that
 // memory. No value if no strides describe it.
 [[nodiscard]] std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset,
-                                                     const TensorDesc& made, const TensorDesc& view);
+                                                     const TensorDesc& result, const TensorDesc& view);
 
 }  // namespace anydml

@@ -79,12 +79,12 @@ TEST(JoinSteps, RefusesWhatIsNoPieceOfWork) {
 }
 
 TensorDesc tensor(std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, DataType type = kFloat) {
-  TensorDesc made;
-  made.type = type;
-  made.rank = static_cast<std::uint32_t>(sizes.size());
-  std::copy(sizes.begin(), sizes.end(), made.sizes);
-  std::copy(strides.begin(), strides.end(), made.strides);
-  return made;
+  TensorDesc result;
+  result.type = type;
+  result.rank = static_cast<std::uint32_t>(sizes.size());
+  std::copy(sizes.begin(), sizes.end(), result.sizes);
+  std::copy(strides.begin(), strides.end(), result.strides);
+  return result;
 }
 
 // Calls use(step) for an ADD of the first two tensors in which the given operand has no slot.

@@ -50,14 +50,14 @@ struct Definition {
 
 const std::vector<Definition>& definitions() {
   static const std::vector<Definition> all = [] {
-    std::vector<Definition> made;
-#define ANYDML_ENTRY(op, Scalar)                                                                                    \
-  {                                                                                                                 \
-    std::uint32_t variant = 0;                                                                                      \
-    for_each_variant<Scalar>([&]<class ScalarOp>() { made.push_back({EntryId::op, variant++, apply<ScalarOp>}); }); \
+    std::vector<Definition> built;
+#define ANYDML_ENTRY(op, Scalar)                                                                                     \
+  {                                                                                                                  \
+    std::uint32_t variant = 0;                                                                                       \
+    for_each_variant<Scalar>([&]<class ScalarOp>() { built.push_back({EntryId::op, variant++, apply<ScalarOp>}); }); \
   }
 #include "ops/elementwise/elementwise.def"
-    return made;
+    return built;
   }();
   return all;
 }
@@ -107,28 +107,28 @@ struct Held {
   }
   void store(i64 n, u64 bits) { std::memcpy(element(n), &bits, element_size(type)); }
   [[nodiscard]] PlacedTensor placed(std::uint32_t slot) const {
-    PlacedTensor made{.tensor = {}, .slot = slot};
-    made.tensor.type = type;
-    made.tensor.rank = static_cast<u32>(layout.sizes.size());
-    std::copy(layout.sizes.begin(), layout.sizes.end(), made.tensor.sizes);
-    std::copy(layout.strides.begin(), layout.strides.end(), made.tensor.strides);
-    return made;
+    PlacedTensor built{.tensor = {}, .slot = slot};
+    built.tensor.type = type;
+    built.tensor.rank = static_cast<u32>(layout.sizes.size());
+    std::copy(layout.sizes.begin(), layout.sizes.end(), built.tensor.sizes);
+    std::copy(layout.strides.begin(), layout.strides.end(), built.tensor.strides);
+    return built;
   }
 };
 
-struct Made {
+struct BuiltProgram {
   const Definition* definition;
   std::vector<std::uint16_t> sources;
   Attributes attributes;
 };
 
 // Describes a program for messages: "; the program is ELEMENT_WISE_ADD(0, 1), ...".
-std::string names_of(const std::vector<Made>& program) {
+std::string names_of(const std::vector<BuiltProgram>& program) {
   std::string text = "; the program is";
-  for (const Made& made : program) {
-    text.append(" ").append(entry(made.definition->entry).name).append("(");
-    for (std::size_t i = 0; i < made.sources.size(); ++i) {
-      text.append(i == 0 ? "" : ", ").append(std::to_string(made.sources[i]));
+  for (const BuiltProgram& built : program) {
+    text.append(" ").append(entry(built.definition->entry).name).append("(");
+    for (std::size_t i = 0; i < built.sources.size(); ++i) {
+      text.append(i == 0 ? "" : ", ").append(std::to_string(built.sources[i]));
     }
     text.append(")");
   }
@@ -136,8 +136,8 @@ std::string names_of(const std::vector<Made>& program) {
 }
 
 // A random instruction whose inputs are among the values.
-std::optional<Made> random_instruction(const std::vector<Definition>& among, const std::vector<DataType>& values,
-                                       Random& random) {
+std::optional<BuiltProgram> random_instruction(const std::vector<Definition>& among,
+                                               const std::vector<DataType>& values, Random& random) {
   for (int attempt = 0; attempt < 200; ++attempt) {
     const Definition& definition = among[random() % among.size()];
     const Entry& of = entry(definition.entry);
@@ -145,7 +145,7 @@ std::optional<Made> random_instruction(const std::vector<Definition>& among, con
     if (of.name.find("_BIT_") != std::string_view::npos && is_float_type(of.variants[definition.variant][0])) {
       continue;
     }
-    Made made{&definition, {}, {}};
+    BuiltProgram built{&definition, {}, {}};
     for (std::size_t i = 0; i < of.inputs; ++i) {
       std::vector<std::uint16_t> fitting;
       for (std::uint16_t value = 0; value < values.size(); ++value) {
@@ -156,13 +156,13 @@ std::optional<Made> random_instruction(const std::vector<Definition>& among, con
       if (fitting.empty()) {
         break;
       }
-      made.sources.push_back(fitting[random() % fitting.size()]);
+      built.sources.push_back(fitting[random() % fitting.size()]);
     }
-    if (made.sources.size() == of.inputs) {
-      for (Scalar& value : made.attributes.values) {
+    if (built.sources.size() == of.inputs) {
+      for (Scalar& value : built.attributes.values) {
         value = Scalar(static_cast<f64>(static_cast<i64>(random() % 801) - 400) / 8);
       }
-      return made;
+      return built;
     }
   }
   return std::nullopt;
@@ -199,25 +199,25 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
     held.emplace_back(values.back(), lay(true), random);
   }
   ElementwiseProgram program(static_cast<std::uint32_t>(loads));
-  std::vector<Made> made;
-  for (std::size_t wanted = 1 + random() % kind.most_instructions; made.size() < wanted;) {
+  std::vector<BuiltProgram> built;
+  for (std::size_t wanted = 1 + random() % kind.most_instructions; built.size() < wanted;) {
     const auto one = random_instruction(kind.definitions, values, random);
     if (!one) {
       break;
     }
-    made.push_back(*one);
+    built.push_back(*one);
     const Entry& of = entry(one->definition->entry);
     values.push_back(of.variants[one->definition->variant][of.inputs]);
     program.add(of.id, one->definition->variant, one->sources, one->attributes);
   }
-  if (made.empty()) {
+  if (built.empty()) {
     return;
   }
-  longest = std::max(longest, made.size());
+  longest = std::max(longest, built.size());
   std::vector<std::uint16_t> stored;
   for (std::size_t i = 0, count = 1 + random() % 4; i < count; ++i) {
     const bool last = i == 0 || random() % 3 == 0;
-    stored.push_back(static_cast<std::uint16_t>(loads + (last ? made.size() - 1 : random() % made.size())));
+    stored.push_back(static_cast<std::uint16_t>(loads + (last ? built.size() - 1 : random() % built.size())));
     held.emplace_back(values[stored.back()], lay(false), random);
   }
   // One store may overwrite one of the loads if their elements have the same size.
@@ -237,7 +237,7 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
     for (std::size_t i = 0; i < loads; ++i) {
       results.push_back(held[i].load(n));
     }
-    for (const Made& one : made) {
+    for (const BuiltProgram& one : built) {
       u64 inputs[kMaxInputs] = {};
       for (std::size_t i = 0; i < one.sources.size(); ++i) {
         inputs[i] = results[one.sources[i]];
@@ -265,7 +265,7 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
     for (i64 n = 0; n < count; ++n) {
       ASSERT_TRUE(same_bits(got.type, got.load(n), wanted.load(n)))
           << "element " << n << " of store " << i << " is 0x" << std::hex << got.load(n) << "; expected 0x"
-          << wanted.load(n) << std::dec << names_of(made);
+          << wanted.load(n) << std::dec << names_of(built);
       wanted.store(n, got.load(n));
     }
     ASSERT_EQ(got.bytes, wanted.bytes) << "a byte between the elements was written";

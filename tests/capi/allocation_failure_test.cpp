@@ -19,8 +19,8 @@
 
 namespace {
 
+using anydml::test::g_allocations;
 using anydml::test::g_live;
-using anydml::test::g_made;
 using anydml::test::t_until_failure;
 
 constexpr int64_t kCount = 50'000;
@@ -57,31 +57,32 @@ int compile_and_run(Data& data) {
 
 // a % b, twice. The divisor is a constant: its absolute value is folded, and may be shared.
 int graph(Data& data) {
-  anydml_graph* made = nullptr;
+  anydml_graph* result = nullptr;
   anydml_constants* constants = nullptr;
   anydml_compiled* compiled = nullptr;
   anydml_value x = 0, b = 0, divisor = 0, once = 0, y = 0;
-  int code = anydml_graph_create(&made);
+  int code = anydml_graph_create(&result);
   const auto then = [&code](const auto& call) { code = code == ANYDML_OK ? call() : code; };
-  then([&] { return anydml_graph_add_input(made, &data.ta, &x); });
-  then([&] { return anydml_graph_add_view_at(made, x, &data.ta, 0, &x); });
-  then([&] { return anydml_graph_add_constant(made, &data.tb, &b); });
+  then([&] { return anydml_graph_add_input(result, &data.ta, &x); });
+  then([&] { return anydml_graph_add_view_at(result, x, &data.ta, 0, &x); });
+  then([&] { return anydml_graph_add_constant(result, &data.tb, &b); });
   then([&] { return anydml_constants_create(&constants); });
-  then([&] { return anydml_graph_add_shared_constant(made, constants, &data.tb, &b); });
-  then([&] { return anydml_graph_add_operator(made, "ELEMENT_WISE_ABS", &b, 1, &data.to, 1, nullptr, 0, &divisor); });
+  then([&] { return anydml_graph_add_shared_constant(result, constants, &data.tb, &b); });
+  then([&] { return anydml_graph_add_operator(result, "ELEMENT_WISE_ABS", &b, 1, &data.to, 1, nullptr, 0, &divisor); });
   for (anydml_value* next : {&once, &y}) {
     then([&] {
       const anydml_value operands[] = {next == &y ? once : x, divisor};
-      return anydml_graph_add_operator(made, "ELEMENT_WISE_MODULUS_FLOOR", operands, 2, &data.to, 1, nullptr, 0, next);
+      return anydml_graph_add_operator(result, "ELEMENT_WISE_MODULUS_FLOOR", operands, 2, &data.to, 1, nullptr, 0,
+                                       next);
     });
   }
-  then([&] { return anydml_graph_add_output(made, y); });
-  then([&] { return anydml_graph_compile(made, nullptr, &compiled); });
+  then([&] { return anydml_graph_add_output(result, y); });
+  then([&] { return anydml_graph_compile(result, nullptr, &compiled); });
   then([&] {
     const void* address = data.ta.data;
     return anydml_compiled_run(compiled, &address, 1, &data.to.data, 1);
   });
-  anydml_graph_release(made);
+  anydml_graph_release(result);
   anydml_constants_release(constants);
   anydml_compiled_release(compiled);
   return code;
@@ -290,21 +291,21 @@ TEST(AllocationFailure, InputsAndConstantsOfAGraphCanBeAddedAgain) {
     return code == ANYDML_OUT_OF_MEMORY ? call() : code;
   };
   for (long until = 0; until < 12; ++until) {
-    anydml_graph* made = nullptr;
+    anydml_graph* result = nullptr;
     anydml_compiled* compiled = nullptr;
     anydml_value x = 0, b = 0, y = 0;
-    ASSERT_EQ(anydml_graph_create(&made), ANYDML_OK);
-    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_input(made, &data.ta, &x); }), ANYDML_OK);
-    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_constant(made, &data.tb, &b); }), ANYDML_OK);
+    ASSERT_EQ(anydml_graph_create(&result), ANYDML_OK);
+    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_input(result, &data.ta, &x); }), ANYDML_OK);
+    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_constant(result, &data.tb, &b); }), ANYDML_OK);
     const anydml_value operands[] = {x, b};
-    ASSERT_EQ(anydml_graph_add_operator(made, "ELEMENT_WISE_MODULUS_FLOOR", operands, 2, &data.to, 1, nullptr, 0, &y),
+    ASSERT_EQ(anydml_graph_add_operator(result, "ELEMENT_WISE_MODULUS_FLOOR", operands, 2, &data.to, 1, nullptr, 0, &y),
               ANYDML_OK);
-    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_output(made, y); }), ANYDML_OK);
-    ASSERT_EQ(anydml_graph_compile(made, nullptr, &compiled), ANYDML_OK);
+    ASSERT_EQ(insist(until, [&] { return anydml_graph_add_output(result, y); }), ANYDML_OK);
+    ASSERT_EQ(anydml_graph_compile(result, nullptr, &compiled), ANYDML_OK);
     const void* address = data.ta.data;
     ASSERT_EQ(anydml_compiled_run(compiled, &address, 1, &data.to.data, 1), ANYDML_OK) << anydml_last_error();
     EXPECT_EQ(data.out[0], 1.0F);
-    anydml_graph_release(made);
+    anydml_graph_release(result);
     anydml_compiled_release(compiled);
   }
 }
@@ -332,11 +333,11 @@ TEST(Allocation, ARepeatedCallMakesNone) {
     }
   };
   call_all();
-  const long before = g_made;
+  const long before = g_allocations;
   for (int i = 0; i < 100; ++i) {
     call_all();
   }
-  EXPECT_EQ(g_made - before, 0);
+  EXPECT_EQ(g_allocations - before, 0);
   anydml_compiled_release(compiled);
 }
 

@@ -11,12 +11,12 @@ template <class Build>
 std::function<int(Call&)> graph(Build build) {
   return [build](Call& call) {
     call.fill();
-    anydml_graph* made = nullptr;
+    anydml_graph* result = nullptr;
     anydml_value x = 0;
-    EXPECT_EQ(anydml_graph_create(&made), ANYDML_OK);
-    EXPECT_EQ(anydml_graph_add_input(made, &call.a, &x), ANYDML_OK);
-    const int code = build(call, made, x);
-    anydml_graph_release(made);
+    EXPECT_EQ(anydml_graph_create(&result), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_add_input(result, &call.a, &x), ANYDML_OK);
+    const int code = build(call, result, x);
+    anydml_graph_release(result);
     return code;
   };
 }
@@ -24,12 +24,12 @@ std::function<int(Call&)> graph(Build build) {
 // A valid graph that computes -x, run incorrectly.
 template <class Run>
 std::function<int(Call&)> compiled_graph(Run run) {
-  return graph([run](Call& call, anydml_graph* made, anydml_value x) {
+  return graph([run](Call& call, anydml_graph* result, anydml_value x) {
     anydml_value y = 0;
     anydml_compiled* ready = nullptr;
-    EXPECT_EQ(anydml_graph_add_operator(made, "ELEMENT_WISE_NEGATE", &x, 1, &call.out, 1, nullptr, 0, &y), ANYDML_OK);
-    EXPECT_EQ(anydml_graph_add_output(made, y), ANYDML_OK);
-    EXPECT_EQ(anydml_graph_compile(made, nullptr, &ready), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_add_operator(result, "ELEMENT_WISE_NEGATE", &x, 1, &call.out, 1, nullptr, 0, &y), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_add_output(result, y), ANYDML_OK);
+    EXPECT_EQ(anydml_graph_compile(result, nullptr, &ready), ANYDML_OK);
     const int code = run(call, ready);
     anydml_compiled_release(ready);
     return code;
@@ -44,9 +44,9 @@ std::function<int(Call&)> compile_with(Change change) {
     const anydml_tensor inputs[] = {call.a, call.b};
     anydml_options options = ANYDML_OPTIONS_INIT;
     change(options);
-    anydml_compiled* made = nullptr;
-    const int code = anydml_compile_with(&options, call.op, inputs, 2, &call.out, 1, nullptr, 0, &made);
-    EXPECT_EQ(made, nullptr);
+    anydml_compiled* result = nullptr;
+    const int code = anydml_compile_with(&options, call.op, inputs, 2, &call.out, 1, nullptr, 0, &result);
+    EXPECT_EQ(result, nullptr);
     return code;
   };
 }
@@ -162,8 +162,8 @@ const Case kCases[] = {
     {"a graph without outputs", ANYDML_INVALID_ARGUMENT,
      "graph: it has no output; expected one or more from anydml_graph_add_output",
      graph([](Call&, anydml_graph* g, anydml_value) {
-       anydml_compiled* made = nullptr;
-       return anydml_graph_compile(g, nullptr, &made);
+       anydml_compiled* result = nullptr;
+       return anydml_graph_compile(g, nullptr, &result);
      })},
     {"the pointer for a compiled graph is null", ANYDML_INVALID_ARGUMENT,
      "anydml_graph_compile: compiled is null; expected a pointer to store the result",
@@ -209,8 +209,8 @@ const Case kCases[] = {
        anydml_options options = ANYDML_OPTIONS_INIT;
        options.constants = positions;
        options.constant_count = 1;
-       anydml_compiled* made = nullptr;
-       return anydml_graph_compile_with(g, &options, &made);
+       anydml_compiled* result = nullptr;
+       return anydml_graph_compile_with(g, &options, &result);
      })},
 
     // Options.

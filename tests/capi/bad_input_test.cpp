@@ -73,10 +73,10 @@ std::function<int(Call&)> compiled(Run run) {
   return [run](Call& call) {
     call.fill();
     const anydml_tensor inputs[] = {call.a, call.b};
-    anydml_compiled* made = nullptr;
-    EXPECT_EQ(anydml_compile(nullptr, call.op, inputs, 2, &call.out, 1, nullptr, 0, &made), ANYDML_OK);
-    const int code = run(call, made);
-    anydml_compiled_release(made);
+    anydml_compiled* result = nullptr;
+    EXPECT_EQ(anydml_compile(nullptr, call.op, inputs, 2, &call.out, 1, nullptr, 0, &result), ANYDML_OK);
+    const int code = run(call, result);
+    anydml_compiled_release(result);
     return code;
   };
 }

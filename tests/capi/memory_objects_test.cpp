@@ -201,10 +201,10 @@ TEST(Memory, WrongUseIsNamed) {
     EXPECT_STREQ(anydml_last_error(), text);
   };
   char bytes[32];
-  anydml_memory* made = memory.get();
-  expect(anydml_memory_create(nullptr, 16, 2, &made),
+  anydml_memory* result = memory.get();
+  expect(anydml_memory_create(nullptr, 16, 2, &result),
          "anydml_memory_create: flags is 2; expected 0 or ANYDML_MEMORY_MAPPABLE (1)");
-  EXPECT_EQ(made, nullptr);
+  EXPECT_EQ(result, nullptr);
   expect(anydml_memory_create(nullptr, 16, 0, nullptr),
          "anydml_memory_create: memory is null; expected a pointer to store the result");
   expect(anydml_memory_write(memory.get(), 8, bytes, 9),
@@ -215,9 +215,9 @@ TEST(Memory, WrongUseIsNamed) {
          "anydml_memory_read: to is null; expected the address of 1 byte");
   expect(anydml_memory_read(nullptr, 0, bytes, 1),
          "anydml_memory_read: memory is null; expected an object from anydml_memory_create");
-  expect(anydml_memory_wrap(nullptr, nullptr, 16, &made),
+  expect(anydml_memory_wrap(nullptr, nullptr, 16, &result),
          "anydml_memory_wrap: data is null; expected the address of the memory");
-  EXPECT_EQ(anydml_memory_create(nullptr, std::size_t{1} << 60, 0, &made), ANYDML_OUT_OF_MEMORY);
+  EXPECT_EQ(anydml_memory_create(nullptr, std::size_t{1} << 60, 0, &result), ANYDML_OUT_OF_MEMORY);
   EXPECT_EQ(anydml_memory_read(memory.get(), 16, nullptr, 0), ANYDML_OK);
   EXPECT_EQ(anydml_memory_pointer(nullptr), nullptr);
   EXPECT_EQ(anydml_memory_bytes(nullptr), 0U);

@@ -128,19 +128,19 @@ TEST(OperatorInfo, AgreesWithWhatCallsAccept) {
       EXPECT_NE(std::string(anydml_last_error()).find(std::string("attribute ") + attribute.name + " is missing"),
                 std::string::npos)
           << anydml_last_error();
-      anydml_attribute made = {attribute.name, attribute.type, 0, {}};
+      anydml_attribute result = {attribute.name, attribute.type, 0, {}};
       if ((attribute.type & ANYDML_ARRAY) != 0) {
-        made.count = attribute.count != 0 ? attribute.count : 1;
-        made.value.u64s = zeros;
+        result.count = attribute.count != 0 ? attribute.count : 1;
+        result.value.u64s = zeros;
         if (attribute.type == (uint32_t{ANYDML_OPERATOR} | ANYDML_ARRAY)) {
-          made.value.operators = &relu;
+          result.value.operators = &relu;
         }
       } else if (attribute.type == ANYDML_TEXT) {
-        made.value.text = attribute.enumerators[0]->name;
+        result.value.text = attribute.enumerators[0]->name;
       } else if (attribute.type == ANYDML_OPERATOR) {
-        made.value.operators = &relu;
+        result.value.operators = &relu;
       }
-      given.push_back(made);
+      given.push_back(result);
     }
     // If there is still an error, it is neither the number of tensors nor the form of an attribute.
     anydml_compiled* compiled = nullptr;

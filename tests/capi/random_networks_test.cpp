@@ -463,11 +463,11 @@ class RandomNetwork {
     }
     const Form form(ANYDML_FLOAT32, layer.output_sizes());
     note("CONVOLUTION", inputs);
-    std::size_t made = twin_.run("CONVOLUTION", inputs, form, layer.attributes());
+    std::size_t built = twin_.run("CONVOLUTION", inputs, form, layer.attributes());
     if (one_in(2)) {
-      note("residual, RELU", {made});
-      made = twin_.run("ELEMENT_WISE_ADD", {made, value_like(form.sizes, form.sizes.size())}, form);
-      static_cast<void>(twin_.run("ACTIVATION_RELU", {made}, form));
+      note("residual, RELU", {built});
+      built = twin_.run("ELEMENT_WISE_ADD", {built, value_like(form.sizes, form.sizes.size())}, form);
+      static_cast<void>(twin_.run("ACTIVATION_RELU", {built}, form));
     }
   }
 

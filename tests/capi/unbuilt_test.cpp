@@ -42,10 +42,10 @@ TEST(Unbuilt, AnActivationIsRefusedWithTheOperatorThatItIsFusedWith) {
                                  "BATCH_NORMALIZATION InputTensor=f32[4] MeanTensor=f32[1] VarianceTensor=f32[1] "
                                  "ScaleTensor=f32[1] BiasTensor=f32[1] OutputTensor=f32[4] Spatial=1 Epsilon=0"}) {
     const auto described = parse_described(std::string(name) + " FusedActivation=ACTIVATION_RELU");
-    const auto made = make_op_desc(described, Judged::not_yet);
-    ASSERT_FALSE(made.ok());
-    EXPECT_EQ(made.error().kind, ErrorKind::unsupported);
-    EXPECT_EQ(made.error().message,
+    const auto result = make_op_desc(described, Judged::not_yet);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().kind, ErrorKind::unsupported);
+    EXPECT_EQ(result.error().message,
               std::string(described.op->name) + ": FusedActivation is ACTIVATION_RELU, which is not implemented yet");
   }
 }

@@ -202,15 +202,15 @@ Prepared prepare(const std::string& gemm) {
   const std::string graph = "x = input 32768\nw = input 32768\nc = input 32768\np = GEMM " + gemm + "\nout p\n";
   const DeviceTraits traits{.half_products = true};
   const auto plans = compile_graph(test::parse_graph(graph), traits).value();
-  Prepared made;
+  Prepared built;
   for_each_step(plans.run.words(), [&](const Step& step) {
     const char* why = nullptr;
-    made.step = prepare_half_product(step, Machine{}, &why);
-    made.why = why != nullptr ? why : "";
-    made.has_c = step.operands[2].slot != kAbsentSlot;
+    built.step = prepare_half_product(step, Machine{}, &why);
+    built.why = why != nullptr ? why : "";
+    built.has_c = step.operands[2].slot != kAbsentSlot;
     return false;  // the first step
   });
-  return made;
+  return built;
 }
 
 // The bytes of an operand; `at` returns the address at an offset from an aligned start.
@@ -221,12 +221,12 @@ struct Memory {
 Memory g_memory[4];
 alignas(256) std::byte g_workspace[2048];
 
-std::string launch(const Prepared& made, std::uint64_t offset) {
+std::string launch(const Prepared& built, std::uint64_t offset) {
   g_called.clear();
-  std::byte* bases[] = {g_memory[0].at(offset), g_memory[1].at(offset), made.has_c ? g_memory[2].at(offset) : nullptr,
+  std::byte* bases[] = {g_memory[0].at(offset), g_memory[1].at(offset), built.has_c ? g_memory[2].at(offset) : nullptr,
                         g_memory[3].at(offset)};
-  EXPECT_LE(made.step->workspace_bytes(), sizeof(g_workspace) - 64);
-  EXPECT_EQ(made.step->launch(bases, g_workspace + 64, nullptr), cudaSuccess);
+  EXPECT_LE(built.step->workspace_bytes(), sizeof(g_workspace) - 64);
+  EXPECT_EQ(built.step->launch(bases, g_workspace + 64, nullptr), cudaSuccess);
   return g_called;
 }
 
@@ -255,15 +255,15 @@ struct Expected {
 void check(const Expected& expected) {
   SCOPED_TRACE(expected.gemm);
   const bool is_scaled = expected.gemm.find("Alpha=2") != std::string::npos;
-  const Prepared made = prepare(expected.gemm);
-  ASSERT_NE(made.step, nullptr) << made.why;
+  const Prepared built = prepare(expected.gemm);
+  ASSERT_NE(built.step, nullptr) << built.why;
   for (std::size_t operand = 0; operand < 4; ++operand) {
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(kBytes / 2); ++i) {
       const auto half = test::from_double<f16>(number_of(operand, i));
       std::memcpy(g_memory[operand].at(static_cast<std::uint64_t>(i) * 2), &half, sizeof(half));
     }
   }
-  EXPECT_EQ(launch(made, 0), "aligned");
+  EXPECT_EQ(launch(built, 0), "aligned");
   const auto position = [](const Strides& strides, std::int64_t batch, std::int64_t row, std::int64_t column) {
     return batch * strides.batch + row * strides.row + column * strides.column;
   };
@@ -276,7 +276,7 @@ void check(const Expected& expected) {
               number_of(0, position(expected.a, batch, row, k)) * number_of(1, position(expected.b, batch, k, column));
         }
         sum *= is_scaled ? 2 : 1;
-        sum += made.has_c ? (is_scaled ? 3 : 1) * number_of(2, position(expected.c, batch, row, column)) : 0;
+        sum += built.has_c ? (is_scaled ? 3 : 1) * number_of(2, position(expected.c, batch, row, column)) : 0;
         f16 result{};
         std::memcpy(&result,
                     g_memory[3].at(static_cast<std::uint64_t>(position(expected.output, batch, row, column)) * 2),

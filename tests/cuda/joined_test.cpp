@@ -57,14 +57,15 @@ class RecordedKernels final : public RuntimeKernels {
 template <class Fold>
 const ReduceKernels& described() {
   static const ReduceKernels kernels = [] {
-    ReduceKernels made{};
-    made.element_bytes = sizeof(typename Fold::Element);
-    made.is_ordered = Fold::kOrdered;
-    made.has_half_sums = std::is_same_v<typename Fold::Element, f16> && std::is_same_v<typename Fold::Accumulator, f64>;
-    for (StartKernel& start : made.start) {
+    ReduceKernels result{};
+    result.element_bytes = sizeof(typename Fold::Element);
+    result.is_ordered = Fold::kOrdered;
+    result.has_half_sums =
+        std::is_same_v<typename Fold::Element, f16> && std::is_same_v<typename Fold::Accumulator, f64>;
+    for (StartKernel& start : result.start) {
       start = [](const ReduceLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; };
     }
-    return made;
+    return result;
   }();
   return kernels;
 }

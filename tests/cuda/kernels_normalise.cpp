@@ -217,8 +217,8 @@ class NormaliseCheck {
       std::memcpy(&value, input_.data() + from, sizeof(T));
       row.push_back(widen(value));
       if (static_cast<std::int64_t>(row.size()) == loops.count) {
-        const auto made = normalised(step.function, row, loops.has_lanes != 0);
-        results.insert(results.end(), made.begin(), made.end());
+        const auto result = normalised(step.function, row, loops.has_lanes != 0);
+        results.insert(results.end(), result.begin(), result.end());
         row.clear();
       }
     });

@@ -83,12 +83,12 @@ constexpr std::uint64_t kBase = 1 << 20;
 const Machine kMachine{};
 
 TensorDesc tensor(DataType type, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
-  TensorDesc made;
-  made.type = type;
-  made.rank = static_cast<std::uint32_t>(sizes.size());
-  std::copy(sizes.begin(), sizes.end(), made.sizes);
-  std::copy(strides.begin(), strides.end(), made.strides);
-  return made;
+  TensorDesc built;
+  built.type = type;
+  built.rank = static_cast<std::uint32_t>(sizes.size());
+  std::copy(sizes.begin(), sizes.end(), built.sizes);
+  std::copy(strides.begin(), strides.end(), built.strides);
+  return built;
 }
 
 ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {

@@ -122,9 +122,9 @@ class MirroredSum final : public cuda::PreparedStep {
 
  private:
   [[nodiscard]] Tensor tensor(std::uint32_t number, std::byte* base) const {
-    Tensor made{.base = base, .strides = {}};
-    std::copy_n(&strides_[number * std::size_t{kMaxRank}], kMaxRank, made.strides);
-    return made;
+    Tensor result{.base = base, .strides = {}};
+    std::copy_n(&strides_[number * std::size_t{kMaxRank}], kMaxRank, result.strides);
+    return result;
   }
 
   TrialStep step_ = {};

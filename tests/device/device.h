@@ -165,9 +165,9 @@ class Queue {
     }
   }
   [[nodiscard]] Mark mark() const {
-    BackendMark* made = nullptr;
-    EXPECT_TRUE(is_ok(device_->table->mark(queue_, &made))) << "mark";
-    return Mark(*device_, made);
+    BackendMark* result = nullptr;
+    EXPECT_TRUE(is_ok(device_->table->mark(queue_, &result))) << "mark";
+    return Mark(*device_, result);
   }
   void finish() const { EXPECT_TRUE(is_ok(mark().wait())) << "wait"; }
 
@@ -191,13 +191,13 @@ class Queue {
 
 // Bytes that differ from their neighbors and from the bytes of other seeds.
 [[nodiscard]] inline Bytes some_bytes(std::uint64_t count, std::uint64_t seed = 1) {
-  Bytes made(count);
+  Bytes result(count);
   std::uint64_t state = seed * 0x9e37'79b9'7f4a'7c15;
-  for (std::byte& one : made) {
+  for (std::byte& one : result) {
     state = state * 6364136223846793005 + 1442695040888963407;
     one = static_cast<std::byte>(state >> 56);
   }
-  return made;
+  return result;
 }
 
 template <class T>

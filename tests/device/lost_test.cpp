@@ -111,11 +111,11 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
   trap();
   static_cast<void>(table.run(queue.get(), program.get(), addresses.data(), nullptr));
   // The failure is reported by the run or, on an asynchronous device, by a later wait.
-  BackendMark* made = nullptr;
-  BackendStatus status = table.mark(queue.get(), &made);
-  const Mark mark(lost, made);
-  if (status.code == BackendCode::ok && made != nullptr) {
-    static_cast<void>(table.follow(other.get(), made));  // it may not be known yet
+  BackendMark* result = nullptr;
+  BackendStatus status = table.mark(queue.get(), &result);
+  const Mark mark(lost, result);
+  if (status.code == BackendCode::ok && result != nullptr) {
+    static_cast<void>(table.follow(other.get(), result));  // it may not be known yet
     status = mark.wait();
     if (status.code == BackendCode::failed) {
       EXPECT_TRUE(mark.is_passed()) << "expected a failed mark to count as passed, so that polling ends";
@@ -134,8 +134,8 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
     afterwards("fill", table.fill(one, memory.at(), 4000, &pattern, 4));
     afterwards("run", table.run(one, program.get(), addresses.data(), nullptr));
     afterwards("timestamp", table.timestamp(one, read.at()));
-    if (made != nullptr) {
-      afterwards("follow", table.follow(one, made));
+    if (result != nullptr) {
+      afterwards("follow", table.follow(one, result));
     }
     BackendMark* none = nullptr;
     EXPECT_TRUE(returns(BackendCode::failed, table.mark(one, &none))) << "mark: no further work would be done";
@@ -212,9 +212,9 @@ TEST(DeviceLost, WakesWhoeverWaits) {
         BackendQueue* const queue = queues[t]->get();
         for (int i = 0; i < kRuns; ++i) {
           static_cast<void>(lost.table->run(queue, program.get(), addresses, nullptr));
-          BackendMark* made = nullptr;
-          BackendStatus status = lost.table->mark(queue, &made);
-          const Mark mark(lost, made);
+          BackendMark* result = nullptr;
+          BackendStatus status = lost.table->mark(queue, &result);
+          const Mark mark(lost, result);
           while (t % 2 == 0 && !mark.is_passed()) {
             std::this_thread::yield();
           }

@@ -95,10 +95,10 @@ const BackendTable& load_plugin(const std::string& file) {
 const BackendSettings& settings() {
   static const char* const threads = std::getenv("ANYDML_THREADS");
   static const char* const target = std::getenv("ANYDML_CPU_TARGET");
-  static const BackendSettings made{
+  static const BackendSettings built{
       .threads = threads != nullptr ? static_cast<std::uint32_t>(std::strtoul(threads, nullptr, 10)) : 0,
       .cpu_target = target != nullptr ? target : ""};
-  return made;
+  return built;
 }
 
 BackendDevice* open_index(const BackendTable& table, std::uint32_t index, std::string& why) {

@@ -65,14 +65,14 @@ class Program {
 
 [[nodiscard]] inline BackendStatus compile(const Plan& plan, Program& program, const Device& device = g_device) {
   const BackendPlan flat = backend_plan(plan);
-  BackendProgram* made = nullptr;
-  const BackendStatus status = device.table->compile(device.handle, &flat, &made);
+  BackendProgram* result = nullptr;
+  const BackendStatus status = device.table->compile(device.handle, &flat, &result);
   if (status.code == BackendCode::ok) {
-    EXPECT_NE(made, nullptr) << "compile returned ok, but no program";
+    EXPECT_NE(result, nullptr) << "compile returned ok, but no program";
   } else {
-    EXPECT_EQ(made, nullptr) << "compile failed, but stored a program";
+    EXPECT_EQ(result, nullptr) << "compile failed, but stored a program";
   }
-  program = Program(device, made);
+  program = Program(device, result);
   return status;
 }
 

@@ -24,12 +24,12 @@ std::string rows_graph() {
 }
 std::vector<std::uint32_t> row_sums(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
   const std::vector<std::uint32_t> all = sums(a, b);
-  std::vector<std::uint32_t> made(kRows);
+  std::vector<std::uint32_t> built(kRows);
   for (std::uint64_t row = 0; row < kRows; ++row) {
     const auto* const first = all.data() + row * kColumns;
-    made[row] = std::accumulate(first, first + kColumns, std::uint32_t{0});
+    built[row] = std::accumulate(first, first + kColumns, std::uint32_t{0});
   }
-  return made;
+  return built;
 }
 
 TEST(DeviceDescription, IsComplete) {

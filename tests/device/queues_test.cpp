@@ -210,9 +210,9 @@ TEST(DeviceQueues, MayBeOnAStreamOfTheCaller) {
   if (g_device.table->create_queue_on == nullptr) {
     GTEST_SKIP() << "the device does not accept callers' streams (create_queue_on is null)";
   }
-  BackendQueue* made = nullptr;
-  ASSERT_TRUE(is_ok(g_device.table->create_queue_on(g_device.handle, nullptr, &made)));
-  const Queue stream(g_device, made);
+  BackendQueue* built = nullptr;
+  ASSERT_TRUE(is_ok(g_device.table->create_queue_on(g_device.handle, nullptr, &built)));
+  const Queue stream(g_device, built);
   const Queue queue;
   const Block memory(MemoryKind::device_buffer, kBytes);
   queue.fill(memory.at(), kBytes, {7});

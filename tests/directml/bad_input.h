@@ -37,12 +37,12 @@ struct Program {
   ComPtr<IDMLBindingTable> table;
 
   HRESULT create() {
-    void* made = &made;  // must be null after a failure
-    const HRESULT result = dml.device->CreateOperator(&described, __uuidof(IDMLOperator), &made);
+    void* built = &built;  // must be null after a failure
+    const HRESULT result = dml.device->CreateOperator(&described, __uuidof(IDMLOperator), &built);
     if (FAILED(result)) {
-      EXPECT_EQ(made, nullptr);
+      EXPECT_EQ(built, nullptr);
     } else {
-      op.Attach(static_cast<IDMLOperator*>(made));
+      op.Attach(static_cast<IDMLOperator*>(built));
     }
     return result;
   }

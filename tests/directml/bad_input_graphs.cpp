@@ -16,12 +16,13 @@ struct Draft {
   HRESULT compile() {
     ComPtr<IDMLDevice1> device;
     EXPECT_EQ(program.dml.device.As(&device), S_OK);
-    void* made = &made;  // must be null after a failure
-    const HRESULT result = device->CompileGraph(&graph, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), &made);
+    void* built = &built;  // must be null after a failure
+    const HRESULT result =
+        device->CompileGraph(&graph, DML_EXECUTION_FLAG_NONE, __uuidof(IDMLCompiledOperator), &built);
     if (FAILED(result)) {
-      EXPECT_EQ(made, nullptr);
+      EXPECT_EQ(built, nullptr);
     } else {
-      compiled.Attach(static_cast<IDMLCompiledOperator*>(made));
+      compiled.Attach(static_cast<IDMLCompiledOperator*>(built));
     }
     return result;
   }

@@ -80,9 +80,9 @@ bool ends_when_cancelled_in(const std::function<void()>& call, const std::functi
 struct Cancellation : testing::Test {
   ComPtr<ID3D12Device> device = create_d3d12_device();
   ComPtr<ID3D12Fence> fence() const {
-    ComPtr<ID3D12Fence> made;
-    EXPECT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&made)), S_OK);
-    return made;
+    ComPtr<ID3D12Fence> built;
+    EXPECT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&built)), S_OK);
+    return built;
   }
   static HANDLE handle_of(int number) { return reinterpret_cast<HANDLE>(static_cast<std::intptr_t>(number)); }
 };

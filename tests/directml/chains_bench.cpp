@@ -66,11 +66,11 @@ struct Chain {
     const DML_ELEMENT_WISE_ADD_OPERATOR_DESC binary{&whole.desc, &number.desc, &whole.desc};
     const DML_ACTIVATION_RELU_OPERATOR_DESC relu{&whole.desc, &whole.desc};
     const DML_ELEMENT_WISE_ABS_OPERATOR_DESC abs{&whole.desc, &whole.desc, nullptr};
-    const HRESULT made = kind == 0   ? dml.create_operator(DML_OPERATOR_ELEMENT_WISE_MULTIPLY, &binary, op)
-                         : kind == 1 ? dml.create_operator(DML_OPERATOR_ELEMENT_WISE_ADD, &binary, op)
-                         : kind == 2 ? dml.create_operator(DML_OPERATOR_ACTIVATION_RELU, &relu, op)
-                                     : dml.create_operator(DML_OPERATOR_ELEMENT_WISE_ABS, &abs, op);
-    EXPECT_EQ(made, S_OK) << anydml_last_error();
+    const HRESULT result = kind == 0   ? dml.create_operator(DML_OPERATOR_ELEMENT_WISE_MULTIPLY, &binary, op)
+                           : kind == 1 ? dml.create_operator(DML_OPERATOR_ELEMENT_WISE_ADD, &binary, op)
+                           : kind == 2 ? dml.create_operator(DML_OPERATOR_ACTIVATION_RELU, &relu, op)
+                                       : dml.create_operator(DML_OPERATOR_ELEMENT_WISE_ABS, &abs, op);
+    EXPECT_EQ(result, S_OK) << anydml_last_error();
     return op;
   }
 

@@ -68,28 +68,28 @@ class Fuzzer {
     if (one_in(40)) {
       sizes[random_() % sizes.size()] = extreme32();
     }
-    Tensor made(type, sizes, strides, is_input && one_in(3) ? DML_TENSOR_FLAG_OWNED_BY_DML : DML_TENSOR_FLAG_NONE);
+    Tensor result(type, sizes, strides, is_input && one_in(3) ? DML_TENSOR_FLAG_OWNED_BY_DML : DML_TENSOR_FLAG_NONE);
     if (one_in(4)) {
-      made.buffer.TotalTensorSizeInBytes = one_in(2) ? extreme64() & ~std::uint64_t{3} : extreme64();
+      result.buffer.TotalTensorSizeInBytes = one_in(2) ? extreme64() & ~std::uint64_t{3} : extreme64();
     }
     if (one_in(12)) {
-      made.buffer.GuaranteedBaseOffsetAlignment = one_in(2) ? 1U << random_() % 32 : extreme32();
+      result.buffer.GuaranteedBaseOffsetAlignment = one_in(2) ? 1U << random_() % 32 : extreme32();
     }
     if (one_in(60)) {
-      made.buffer.DimensionCount = one_in(2) ? extreme32() : static_cast<UINT>(random_() % 10);
-      if (made.buffer.DimensionCount <= 8 && made.buffer.DimensionCount > sizes.size()) {
-        made.buffer.DimensionCount = static_cast<UINT>(sizes.size());  // the arrays have the length given here
+      result.buffer.DimensionCount = one_in(2) ? extreme32() : static_cast<UINT>(random_() % 10);
+      if (result.buffer.DimensionCount <= 8 && result.buffer.DimensionCount > sizes.size()) {
+        result.buffer.DimensionCount = static_cast<UINT>(sizes.size());  // the arrays have the length given here
       }
     }
     if (one_in(60)) {
       const std::uint32_t number = extreme32();
-      std::memcpy(&made.buffer.Flags, &number, sizeof(number));
+      std::memcpy(&result.buffer.Flags, &number, sizeof(number));
     }
     if (one_in(60)) {
       const std::uint32_t number = one_in(2) ? static_cast<std::uint32_t>(random_() % 16) : extreme32();
-      std::memcpy(&made.buffer.DataType, &number, sizeof(number));
+      std::memcpy(&result.buffer.DataType, &number, sizeof(number));
     }
-    return made;
+    return result;
   }
 
   std::mt19937_64& random() { return random_; }
@@ -204,11 +204,11 @@ TEST(DescriptionFuzz, NothingCrashesAndNoSumWraps) {
     const DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC binary_desc{&a.desc, &b.desc, &out.desc};
     const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC unary_desc{&a.desc, &out.desc, nullptr};
     ComPtr<IDMLOperator> op;
-    const HRESULT made = unary
-                             ? program->dml.create_operator(DML_OPERATOR_ELEMENT_WISE_IDENTITY, &unary_desc, op)
-                             : program->dml.create_operator(DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, &binary_desc, op);
-    if (FAILED(made)) {
-      ASSERT_EQ(made, E_INVALIDARG);
+    const HRESULT result =
+        unary ? program->dml.create_operator(DML_OPERATOR_ELEMENT_WISE_IDENTITY, &unary_desc, op)
+              : program->dml.create_operator(DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, &binary_desc, op);
+    if (FAILED(result)) {
+      ASSERT_EQ(result, E_INVALIDARG);
       ASSERT_STRNE(anydml_last_error(), "");
       ++counts.refused;
       continue;

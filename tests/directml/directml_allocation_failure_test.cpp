@@ -23,13 +23,13 @@ namespace {
     return false;                                            \
   }
 
-ID3D12Resource* buffer(ID3D12Device* device, ComPtr<ID3D12Resource>& made) {
+ID3D12Resource* buffer(ID3D12Device* device, ComPtr<ID3D12Resource>& built) {
   const auto properties = heap_properties(D3D12_HEAP_TYPE_CUSTOM);
   const auto desc = buffer_desc(1024, D3D12_RESOURCE_FLAG_ALLOW_UNORDERED_ACCESS);
   return FAILED(device->CreateCommittedResource(&properties, D3D12_HEAP_FLAG_NONE, &desc, D3D12_RESOURCE_STATE_COMMON,
-                                                nullptr, IID_PPV_ARGS(&made)))
+                                                nullptr, IID_PPV_ARGS(&built)))
              ? nullptr
-             : made.Get();
+             : built.Get();
 }
 
 // A program with an owned tensor. Returns true if it finished with the right result.
@@ -208,14 +208,14 @@ long allocations_of_lists(int dispatches) {
   }
   dml.queue.submit();
   dml.queue.wait();
-  const long before = g_made;
+  const long before = g_allocations;
   for (int i = 0; i < 100; ++i) {
     dml.queue.execute();
     dml.queue.wait();
   }
-  const long made = g_made - before;
+  const long built = g_allocations - before;
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK);
-  return made;
+  return built;
 }
 
 TEST(Allocation, NoneForASubmissionOrADispatch) {

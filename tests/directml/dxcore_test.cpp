@@ -48,9 +48,9 @@ class DXCore : public testing::Test {
   }
 
   IDXCoreAdapterList* list(const GUID& attribute) {
-    IDXCoreAdapterList* made = nullptr;
-    EXPECT_EQ(factory_->CreateAdapterList(1, &attribute, &made), S_OK);
-    return keep(made);
+    IDXCoreAdapterList* result = nullptr;
+    EXPECT_EQ(factory_->CreateAdapterList(1, &attribute, &result), S_OK);
+    return keep(result);
   }
   IDXCoreAdapter* adapter() {
     IDXCoreAdapter* found = nullptr;

@@ -179,9 +179,9 @@ TEST(GraphFuzz, NothingCrashesAndWhatIsRefusedSaysWhy) {
     ComPtr<IDMLDevice1> device;
     ASSERT_EQ(dml->device.As(&device), S_OK);
     ComPtr<IDMLCompiledOperator> compiled;
-    const HRESULT made = device->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled));
-    if (FAILED(made)) {
-      ASSERT_EQ(made, E_INVALIDARG) << anydml_last_error();
+    const HRESULT result = device->CompileGraph(&desc, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled));
+    if (FAILED(result)) {
+      ASSERT_EQ(result, E_INVALIDARG) << anydml_last_error();
       ASSERT_NE(std::string(anydml_last_error()).find("expected"), std::string::npos) << anydml_last_error();
       ++counts.refused;
       continue;

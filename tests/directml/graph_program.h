@@ -191,12 +191,12 @@ class GraphRun {
       given_.add(value);
     }
     for (const std::uint64_t bytes : outputs) {
-      made_.add(bytes);
+      result_.add(bytes);
     }
     kept_.add(needs.PersistentResourceSize);
     scratch_.add(needs.TemporaryResourceSize);
     scratch_.add(first_needs.TemporaryResourceSize);
-    for (Ranges* ranges : {&given_, &made_, &kept_, &scratch_}) {
+    for (Ranges* ranges : {&given_, &result_, &kept_, &scratch_}) {
       ranges->create(dml.queue);
     }
     heap_ = create_heap(dml.d3d12.Get(), needs.RequiredDescriptorCount + first_needs.RequiredDescriptorCount + 1);
@@ -220,24 +220,24 @@ class GraphRun {
   }
   void read() {
     ASSERT_EQ(dml_.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
-    for (Ranges* ranges : {&given_, &made_, &kept_, &scratch_}) {
+    for (Ranges* ranges : {&given_, &result_, &kept_, &scratch_}) {
       ranges->read(dml_.queue);
       EXPECT_TRUE(ranges->is_untouched_between());
     }
   }
   // Overwrites every buffer except the persistent one and the inputs.
   void spoil() {
-    made_.fill(dml_.queue);
+    result_.fill(dml_.queue);
     scratch_.fill(dml_.queue);
   }
-  [[nodiscard]] Bytes output(std::size_t i) const { return made_.bytes(i); }
+  [[nodiscard]] Bytes output(std::size_t i) const { return result_.bytes(i); }
   template <class T>
   [[nodiscard]] std::vector<T> output_as(std::size_t i) const {
     return values_of<T>(output(i));
   }
   [[nodiscard]] IDMLBindingTable* table() const { return table_.Get(); }
   [[nodiscard]] const Ranges& given() const { return given_; }
-  [[nodiscard]] const Ranges& made() const { return made_; }
+  [[nodiscard]] const Ranges& result() const { return result_; }
   [[nodiscard]] DML_BUFFER_BINDING kept() const { return kept_[0]; }
 
  private:
@@ -276,7 +276,7 @@ class GraphRun {
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       const bool is_input = i < inputs.values.size();
       const bool none = is_input && (inputs.values[i].empty() || inputs.is_owned(i));
-      buffers[i] = none ? DML_BUFFER_BINDING{} : is_input ? given_[i] : made_[i - inputs.values.size()];
+      buffers[i] = none ? DML_BUFFER_BINDING{} : is_input ? given_[i] : result_[i - inputs.values.size()];
       // Alternate between the two ways to leave a tensor unbound.
       descs[i] = none && i % 2 == 0 ? DML_BINDING_DESC{DML_BINDING_TYPE_NONE, nullptr}
                                     : DML_BINDING_DESC{DML_BINDING_TYPE_BUFFER, &buffers[i]};
@@ -294,7 +294,7 @@ class GraphRun {
   ComPtr<IDMLCompiledOperator> compiled_;
   ComPtr<IDMLOperatorInitializer> initializer_;
   Ranges given_;
-  Ranges made_;
+  Ranges result_;
   Ranges kept_;
   Ranges scratch_;
   ComPtr<ID3D12DescriptorHeap> heap_;

@@ -278,9 +278,9 @@ struct Dml {
       desc.CPUDescriptorHandle.ptr = heap->GetCPUDescriptorHandleForHeapStart().ptr + first * step;
       desc.GPUDescriptorHandle.ptr = heap->GetGPUDescriptorHandleForHeapStart().ptr + first * step;
     }
-    ComPtr<IDMLBindingTable> made;
-    EXPECT_EQ(device->CreateBindingTable(&desc, IID_PPV_ARGS(&made)), S_OK) << anydml_last_error();
-    return made;
+    ComPtr<IDMLBindingTable> result;
+    EXPECT_EQ(device->CreateBindingTable(&desc, IID_PPV_ARGS(&result)), S_OK) << anydml_last_error();
+    return result;
   }
 
   // Initializes an operator that owns no tensors.

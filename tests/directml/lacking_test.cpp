@@ -28,15 +28,15 @@ Failure run(const char* op, anydml_type type, const std::vector<anydml_attribute
             std::size_t input_count = 1, const int64_t* out = kFour) {
   static double memory[3][4];
   const anydml_tensor inputs[] = {tensor_of(type, kFour, memory[0]), tensor_of(type, kFour, memory[1])};
-  const anydml_tensor made = tensor_of(type, out, memory[2]);
-  const int code = anydml_run(nullptr, op, inputs, input_count, &made, 1, attributes.data(), attributes.size());
+  const anydml_tensor result = tensor_of(type, out, memory[2]);
+  const int code = anydml_run(nullptr, op, inputs, input_count, &result, 1, attributes.data(), attributes.size());
   return {code, code == ANYDML_OK ? "" : anydml_last_error()};
 }
 
 anydml_attribute number(const char* name, double value) {
-  anydml_attribute made{name, ANYDML_FLOAT64, 0, {}};
-  made.value.f64 = value;
-  return made;
+  anydml_attribute result{name, ANYDML_FLOAT64, 0, {}};
+  result.value.f64 = value;
+  return result;
 }
 
 TEST(Lacking, TheCApiNamesTheOperatorTheDeviceAndTheReason) {

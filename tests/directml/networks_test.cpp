@@ -55,8 +55,8 @@ std::map<std::string, std::string> read_digests() {
   return digests;
 }
 
-struct Made {
-  Made(Dml& dml, const Kind& kind, UINT batch, const networks::Builder::Options& options = {}) {
+struct BuiltNetwork {
+  BuiltNetwork(Dml& dml, const Kind& kind, UINT batch, const networks::Builder::Options& options = {}) {
     ComPtr<IDMLDevice1> device;
     EXPECT_EQ(dml.device.As(&device), S_OK);
     networks::Scale scale = kind.small;
@@ -82,15 +82,15 @@ class Networks : public testing::TestWithParam<Kind> {
   // Runs the network twice, overwriting everything except the inputs and the persistent memory in between. A GPU runs
   // it a third time, because it records the launches of the second run.
   std::vector<float> result(UINT batch, const networks::Builder::Options& options = {}) {
-    const Made made(dml_, GetParam(), batch, options);
-    made.run->run();
-    const Bytes first = made.run->output(0);
+    const BuiltNetwork built(dml_, GetParam(), batch, options);
+    built.run->run();
+    const Bytes first = built.run->output(0);
     for (int again = 0; again < (std::getenv("ANYDML_ADAPTER") != nullptr ? 2 : 1); ++again) {
-      made.run->spoil();
-      made.run->record_execute();
+      built.run->spoil();
+      built.run->record_execute();
       dml_.queue.finish();
-      made.run->read();
-      EXPECT_EQ(first, made.run->output(0));
+      built.run->read();
+      EXPECT_EQ(first, built.run->output(0));
     }
     return values_of<float>(first);
   }
@@ -134,17 +134,17 @@ TEST_P(Networks, RunWithoutAllocations) {
   if (std::getenv("ANYDML_ADAPTER") != nullptr) {
     GTEST_SKIP() << "the driver and the list of pending work allocate; only the CPU backend guarantees not to";
   }
-  const Made made(dml_, GetParam(), 1);
-  made.run->run();
-  made.run->record_execute();
+  const BuiltNetwork built(dml_, GetParam(), 1);
+  built.run->run();
+  built.run->record_execute();
   dml_.queue.submit();
   dml_.queue.wait();
-  const long before = g_made;
+  const long before = g_allocations;
   for (int i = 0; i < 4; ++i) {
     dml_.queue.execute();
     dml_.queue.wait();
   }
-  EXPECT_EQ(g_made - before, 0);
+  EXPECT_EQ(g_allocations - before, 0);
   EXPECT_EQ(dml_.device->GetDeviceRemovedReason(), S_OK);
 }
 

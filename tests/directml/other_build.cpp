@@ -45,13 +45,13 @@ int main() {
   if (create_factory == nullptr || create_d3d12 == nullptr || create_dml == nullptr) {
     return 1;
   }
-  void* made = nullptr;
+  void* built = nullptr;
   const GUID any{};
-  const HRESULT results[] = {create_factory(any, &made), create_d3d12(nullptr, D3D_FEATURE_LEVEL_11_0, any, &made),
-                             create_dml(nullptr, DML_CREATE_DEVICE_FLAG_NONE, any, &made)};
+  const HRESULT results[] = {create_factory(any, &built), create_d3d12(nullptr, D3D_FEATURE_LEVEL_11_0, any, &built),
+                             create_dml(nullptr, DML_CREATE_DEVICE_FLAG_NONE, any, &built)};
   for (const HRESULT result : results) {
     std::printf("%08x\n", static_cast<unsigned>(result));
-    if (result != E_FAIL || made != nullptr) {
+    if (result != E_FAIL || built != nullptr) {
       return 1;
     }
   }

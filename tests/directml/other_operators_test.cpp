@@ -291,16 +291,16 @@ TEST_F(OtherOperators, WeightsOfFourBits) {
   const auto of_codes = buffer_of(codes.data(), codes.size());
   const auto of_scales = buffer_of(scales, sizeof(scales));
   const auto of_zeros = buffer_of(zeros, sizeof(zeros));
-  const auto made = create_buffer(dml.d3d12.Get(), 96 * sizeof(float));
+  const auto result = create_buffer(dml.d3d12.Get(), 96 * sizeof(float));
   const auto table = dml.table(compiled.Get(), heap.Get());
   bind_inputs(
       table.Get(),
       {{of_codes.Get(), 0, codes.size()}, {of_scales.Get(), 0, sizeof(scales)}, {of_zeros.Get(), 0, sizeof(zeros)}});
-  bind_output(table.Get(), {made.Get(), 0, 96 * sizeof(float)});
+  bind_output(table.Get(), {result.Get(), 0, 96 * sizeof(float)});
   record(compiled.Get(), table.Get());
   dml.queue.finish();
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();
-  const auto found = download_as<float>(dml.queue, made.Get());
+  const auto found = download_as<float>(dml.queue, result.Get());
   const int points[] = {1, 2, 3, 4, 5, 6};
   for (std::size_t i = 0; i < 96; ++i) {
     const std::size_t at = i % 48;

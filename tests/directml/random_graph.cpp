@@ -41,11 +41,12 @@ std::vector<const facts::Operator*> built_operators() {
   std::vector<const facts::Operator*> built;
   for (const facts::Operator& op : facts::operators()) {
     // Operators with several outputs, or with tensors of different sizes, are in random_networks_test.
-    static constexpr FamilyId kMade[] = {FamilyId::elementwise, FamilyId::fill, FamilyId::reduce, FamilyId::normalise};
+    static constexpr FamilyId kGenerated[] = {FamilyId::elementwise, FamilyId::fill, FamilyId::reduce,
+                                              FamilyId::normalise};
     const Family* family = find_family(op);
     const auto outputs =
         std::ranges::count_if(op.fields, [](const auto& field) { return facts::is_output(field.kind); });
-    if (family != nullptr && outputs == 1 && std::ranges::find(kMade, family->id) != std::end(kMade)) {
+    if (family != nullptr && outputs == 1 && std::ranges::find(kGenerated, family->id) != std::end(kGenerated)) {
       built.push_back(&op);
     }
   }

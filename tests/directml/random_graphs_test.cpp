@@ -25,20 +25,20 @@ std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {
     given.add(constant);
   }
   const std::size_t inputs = graph.inputs().values.size();
-  Ranges made;
+  Ranges result;
   Ranges scratch;
   std::vector<ComPtr<IDMLCompiledOperator>> compiled;
   std::vector<IDMLCompiledOperator*> targets;
   UINT descriptors = 0;
   for (const RandomNode& node : graph.nodes()) {
-    made.add(node.bytes);
+    result.add(node.bytes);
     compiled.push_back(dml.compile(node.alone.Get()));
     targets.push_back(compiled.back().Get());
     const auto needs = compiled.back()->GetBindingProperties();
     scratch.add(needs.TemporaryResourceSize);
     descriptors += needs.RequiredDescriptorCount;
   }
-  for (Ranges* ranges : {&given, &made, &scratch}) {
+  for (Ranges* ranges : {&given, &result, &scratch}) {
     ranges->create(dml.queue);
   }
   const auto heap = create_heap(dml.d3d12.Get(), descriptors);
@@ -61,14 +61,14 @@ std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {
     for (std::size_t input = 0; input < buffers.size(); ++input) {
       const RandomSource& source = node.sources[input];
       if (source.kind != RandomSource::none) {
-        buffers[input] = source.kind == RandomSource::node    ? made[source.index]
+        buffers[input] = source.kind == RandomSource::node    ? result[source.index]
                          : source.kind == RandomSource::input ? given[source.index]
                                                               : given[inputs + source.index];
         descs[input] = bind(buffers[input]);
       }
     }
     table->BindInputs(static_cast<UINT>(descs.size()), descs.data());
-    bind_output(table.Get(), made[i]);
+    bind_output(table.Get(), result[i]);
     if (compiled[i]->GetBindingProperties().TemporaryResourceSize != 0) {
       const auto range = scratch[i];
       const DML_BINDING_DESC temporary = bind(range);
@@ -79,11 +79,11 @@ std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {
   }
   dml.queue.finish();
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
-  made.read(dml.queue);
-  EXPECT_TRUE(made.is_untouched_between());
+  result.read(dml.queue);
+  EXPECT_TRUE(result.is_untouched_between());
   std::vector<Bytes> values;
   for (std::size_t i = 0; i < compiled.size(); ++i) {
-    values.push_back(made.bytes(i));
+    values.push_back(result.bytes(i));
   }
   return values;
 }

@@ -79,16 +79,16 @@ class Worker {
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
 
   ComPtr<ID3D12Fence> fence() {
-    ComPtr<ID3D12Fence> made;
-    EXPECT_EQ(device_->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&made)), S_OK) << anydml_last_error();
-    return made;
+    ComPtr<ID3D12Fence> built;
+    EXPECT_EQ(device_->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&built)), S_OK) << anydml_last_error();
+    return built;
   }
   ComPtr<ID3D12CommandQueue> queue() {
     D3D12_COMMAND_QUEUE_DESC desc{};
     desc.Type = D3D12_COMMAND_LIST_TYPE_COMPUTE;
-    ComPtr<ID3D12CommandQueue> made;
-    EXPECT_EQ(device_->CreateCommandQueue(&desc, IID_PPV_ARGS(&made)), S_OK) << anydml_last_error();
-    return made;
+    ComPtr<ID3D12CommandQueue> built;
+    EXPECT_EQ(device_->CreateCommandQueue(&desc, IID_PPV_ARGS(&built)), S_OK) << anydml_last_error();
+    return built;
   }
 
   void make_buffers() {

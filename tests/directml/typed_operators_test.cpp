@@ -30,11 +30,11 @@ struct TypedOperators : testing::Test {
     std::vector<std::uint8_t> bytes;
   };
   Operand draw(DML_TENSOR_DATA_TYPE type) {
-    Operand made(type);
-    for (auto& byte : made.bytes) {
+    Operand built(type);
+    for (auto& byte : built.bytes) {
       byte = static_cast<std::uint8_t>(random() % 4 == 0 ? 0 : random());
     }
-    return made;
+    return built;
   }
 
   static anydml_tensor of(Operand& operand) {

@@ -9,10 +9,10 @@ namespace anydml::test {
 namespace {
 
 void refuses(const DML_OPERATOR_DESC& desc) {
-  const auto made = make_operator(&desc, facts::kNewestLevel);
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().kind, ErrorKind::unsupported);
-  EXPECT_EQ(made.error().message, kHiddenMessage);
+  const auto result = make_operator(&desc, facts::kNewestLevel);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(result.error().message, kHiddenMessage);
 }
 
 TEST(UnbuiltInDirectML, IsRefusedByNameBeforeItsDescIsRead) {

@@ -27,14 +27,14 @@ struct Waiting : testing::Test {
   ComPtr<ID3D12CommandQueue> queue() const {
     D3D12_COMMAND_QUEUE_DESC desc{};
     desc.Type = D3D12_COMMAND_LIST_TYPE_COMPUTE;
-    ComPtr<ID3D12CommandQueue> made;
-    EXPECT_EQ(device->CreateCommandQueue(&desc, IID_PPV_ARGS(&made)), S_OK) << anydml_last_error();
-    return made;
+    ComPtr<ID3D12CommandQueue> built;
+    EXPECT_EQ(device->CreateCommandQueue(&desc, IID_PPV_ARGS(&built)), S_OK) << anydml_last_error();
+    return built;
   }
   ComPtr<ID3D12Fence> fence() const {
-    ComPtr<ID3D12Fence> made;
-    EXPECT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&made)), S_OK);
-    return made;
+    ComPtr<ID3D12Fence> built;
+    EXPECT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&built)), S_OK);
+    return built;
   }
 };
 

@@ -32,11 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const NpyHeader& read = header.value();
   require(read.data_offset + read.data_bytes == size);
   require(is_element_type(read.type) && read.data_bytes % element_size(read.type) == 0);
-  const std::string made = make_npy_header(read.type, read.shape);
-  require(made.size() % 64 == 0);
-  const auto again = read_npy_header(made, made.size() + read.data_bytes);
+  const std::string result = make_npy_header(read.type, read.shape);
+  require(result.size() % 64 == 0);
+  const auto again = read_npy_header(result, result.size() + read.data_bytes);
   require(again.ok());
   require(again.value().type == read.type && again.value().shape == read.shape);
-  require(again.value().data_offset == made.size() && again.value().data_bytes == read.data_bytes);
+  require(again.value().data_offset == result.size() && again.value().data_bytes == read.data_bytes);
   return 0;
 }

@@ -41,19 +41,19 @@ using Shape = std::vector<std::uint64_t>;
 
 TEST(NpyHeader, IsMadeAsNumPyMakesIt) {
   // Compared with np.save of NumPy 1.24 and 2.4, without the data.
-  const auto made = [](DataType type, const Shape& shape) { return make_npy_header(type, shape); };
+  const auto result = [](DataType type, const Shape& shape) { return make_npy_header(type, shape); };
   const auto padded = [](std::string text, std::size_t size) {
     return file(text.append(size - 10 - 1 - text.size(), ' ').append("\n"));
   };
-  EXPECT_EQ(made(DataType::FLOAT32, {2, 3}),
+  EXPECT_EQ(result(DataType::FLOAT32, {2, 3}),
             padded("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 128));
-  EXPECT_EQ(made(DataType::INT8, {}), padded("{'descr': '|i1', 'fortran_order': False, 'shape': (), }", 128));
-  EXPECT_EQ(made(DataType::UINT64, {0}), padded("{'descr': '<u8', 'fortran_order': False, 'shape': (0,), }", 128));
-  EXPECT_EQ(made(DataType::FLOAT16, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
+  EXPECT_EQ(result(DataType::INT8, {}), padded("{'descr': '|i1', 'fortran_order': False, 'shape': (), }", 128));
+  EXPECT_EQ(result(DataType::UINT64, {0}), padded("{'descr': '<u8', 'fortran_order': False, 'shape': (0,), }", 128));
+  EXPECT_EQ(result(DataType::FLOAT16, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
             padded("{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2, 3, 4, 5, 6, 7, 8, 9), }", 128));
   // Exactly 128 bytes including the space NumPy reserves for the first size to grow; NumPy then adds 64 needlessly.
   EXPECT_EQ(
-      made(DataType::FLOAT32, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100}),
+      result(DataType::FLOAT32, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100}),
       padded("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100), }", 192));
 }
 
@@ -65,12 +65,12 @@ TEST(NpyHeader, ComesBack) {
       for (const std::uint64_t size : shape) {
         bytes *= size;
       }
-      const std::string made = make_npy_header(type, shape);
-      const auto header = read_npy_header(made, made.size() + bytes);
+      const std::string result = make_npy_header(type, shape);
+      const auto header = read_npy_header(result, result.size() + bytes);
       ASSERT_TRUE(header.ok()) << header.error().message;
       EXPECT_EQ(header.value().type, type);
       EXPECT_EQ(header.value().shape, shape);
-      EXPECT_EQ(header.value().data_offset, made.size());
+      EXPECT_EQ(header.value().data_offset, result.size());
       EXPECT_EQ(header.value().data_offset % 64, 0U);
       EXPECT_EQ(header.value().data_bytes, bytes);
     }

@@ -35,38 +35,38 @@ Model read(const std::string& text, Problems& problems) {
 }
 
 std::string fault_of(OperatorRequest request) {
-  const auto made = operator_model(request);
-  return made ? "" : made.error().message;
+  const auto result = operator_model(request);
+  return result ? "" : result.error().message;
 }
 
 TEST(OperatorModel, EveryOperatorHasASkeletonThatIsRight) {
   for (const facts::Operator& op : facts::operators()) {
-    const auto made = operator_model({.name = std::string(op.name)});
-    ASSERT_TRUE(made) << op.name << ": " << made.error().message;
-    EXPECT_FALSE(made.value().results.empty()) << op.name;
+    const auto result = operator_model({.name = std::string(op.name)});
+    ASSERT_TRUE(result) << op.name << ": " << result.error().message;
+    EXPECT_FALSE(result.value().results.empty()) << op.name;
     Problems problems;
-    const Model model = read(made.value().model, problems);
+    const Model model = read(result.value().model, problems);
     check_level(model, facts::kNewestLevel, problems);
-    EXPECT_TRUE(problems.none()) << op.name << "\n" << all_problems(problems) << made.value().model;
+    EXPECT_TRUE(problems.none()) << op.name << "\n" << all_problems(problems) << result.value().model;
   }
 }
 
 TEST(OperatorModel, OutputsFollowFromTheInputs) {
-  const auto made =
+  const auto result =
       operator_model({.name = "reduce", .inputs = {"float16:2x3x4:ones"}, .attributes = {"function=sum", "AXES=2,0"}});
-  ASSERT_TRUE(made) << made.error().message;
-  EXPECT_NE(made.value().model.find("\"OutputTensor\": { \"DataType\": \"FLOAT16\", \"Sizes\": [1, 3, 1] }"),
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_NE(result.value().model.find("\"OutputTensor\": { \"DataType\": \"FLOAT16\", \"Sizes\": [1, 3, 1] }"),
             std::string::npos)
-      << made.value().model;
+      << result.value().model;
 }
 
 TEST(OperatorModel, InputsAreBroadcast) {
-  const auto made = operator_model({.name = "add", .inputs = {"f4:2x1x4", "B=f4:3x1"}});
-  ASSERT_TRUE(made) << made.error().message;
+  const auto result = operator_model({.name = "add", .inputs = {"f4:2x1x4", "B=f4:3x1"}});
+  ASSERT_TRUE(result) << result.error().message;
   for (const char* part :
        {"\"ATensor\": { \"DataType\": \"FLOAT32\", \"Sizes\": [2, 3, 4], \"Strides\": [4, 0, 1] }",
         "\"BTensor\": { \"DataType\": \"FLOAT32\", \"Sizes\": [2, 3, 4], \"Strides\": [0, 1, 0] }"}) {
-    EXPECT_NE(made.value().model.find(part), std::string::npos) << made.value().model;
+    EXPECT_NE(result.value().model.find(part), std::string::npos) << result.value().model;
   }
   EXPECT_EQ(fault_of({.name = "add", .inputs = {"f4:2", "f4:3"}}),
             "sizes [3] do not broadcast to [2]: 3 is neither 2 nor 1");
@@ -109,8 +109,8 @@ TEST(OperatorModel, FaultsAreNamed) {
 
 TEST(ValueWords, BecomeInitialValues) {
   const auto text = [](std::string_view words) {
-    const auto made = initial_values(words, 3, 5);
-    std::string flat = made ? made.value() : "! " + made.error().message;
+    const auto result = initial_values(words, 3, 5);
+    std::string flat = result ? result.value() : "! " + result.error().message;
     std::erase_if(flat, [](char letter) { return letter == '\n' || letter == ' '; });
     return flat;
   };

@@ -70,7 +70,7 @@ class Oracle:
         desc, output = node["desc"], node["desc"]["OutputTensor"]
         fields = [field for field in ("InputTensor", "ATensor", "BTensor") if field in desc]
         sizes = desc[fields[0]]["Sizes"]
-        made = [0.0] * math.prod(output["Sizes"])
+        result = [0.0] * math.prod(output["Sizes"])
 
         def position(tensor, index):
             own = tensor["Sizes"]
@@ -80,9 +80,9 @@ class Oracle:
         for index in itertools.product(*map(range, sizes)):
             operands = [values[node["inputs"][field]][position(desc[field], index)] for field in fields]
             at = position(output, index)
-            one = made[at] + operands[0] if node["type"] == "REDUCE" else self.compute(node["type"], desc, operands)
-            made[at] = self.rounded(one, output["DataType"])
-        return made
+            one = result[at] + operands[0] if node["type"] == "REDUCE" else self.compute(node["type"], desc, operands)
+            result[at] = self.rounded(one, output["DataType"])
+        return result
 
     def run_graph(self, graph, bound):
         values = {name: self.values[bound[name]] for name in graph["inputs"]}
@@ -120,7 +120,7 @@ class Oracle:
         value = {field: self.values[bound[field]] for field in bound}
         if kind == "GEMM":
             (rows, depth), columns = desc["ATensor"]["Sizes"], desc["BTensor"]["Sizes"][1]
-            made = [sum(value["ATensor"][row * depth + k] * value["BTensor"][k * columns + column] for k in range(depth)) +
+            result = [sum(value["ATensor"][row * depth + k] * value["BTensor"][k * columns + column] for k in range(depth)) +
                     value["CTensor"][column] for row in range(rows) for column in range(columns)]
         else:
             (_, channels, height, width), (_, filters, rows, columns) = (desc[f"{of}Tensor"]["Sizes"]
@@ -128,7 +128,7 @@ class Oracle:
             taps = list(itertools.product(range(channels), *map(range, desc["FilterTensor"]["Sizes"][2:])))
             tall, wide = desc["FilterTensor"]["Sizes"][2:]
             stride, padding, forward = desc["Strides"][0], desc["StartPadding"][0], desc["Direction"] == "FORWARD"
-            made = []
+            result = []
             for one, row, column in itertools.product(range(filters), range(rows), range(columns)):
                 total = value["BiasTensor"][one] if "BiasTensor" in bound else 0.0
                 for channel, down, across in taps:
@@ -141,8 +141,8 @@ class Oracle:
                     if at[0] in range(height) and at[1] in range(width):
                         total += (value["InputTensor"][(channel * height + int(at[0])) * width + int(at[1])] *
                                   value["FilterTensor"][(weight + down) * wide + across])
-                made.append(total)
-        return [max(one, 0.0) for one in made] if "FusedActivation" in desc else made
+                result.append(total)
+        return [max(one, 0.0) for one in result] if "FusedActivation" in desc else result
 
     def printed(self):
         """(name, values) of each print, in order."""

@@ -87,7 +87,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
 class Search {
  public:
   Search(const Graph& graph, const DeviceTraits& device)
-      : graph_(graph), values_(graph), temporary_(values_.count()), made_(values_.count()) {
+      : graph_(graph), values_(graph), temporary_(values_.count()), result_(values_.count()) {
     ValueSet kept(values_.count());
     for (const GraphSource& output : graph.outputs) {
       kept[values_.of(output)] = true;
@@ -99,7 +99,7 @@ class Search {
       }
     }
     for (std::uint32_t i = 0; i < graph.inputs.size(); ++i) {
-      made_[values_.of_input(i)] = true;
+      result_[values_.of_input(i)] = true;
     }
   }
 
@@ -121,13 +121,13 @@ class Search {
       return;
     }
     for (const GraphGroup& group : groups_) {
-      if (made_[group.writes.front()] ||
-          !std::ranges::all_of(group.reads, [&](std::uint32_t value) { return made_[value]; })) {
+      if (result_[group.writes.front()] ||
+          !std::ranges::all_of(group.reads, [&](std::uint32_t value) { return result_[value]; })) {
         continue;
       }
-      const auto mark = [&](bool made) {
+      const auto mark = [&](bool result) {
         for (const std::uint32_t value : group.writes) {
-          made_[value] = made;
+          result_[value] = result;
         }
       };
       mark(true);
@@ -138,16 +138,16 @@ class Search {
     }
   }
 
-  // Whether `made` may overwrite `read`: the step that computes it is the last reader of `read`, and each element
+  // Whether `result` may overwrite `read`: the step that computes it is the last reader of `read`, and each element
   // depends only on the element that it replaces.
-  [[nodiscard]] bool may_take(const Lifetime& made, const Lifetime& read) const {
-    const GraphGroup& group = order_[made.first];
-    if (read.last != made.first || read.first >= made.first) {
+  [[nodiscard]] bool may_take(const Lifetime& result, const Lifetime& read) const {
+    const GraphGroup& group = order_[result.first];
+    if (read.last != result.first || read.first >= result.first) {
       return false;
     }
     const TensorDesc* written = nullptr;
     for (std::size_t i = 0; i < group.nodes.size(); ++i) {
-      if (values_.of_node(group.nodes[i], 0) == made.value && graph_.nodes[group.nodes[i]].op->family->by_element) {
+      if (values_.of_node(group.nodes[i], 0) == result.value && graph_.nodes[group.nodes[i]].op->family->by_element) {
         written = &group.views[i].back();
       }
     }
@@ -233,7 +233,7 @@ class Search {
   const Graph& graph_;
   const ValueNumbers values_;
   ValueSet temporary_;
-  ValueSet made_;
+  ValueSet result_;
   std::vector<GraphGroup> groups_;
   std::vector<GraphGroup> order_;
   std::vector<Lifetime> lives_;

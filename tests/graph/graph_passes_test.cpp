@@ -445,21 +445,21 @@ std::uint64_t least_bytes(std::span<const Lifetime> lifetimes) {
 }
 
 // Calls use(groups) for every topological order of the groups.
-void for_each_order(const std::vector<GraphGroup>& groups, std::vector<GraphGroup>& done, ValueSet& made,
+void for_each_order(const std::vector<GraphGroup>& groups, std::vector<GraphGroup>& done, ValueSet& result,
                     const std::function<void(const std::vector<GraphGroup>&)>& use) {
   if (done.size() == groups.size()) {
     return use(done);
   }
   for (const GraphGroup& group : groups) {
-    const bool ready = std::ranges::all_of(group.reads, [&](std::uint32_t value) { return made[value]; });
-    if (!ready || made[group.writes.front()]) {
+    const bool ready = std::ranges::all_of(group.reads, [&](std::uint32_t value) { return result[value]; });
+    if (!ready || result[group.writes.front()]) {
       continue;
     }
-    made[group.writes.front()] = true;
+    result[group.writes.front()] = true;
     done.push_back(group);
-    for_each_order(groups, done, made, use);
+    for_each_order(groups, done, result, use);
     done.pop_back();
-    made[group.writes.front()] = false;
+    result[group.writes.front()] = false;
   }
 }
 
@@ -482,9 +482,9 @@ TEST(Placement, IsNearTheBestThereIs) {
     temporary[values.of(graph.outputs[0])] = false;
     std::uint64_t least = ~std::uint64_t{0};
     std::vector<GraphGroup> done;
-    ValueSet made(values.count());
-    made[values.of_input(0)] = true;
-    for_each_order(groups, done, made, [&](const std::vector<GraphGroup>& order) {
+    ValueSet result(values.count());
+    result[values.of_input(0)] = true;
+    for_each_order(groups, done, result, [&](const std::vector<GraphGroup>& order) {
       const auto lives = lifetimes(graph, values, order, temporary);
       if (peak_bytes(lives) < least) {  // a lower bound for every placement
         least = std::min(least, least_bytes(lives));
@@ -537,15 +537,15 @@ TEST(Fuse, GroupsHaveNoCycleAndNothingTwice) {
     }
     const auto groups = fuse(graph, values, sorted_nodes(graph).value(), kept, kJoins);
     std::vector<int> times(graph.nodes.size());
-    ValueSet made(values.count());
-    made[values.of_input(0)] = true;
+    ValueSet result(values.count());
+    result[values.of_input(0)] = true;
     for (const GraphGroup& group : groups) {
       ASSERT_LE(group.nodes.size(), kMostOfGroup);
       for (const std::uint32_t value : group.reads) {
-        ASSERT_TRUE(made[value]) << compiled(graph);
+        ASSERT_TRUE(result[value]) << compiled(graph);
       }
       for (const std::uint32_t value : group.writes) {
-        made[value] = true;
+        result[value] = true;
       }
       for (const std::uint32_t node : group.nodes) {
         ++times[node];
@@ -553,7 +553,7 @@ TEST(Fuse, GroupsHaveNoCycleAndNothingTwice) {
     }
     ASSERT_EQ(times, std::vector<int>(graph.nodes.size(), 1));
     for (const GraphSource& output : graph.outputs) {
-      ASSERT_TRUE(made[values.of(output)]);
+      ASSERT_TRUE(result[values.of(output)]);
     }
     nodes += graph.nodes.size();
     steps += groups.size();

@@ -59,10 +59,10 @@ class Checks:
         """Returns the same numbers in another layout."""
         if self.chance(0.4):
             return array
-        made, _ = lay_out(self.random, array.shape, np.dtype(f"u{array.itemsize}"), False)
-        made = made.view(array.dtype)
-        made[...] = array
-        return made
+        result, _ = lay_out(self.random, array.shape, np.dtype(f"u{array.itemsize}"), False)
+        result = result.view(array.dtype)
+        result[...] = array
+        return result
 
     def draw_mask(self, kind, batches, heads, queries, keys):
         random = self.random
@@ -134,11 +134,11 @@ class Checks:
 
     def compare(self, sizes=None, special=False):
         newer, heads, shared, given, mask_kind, attributes, presents, present_rows = self.draw(sizes, special)
-        made, k, v, fresh = multihead_attention(given, heads, shared, attributes["scale"], mask_kind, attributes["filter"],
+        result, k, v, fresh = multihead_attention(given, heads, shared, attributes["scale"], mask_kind, attributes["filter"],
                                                 present_rows)
         placed = {name: self.placed(array) for name, array in given.items()}
         fields = FIELDS + (("PastSequenceLengths",) if newer else ())
-        expected = [self.leading(made, 5)]
+        expected = [self.leading(result, 5)]
         new_alone = not newer and fresh[0] is not None and self.chance(0.3)
         for name, all_rows, new in (("key", k, fresh[0]), ("value", v, fresh[1])):
             expected.append(self.leading(new if new_alone else all_rows, 5) if presents[name] else None)
@@ -192,8 +192,8 @@ class Checks:
         bound = 1.01 * (2 * of_weights + sums) * magnitudes
         if self.dtype == np.float16:
             bound = bound + np.abs(exact) * 2.0**-11 + 2.0**-25
-        made = out.astype(np.float64).reshape(batches, queries, heads, width).transpose(0, 2, 1, 3)
-        worst = float(np.max(np.abs(made - exact) / bound))
+        result = out.astype(np.float64).reshape(batches, queries, heads, width).transpose(0, 2, 1, 3)
+        worst = float(np.max(np.abs(result - exact) / bound))
         self.worst = max(self.worst, worst)
         if not worst <= 1:
             sys.exit(f"attention of {self.dtype} {sizes}: {worst} times the error bound, compared with FLOAT64")
@@ -219,8 +219,8 @@ class Checks:
             if torch is not None:
                 of = [torch.tensor(x.astype(np.float64)).reshape(x.shape[0], x.shape[1], heads, -1).transpose(1, 2)
                       for x in (q, k, v)]
-                made = torch.nn.functional.scaled_dot_product_attention(*of, scale=scale)
-                answers.append(made.transpose(1, 2).reshape(out.shape).numpy())
+                result = torch.nn.functional.scaled_dot_product_attention(*of, scale=scale)
+                answers.append(result.transpose(1, 2).reshape(out.shape).numpy())
             for answer in answers:
                 tolerance = 2e-3 if self.dtype == np.float16 else 2e-6
                 if not np.allclose(out.astype(np.float64), answer, rtol=tolerance, atol=tolerance):

@@ -30,7 +30,7 @@ def masked_keys(kind, mask, batches, heads, queries, keys):
         return np.broadcast_to(mask.reshape((1,) * max(0, 4 - mask.ndim) + mask.shape[max(0, mask.ndim - 4):]), shape) == 0
     numbers = mask.astype(np.int64).reshape(-1)
     key = np.arange(keys)
-    made = np.zeros(shape, bool)
+    result = np.zeros(shape, bool)
     for b in range(batches):
         if kind == "KEY_SEQUENCE_LENGTH":
             seen = np.broadcast_to(key < numbers[b], (queries, keys))
@@ -42,8 +42,8 @@ def masked_keys(kind, mask, batches, heads, queries, keys):
             of_batch = (position >= key_starts[b]) & (position < min(key_starts[b + 1], key_starts[b] + length))
             query = b * queries + np.arange(queries)
             seen = ((query >= query_starts[b]) & (query < query_starts[b + 1]))[:, None] & of_batch
-        made[b] = ~seen
-    return made
+        result[b] = ~seen
+    return result
 
 
 def heads_of(x, heads):
@@ -55,11 +55,11 @@ def heads_of(x, heads):
 def append(past, new, lengths, rows):
     """The first rows of the past, as many as `lengths` gives, then the new rows, then zeros."""
     batches, heads, _, elements = new.shape
-    made = np.zeros((batches, heads, rows, elements), new.dtype)
+    result = np.zeros((batches, heads, rows, elements), new.dtype)
     for b in range(batches):
         both = np.concatenate([past[b, :, :lengths[b]], new[b]], axis=1)[:, :rows]
-        made[b, :, :both.shape[1]] = both
-    return made
+        result[b, :, :both.shape[1]] = both
+    return result
 
 
 def multihead_attention(given, heads, shared_heads, scale, mask_kind="NONE", filter_value=0.0, present_rows=None):
@@ -107,5 +107,5 @@ def multihead_attention(given, heads, shared_heads, scale, mask_kind="NONE", fil
     masked = None if mask_kind == "NONE" else masked_keys(mask_kind, given["Mask"], batches, heads, queries, keys)
     bias = given.get("RelativePositionBias")
     bias = None if bias is None else bias.reshape(bias.shape[-4:])
-    made = attention(q, np.repeat(k, group, axis=1), np.repeat(v, group, axis=1), scale, bias, masked, filter_value, hidden)
-    return made.transpose(0, 2, 1, 3).reshape(batches, queries, -1), k, v, fresh
+    result = attention(q, np.repeat(k, group, axis=1), np.repeat(v, group, axis=1), scale, bias, masked, filter_value, hidden)
+    return result.transpose(0, 2, 1, 3).reshape(batches, queries, -1), k, v, fresh

@@ -85,19 +85,19 @@ struct Tokens {
 };
 
 anydml_attribute number(const char* name, double value) {
-  anydml_attribute made{name, ANYDML_FLOAT64, 0, {}};
-  made.value.f64 = value;
-  return made;
+  anydml_attribute result{name, ANYDML_FLOAT64, 0, {}};
+  result.value.f64 = value;
+  return result;
 }
 anydml_attribute count(const char* name, std::int64_t value) {
-  anydml_attribute made{name, ANYDML_INT64, 0, {}};
-  made.value.i64 = value;
-  return made;
+  anydml_attribute result{name, ANYDML_INT64, 0, {}};
+  result.value.i64 = value;
+  return result;
 }
 anydml_attribute word(const char* name, const char* value) {
-  anydml_attribute made{name, ANYDML_TEXT, 0, {}};
-  made.value.text = value;
-  return made;
+  anydml_attribute result{name, ANYDML_TEXT, 0, {}};
+  result.value.text = value;
+  return result;
 }
 
 template <class T>
@@ -119,20 +119,20 @@ void check(const Sizes& sizes, std::uint32_t seed) {
   for (std::int64_t b = 0; b < sizes.batches; ++b) {
     lengths.push_back(static_cast<i32>(sizes.keys - 3 * b - 1));
   }
-  std::vector<T> made(static_cast<std::size_t>(sizes.batches * sizes.queries * sizes.heads * sizes.width));
+  std::vector<T> result(static_cast<std::size_t>(sizes.batches * sizes.queries * sizes.heads * sizes.width));
   const std::int64_t of_q[] = {sizes.batches, sizes.queries, sizes.heads * sizes.depth};
   const std::int64_t of_k[] = {sizes.batches, sizes.keys, sizes.shared * sizes.depth};
   const std::int64_t of_v[] = {sizes.batches, sizes.keys, sizes.shared * sizes.width};
   const std::int64_t of_bias[] = {1, sizes.heads, sizes.queries, sizes.keys};
   const std::int64_t of_mask[] = {1, sizes.batches};
-  const std::int64_t of_made[] = {sizes.batches, sizes.queries, sizes.heads * sizes.width};
+  const std::int64_t of_result[] = {sizes.batches, sizes.queries, sizes.heads * sizes.width};
   anydml_tensor inputs[12] = {};
   inputs[0] = anydml_const_tensor(kType<T>, 3, of_q, nullptr, q.values.data());
   inputs[1] = anydml_const_tensor(kType<T>, 3, of_k, nullptr, k.values.data());
   inputs[2] = anydml_const_tensor(kType<T>, 3, of_v, nullptr, v.values.data());
   inputs[7] = anydml_const_tensor(ANYDML_INT32, 2, of_mask, nullptr, lengths.data());
   inputs[8] = anydml_const_tensor(kType<T>, 4, of_bias, nullptr, bias.values.data());
-  anydml_tensor outputs[3] = {{kType<T>, 3, of_made, nullptr, made.data()}, {}, {}};
+  anydml_tensor outputs[3] = {{kType<T>, 3, of_result, nullptr, result.data()}, {}, {}};
   const anydml_attribute attributes[] = {number("Scale", kScale), number("MaskFilterValue", kFilter),
                                          count("QueryHeadCount", sizes.heads), count("KeyValueHeadCount", sizes.shared),
                                          word("MaskType", "KEY_SEQUENCE_LENGTH")};
@@ -172,7 +172,7 @@ void check(const Sizes& sizes, std::uint32_t seed) {
           }
           const T expected = narrow<T>(product_of(scores, values) / total);
           const std::int64_t offset = ((b * sizes.queries + i) * sizes.heads + h) * sizes.width + c;
-          different += to_bits(expected) != to_bits(made[static_cast<std::size_t>(offset)]) ? 1U : 0U;
+          different += to_bits(expected) != to_bits(result[static_cast<std::size_t>(offset)]) ? 1U : 0U;
         }
       }
     }
@@ -214,10 +214,10 @@ TEST(Attention, ExponentialsAreTheDefinition) {
       for (std::size_t i = 0; i < kAtOnce; ++i) {
         x[i] = from_bits<f32>(static_cast<u32>(std::min<u64>(kLast, first + i * step)));
       }
-      std::vector<f32> made = x;
-      kernels->raise(made.data(), kAtOnce, 1.0F, zeros.data(), nullptr, 0);
+      std::vector<f32> result = x;
+      kernels->raise(result.data(), kAtOnce, 1.0F, zeros.data(), nullptr, 0);
       for (std::size_t i = 0; i < kAtOnce; ++i) {
-        different += to_bits(made[i]) != to_bits(power_of_score(x[i])) ? 1U : 0U;
+        different += to_bits(result[i]) != to_bits(power_of_score(x[i])) ? 1U : 0U;
       }
     }
     EXPECT_EQ(different, 0U) << cpu::target_name(target);

@@ -54,13 +54,13 @@ class Operand {
     if (given.type == ANYDML_NONE) {
       return;
     }
-    const auto made = make_tensor(
+    const auto result = make_tensor(
         {"test", "tensor"}, {.type = given.type, .rank = given.rank, .sizes = given.sizes, .strides = given.strides});
-    is_described_ = made.ok();
+    is_described_ = result.ok();
     if (!is_described_) {
       return;
     }
-    tensor_ = made.value();
+    tensor_ = result.value();
     reach_ = reach_of(tensor_);
     fits_ = static_cast<std::size_t>(reach_.end - reach_.first) <= kMostBytes;
     if (fits_) {
@@ -309,13 +309,13 @@ TEST(ChangedTensors, AreRejectedOrComputedWithinTheirMemory) {
     // Drawing one of these takes a second, because their rules constrain so many tensors.
     const u64 wanted = op.name.starts_with("MULTIHEAD_ATTENTION") ? 1 : draws;
     RandomOperators random(seed ^ std::hash<std::string_view>{}(op.name));
-    u64 made = 0;
+    u64 result = 0;
     for (u64 draw = 0; draw < wanted; ++draw) {
       const auto described = random.make(op);
       if (!described) {
         continue;
       }
-      ++made;
+      ++result;
       const std::string text = case_text(*described);
       Attempt(*described, seed + draw).run(text, counts);
       const std::vector<ChangedOperator> once = changed_tensors(*described, Strides::any);
@@ -336,7 +336,7 @@ TEST(ChangedTensors, AreRejectedOrComputedWithinTheirMemory) {
         ++changes;
       }
     }
-    EXPECT_GT(made, 0U) << op.name << " was never drawn";
+    EXPECT_GT(result, 0U) << op.name << " was never drawn";
     ++operators;
   }
   std::printf("%" PRIu64 " operators, %" PRIu64 " changes: %" PRIu64 " calls rejected, %" PRIu64

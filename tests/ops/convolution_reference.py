@@ -63,7 +63,7 @@ def convolution(x, w, outputs, mode="CROSS_CORRELATION", direction="FORWARD", st
     wide_w = w.astype(wide).reshape(groups, w.shape[0] // groups, *w.shape[1:])
     wide_w = wide_w.swapaxes(1, 2) if backward else wide_w
     rows = wide_w.shape[1]
-    made = np.zeros((x.shape[0], groups, rows, *outputs), wide)
+    result = np.zeros((x.shape[0], groups, rows, *outputs), wide)
     for pixels, taps, elements in windows(wide_x, outputs, kernel, options):
         count = wide_w.shape[2] * int(np.prod([len(one) for one in taps]))
         weights = wide_w
@@ -71,12 +71,12 @@ def convolution(x, w, outputs, mode="CROSS_CORRELATION", direction="FORWARD", st
             weights = np.take(weights, one, axis=3 + axis) if one else weights[(..., *[slice(0, 0)] * (rank - axis))]
         sums = multiply(weights.reshape(1, groups, rows, count),
                         elements.reshape(*elements.shape[:2], count, int(np.prod([len(one) for one in pixels]))))
-        made[np.ix_(*map(range, made.shape[:3]), *pixels)] = sums.reshape(
+        result[np.ix_(*map(range, result.shape[:3]), *pixels)] = sums.reshape(
             *sums.shape[:3], *(len(one) for one in pixels))
-    made = made.reshape(x.shape[0], groups * rows, *outputs)
+    result = result.reshape(x.shape[0], groups * rows, *outputs)
     if bias is not None:
-        made = made + bias.astype(wide).reshape(1, -1, *ones)
-    return made.astype(x.dtype if wide == np.float32 else wide)
+        result = result + bias.astype(wide).reshape(1, -1, *ones)
+    return result.astype(x.dtype if wide == np.float32 else wide)
 
 
 def forward_of_planes(x, w, stride, dilation, start, outputs, multiply=product):

@@ -289,14 +289,14 @@ TEST(Convolution, InAGraphWithItsNeighbours) {
       const std::size_t bias =
           twin.constant(Form(ANYDML_FLOAT32, layer.bias_sizes()), bytes_of(random_floats(layer.bias_sizes(), random)));
       const std::size_t residual = twin.input(out, bytes_of(random_floats(layer.output_sizes(), random)));
-      const std::size_t made = twin.run("CONVOLUTION", {x, w, bias}, out, layer.attributes());
-      const std::size_t sum = twin.run("ELEMENT_WISE_ADD", {made, residual}, out);
+      const std::size_t built = twin.run("CONVOLUTION", {x, w, bias}, out, layer.attributes());
+      const std::size_t sum = twin.run("ELEMENT_WISE_ADD", {built, residual}, out);
       twin.output(twin.run("ACTIVATION_RELU", {sum}, out));
       if ((how & 1) != 0) {
         twin.output(sum);
       }
       if ((how & 2) != 0) {
-        twin.output(made);
+        twin.output(built);
       }
       twin.compile();
       EXPECT_EQ(twin.difference(), "") << text_of(layer) << ", how " << how;
@@ -366,9 +366,9 @@ std::string error_of(const Layer& layer, const Sizes& output) {
   const Form w(ANYDML_FLOAT32, layer.filter_sizes());
   const Form out(ANYDML_FLOAT32, output);
   const anydml_tensor inputs[] = {x.tensor(data), w.tensor(data)};
-  const anydml_tensor made = out.tensor(data + 2048);
+  const anydml_tensor built = out.tensor(data + 2048);
   const auto attributes = layer.attributes();
-  return anydml_run(nullptr, "CONVOLUTION", inputs, 2, &made, 1, attributes.data(), attributes.size()) == ANYDML_OK
+  return anydml_run(nullptr, "CONVOLUTION", inputs, 2, &built, 1, attributes.data(), attributes.size()) == ANYDML_OK
              ? ""
              : anydml_last_error();
 }
@@ -412,9 +412,9 @@ TEST(ConvolutionErrors, NameTheField) {
   const Form x(ANYDML_INT32, {1, 1, 2, 2});
   int32_t data[16] = {};
   const anydml_tensor inputs[] = {x.tensor(data), x.tensor(data)};
-  const anydml_tensor made = x.tensor(data + 8);
+  const anydml_tensor built = x.tensor(data + 8);
   const auto attributes = uneven.attributes();
-  EXPECT_NE(anydml_run(nullptr, "CONVOLUTION", inputs, 2, &made, 1, attributes.data(), attributes.size()), ANYDML_OK);
+  EXPECT_NE(anydml_run(nullptr, "CONVOLUTION", inputs, 2, &built, 1, attributes.data(), attributes.size()), ANYDML_OK);
   EXPECT_STREQ(anydml_last_error(), "CONVOLUTION: InputTensor: type is INT32; expected FLOAT32, FLOAT16, FLOAT64");
 }
 

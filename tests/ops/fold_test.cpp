@@ -25,16 +25,16 @@ struct Numbers {
   std::vector<std::pair<const char*, std::vector<std::uint64_t>>> arrays;
 
   [[nodiscard]] std::vector<anydml_attribute> attributes() const {
-    std::vector<anydml_attribute> made;
+    std::vector<anydml_attribute> result;
     for (const auto& [name, values] : arrays) {
       anydml_attribute one{};
       one.name = name;
       one.type = std::uint32_t{ANYDML_ARRAY} | ANYDML_UINT64;
       one.count = static_cast<std::uint32_t>(values.size());
       one.value.u64s = values.data();
-      made.push_back(one);
+      result.push_back(one);
     }
-    return made;
+    return result;
   }
 };
 
@@ -53,9 +53,9 @@ std::int64_t count_of(const Sizes& sizes) {
 template <class T>
 std::vector<T> draw(std::int64_t count) {
   std::mt19937 random(7);
-  std::vector<T> made(static_cast<std::size_t>(count));
-  std::ranges::generate(made, [&] { return static_cast<T>(static_cast<float>(random()) / 4294967296.0F - 0.5F); });
-  return made;
+  std::vector<T> result(static_cast<std::size_t>(count));
+  std::ranges::generate(result, [&] { return static_cast<T>(static_cast<float>(random()) / 4294967296.0F - 0.5F); });
+  return result;
 }
 
 std::uint64_t plain(std::int64_t number) { return static_cast<std::uint64_t>(number); }

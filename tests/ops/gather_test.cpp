@@ -125,8 +125,8 @@ int run(const char* op, std::vector<Placed*> inputs, std::vector<Placed*> output
   std::ranges::transform(inputs, std::back_inserter(in), [](Placed* one) { return one->tensor(); });
   std::ranges::transform(outputs, std::back_inserter(out), [](Placed* one) { return one->tensor(); });
   for (const Attribute& one : attributes) {
-    anydml_attribute& made = given.emplace_back(anydml_attribute{one.name, ANYDML_UINT64, 0, {}});
-    made.value.u64 = one.value;
+    anydml_attribute& result = given.emplace_back(anydml_attribute{one.name, ANYDML_UINT64, 0, {}});
+    result.value.u64 = one.value;
   }
   return anydml_run(nullptr, op, in.data(), in.size(), out.data(), out.size(), given.data(), given.size());
 }
@@ -332,7 +332,7 @@ TEST(Gather, Empty) {
 
 TEST(Gather, WrongUseIsRefused) {
   Random random(kGatherSeed);
-  const auto made = [&random](DataType type, Sizes sizes) {
+  const auto result = [&random](DataType type, Sizes sizes) {
     return Placed(type, std::move(sizes), Draw::packed, random);
   };
   const auto refused = [](const char* op, std::vector<Placed*> inputs, std::vector<Placed*> outputs,
@@ -340,28 +340,28 @@ TEST(Gather, WrongUseIsRefused) {
     EXPECT_NE(run(op, std::move(inputs), std::move(outputs), std::move(attributes)), ANYDML_OK) << message;
     EXPECT_NE(std::string(anydml_last_error()).find(message), std::string::npos) << anydml_last_error();
   };
-  Placed table = made(DataType::FLOAT32, {4, 3});
-  Placed output = made(DataType::FLOAT32, {2, 3});
-  Placed indices = made(DataType::INT32, {1, 2});
-  Placed floats = made(DataType::FLOAT32, {1, 2});
+  Placed table = result(DataType::FLOAT32, {4, 3});
+  Placed output = result(DataType::FLOAT32, {2, 3});
+  Placed indices = result(DataType::INT32, {1, 2});
+  Placed floats = result(DataType::FLOAT32, {1, 2});
   refused("GATHER", {&table, &floats}, {&output}, {{"Axis", 0}, {"IndexDimensions", 1}},
           "IndicesTensor: type is FLOAT32; expected UINT32, INT32, UINT64, INT64");
   refused("GATHER", {&table, &indices}, {&output}, {{"Axis", 2}, {"IndexDimensions", 1}}, "Axis");
-  Placed high = made(DataType::INT32, {2, 2});
+  Placed high = result(DataType::INT32, {2, 2});
   refused("GATHER", {&table, &high}, {&output}, {{"Axis", 0}, {"IndexDimensions", 1}},
           "IndicesTensor: sizes are [2, 2]; expected 1 for all but the last 1, which IndexDimensions counts");
-  Placed empty = made(DataType::FLOAT32, {0, 3});
+  Placed empty = result(DataType::FLOAT32, {0, 3});
   refused("GATHER", {&empty, &indices}, {&output}, {{"Axis", 0}, {"IndexDimensions", 1}},
           "InputTensor: sizes are [0, 3]; expected an element to gather");
   refused("GATHER_ND", {&table, &high}, {&output}, {{"InputDimensionCount", 1}, {"IndicesDimensionCount", 2}},
           "IndicesTensor");
-  Placed batches = made(DataType::INT32, {3, 1});
-  Placed three = made(DataType::FLOAT32, {1, 3});
+  Placed batches = result(DataType::INT32, {3, 1});
+  Placed three = result(DataType::FLOAT32, {1, 3});
   refused("GATHER_ND1", {&table, &batches}, {&three},
           {{"InputDimensionCount", 2}, {"IndicesDimensionCount", 2}, {"BatchDimensionCount", 1}},
           "IndicesTensor: Sizes[0] is 3; expected 4, the batch size of InputTensor");
-  Placed count = made(DataType::UINT32, {1, 1});
-  Placed flat = made(DataType::UINT32, {24});
+  Placed count = result(DataType::UINT32, {1, 1});
+  Placed flat = result(DataType::UINT32, {24});
   refused("NONZERO_COORDINATES", {&table}, {&count, &flat}, {}, "OutputCoordinatesTensor");
 }
 

@@ -42,24 +42,24 @@ struct Case {
 };
 
 GradientDimension sampled(i64 output, i64 input, ResampleKind kind, f32 offset = 0.5F) {
-  GradientDimension made{};
-  made.forward = {.input_size = output,
-                  .output_size = input,
-                  .input_stride = 0,
-                  .output_stride = 0,
-                  .kind = kind,
-                  .scale = static_cast<f32>(input) / static_cast<f32>(output),
-                  .input_offset = offset,
-                  .output_offset = -offset};
-  made.window = made.stride = 1;
-  return made;
+  GradientDimension result{};
+  result.forward = {.input_size = output,
+                    .output_size = input,
+                    .input_stride = 0,
+                    .output_stride = 0,
+                    .kind = kind,
+                    .scale = static_cast<f32>(input) / static_cast<f32>(output),
+                    .input_offset = offset,
+                    .output_offset = -offset};
+  result.window = result.stride = 1;
+  return result;
 }
 GradientDimension windowed(i64 output, i64 window, i64 stride, i64 padding) {
-  GradientDimension made = sampled(output, (output + 2 * padding - window) / stride + 1, ResampleKind::window);
-  made.window = window;
-  made.stride = stride;
-  made.padding = padding;
-  return made;
+  GradientDimension result = sampled(output, (output + 2 * padding - window) / stride + 1, ResampleKind::window);
+  result.window = window;
+  result.stride = stride;
+  result.padding = padding;
+  return result;
 }
 
 // Adds each element of the input gradient in turn, along one dimension after another.
@@ -168,11 +168,11 @@ class StepTest {
     if (order_ == 2) {
       return random_layout(sizes, random_, is_input);
     }
-    Layout made{sizes, std::vector<i64>(sizes.size())};
+    Layout result{sizes, std::vector<i64>(sizes.size())};
     i64 stride = 1;
     const auto add = [&](std::size_t first, std::size_t end) {
       for (std::size_t i = end; i-- > first;) {
-        made.strides[i] = stride;
+        result.strides[i] = stride;
         stride *= sizes[i];
       }
     };
@@ -183,7 +183,7 @@ class StepTest {
     if (order_ == 0) {
       add(0, step_.copied);
     }
-    return made;
+    return result;
   }
 
   std::vector<f32> define(const Memory<T>& from, const Layout& in) const {
@@ -309,11 +309,11 @@ struct PoolCase {
   std::vector<i64> dilation;
 
   [[nodiscard]] std::vector<i64> gradient_sizes() const {
-    std::vector<i64> made = sizes;
+    std::vector<i64> result = sizes;
     for (std::size_t i = 0; i < window.size(); ++i) {
-      made[i + 2] = (sizes[i + 2] + 2 * padding[i] - dilation[i] * (window[i] - 1) - 1) / stride[i] + 1;
+      result[i + 2] = (sizes[i + 2] + 2 * padding[i] - dilation[i] * (window[i] - 1) - 1) / stride[i] + 1;
     }
-    return made;
+    return result;
   }
   [[nodiscard]] std::vector<anydml_attribute> attributes() const {
     return {integers("Strides", stride), integers("WindowSize", window), integers("StartPadding", padding),
@@ -507,10 +507,10 @@ TEST(Gradient, OfSlicesInGraphs) {
     }
     const std::size_t x = twin.input(part, data);
     const std::size_t doubled = twin.run("ELEMENT_WISE_ADD", {x, x}, part);
-    const std::size_t made = twin.run("SLICE_GRAD", {doubled}, whole,
-                                      {integers("InputWindowOffsets", offsets), integers("InputWindowSizes", sizes),
-                                       integers("InputWindowStrides", steps)});
-    twin.output(twin.run("ELEMENT_WISE_ADD", {made, made}, whole));
+    const std::size_t result = twin.run("SLICE_GRAD", {doubled}, whole,
+                                        {integers("InputWindowOffsets", offsets), integers("InputWindowSizes", sizes),
+                                         integers("InputWindowStrides", steps)});
+    twin.output(twin.run("ELEMENT_WISE_ADD", {result, result}, whole));
     twin.compile();
     EXPECT_EQ(twin.difference(), "") << steps[0] << ", " << steps[1];
   }

@@ -157,9 +157,9 @@ std::string run_problem(const Problem& problem, std::mt19937& random) {
     attributes.push_back({"FusedActivation", ANYDML_OPERATOR, 0, {}});
     attributes.back().value.operators = &activation;
   }
-  const anydml_tensor made = output.form.tensor();
+  const anydml_tensor built = output.form.tensor();
   anydml_value value = 0;
-  const bool good = anydml_graph_add_operator(graph, "GEMM", values.data(), values.size(), &made, 1, attributes.data(),
+  const bool good = anydml_graph_add_operator(graph, "GEMM", values.data(), values.size(), &built, 1, attributes.data(),
                                               attributes.size(), &value) == ANYDML_OK &&
                     anydml_graph_add_output(graph, value) == ANYDML_OK;
   anydml_options options = ANYDML_OPTIONS_INIT;
@@ -213,13 +213,13 @@ std::string run_problem(const Problem& problem, std::mt19937& random) {
 }
 
 std::vector<Problem> shapes() {
-  std::vector<Problem> made = {{1, 1, 1, 1},    {1, 1, 64, 128}, {1, 64, 1, 128},    {1, 17, 33, 5}, {1, 64, 64, 64},
-                               {3, 24, 40, 56}, {2, 7, 9, 11},   {1, 128, 256, 512}, {4, 1, 16, 32}, {1, 8, 8, 2048}};
+  std::vector<Problem> built = {{1, 1, 1, 1},    {1, 1, 64, 128}, {1, 64, 1, 128},    {1, 17, 33, 5}, {1, 64, 64, 64},
+                                {3, 24, 40, 56}, {2, 7, 9, 11},   {1, 128, 256, 512}, {4, 1, 16, 32}, {1, 8, 8, 2048}};
   if (!kSanitized) {
-    made.push_back({1, 200, 136, 1000});
-    made.push_back({1, 16, 24, 20'000});  // few outputs with long sums, which are split
+    built.push_back({1, 200, 136, 1000});
+    built.push_back({1, 16, 24, 20'000});  // few outputs with long sums, which are split
   }
-  return made;
+  return built;
 }
 
 TEST(HalfProduct, EveryFormIsWithinTheBound) {

@@ -389,9 +389,9 @@ std::string error_of(const Layer& layer, const Sizes& output, const Sizes& filte
   const Form zero(ANYDML_INT8, filter_zero);
   const Form out(ANYDML_INT32, output);
   const anydml_tensor inputs[] = {x.tensor(data), {}, w.tensor(data), zero.tensor(data)};
-  const anydml_tensor made = out.tensor(data + 4096);
+  const anydml_tensor result = out.tensor(data + 4096);
   const auto all = attributes.empty() ? layer.attributes(true) : attributes;
-  return anydml_run(nullptr, "CONVOLUTION_INTEGER", inputs, std::size(inputs), &made, 1, all.data(), all.size()) ==
+  return anydml_run(nullptr, "CONVOLUTION_INTEGER", inputs, std::size(inputs), &result, 1, all.data(), all.size()) ==
                  ANYDML_OK
              ? ""
              : anydml_last_error();
@@ -447,8 +447,8 @@ TEST(IntegerConvolutionErrors, NameTheTypes) {
     const Form w(filter, layer.filter_sizes());
     const Form out(output, layer.output_sizes());
     const anydml_tensor inputs[] = {x.tensor(data), {}, w.tensor(data), {}};
-    const anydml_tensor made = out.tensor(data + 2048);
-    EXPECT_NE(anydml_run(nullptr, "CONVOLUTION_INTEGER", inputs, std::size(inputs), &made, 1, attributes.data(),
+    const anydml_tensor result = out.tensor(data + 2048);
+    EXPECT_NE(anydml_run(nullptr, "CONVOLUTION_INTEGER", inputs, std::size(inputs), &result, 1, attributes.data(),
                          attributes.size()),
               ANYDML_OK);
     return std::string(anydml_last_error());

@@ -64,15 +64,15 @@ void check_moments(const Sizes& sizes, const std::vector<u64>& axes, Random& ran
       break;
     }
     const auto elements = static_cast<f32>(row.size());
-    Moments made{0, 1};
-    made.mean = uses_mean ? sum_in_order(row, lanes) / elements : 0;
+    Moments result{0, 1};
+    result.mean = uses_mean ? sum_in_order(row, lanes) / elements : 0;
     std::vector<f32> squares;
     for (const f32 one : row) {
-      const f32 difference = one - made.mean;
+      const f32 difference = one - result.mean;
       squares.push_back(difference * difference);
     }
-    made.root = uses_variance ? std::sqrt(sum_in_order(squares, lanes) / elements + epsilon) : 1;
-    moments.push_back(made);
+    result.root = uses_variance ? std::sqrt(sum_in_order(squares, lanes) / elements + epsilon) : 1;
+    moments.push_back(result);
   }
   Memory<T> expected = y.memory;
   for (i64 n = 0; n < count; ++n) {

@@ -109,10 +109,10 @@ class Library:
         tensors = (Tensor * len(inputs))(*keep)
         kept = [to_attribute(key, value) for key, value in attributes]
         given = (Attribute * max(1, len(attributes)))(*kept)
-        made = [Tensor() if array is None else to_tensor(array) for array in (out if isinstance(out, list) else [out])]
-        outputs = (Tensor * len(made))(*made)
+        result = [Tensor() if array is None else to_tensor(array) for array in (out if isinstance(out, list) else [out])]
+        outputs = (Tensor * len(result))(*result)
         code = self.handle.anydml_run(None, name.encode(), tensors, ctypes.c_size_t(len(inputs)), outputs,
-                                      ctypes.c_size_t(len(made)), given, ctypes.c_size_t(len(attributes)))
+                                      ctypes.c_size_t(len(result)), given, ctypes.c_size_t(len(attributes)))
         if code != 0:
             sys.exit(f"{name}: {self.handle.anydml_last_error().decode()}")
 

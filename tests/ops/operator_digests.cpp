@@ -208,24 +208,24 @@ std::optional<schema::Described> draw(const facts::Operator& op, const anydml_op
       sizes = number % 3 == 1 ? std::span<const std::int64_t>(kMiddleSizes) : kLargeSizes;
     }
     RandomOperators operators(random(), sizes);
-    auto made = operators.make(op, facts::kNewestLevel, small ? 4000 : 100);
+    auto result = operators.make(op, facts::kNewestLevel, small ? 4000 : 100);
     std::uint64_t elements = 0;
-    for (std::size_t field = 0; made && field < op.fields.size(); ++field) {
-      for (schema::GivenTensor& tensor : made->arguments[field].tensors) {
+    for (std::size_t field = 0; result && field < op.fields.size(); ++field) {
+      for (schema::GivenTensor& tensor : result->arguments[field].tensors) {
         elements += elements_of(tensor);
         if (random.below(4) == 0) {
           choose_strides(tensor, facts::is_output(op.fields[field].kind), random);
         }
       }
     }
-    if (!made || elements > kMostElements) {
+    if (!result || elements > kMostElements) {
       continue;
     }
-    schema::Described changed = *made;
+    schema::Described changed = *result;
     if (info.types != 0 && random.below(3) == 0) {
       change_types(changed, info.types, random);
     }
-    for (schema::Described* const one : {&changed, &*made}) {
+    for (schema::Described* const one : {&changed, &*result}) {
       if (DescribedCall(*one).is_taken(cpu)) {
         return *one;
       }
@@ -236,29 +236,29 @@ std::optional<schema::Described> draw(const facts::Operator& op, const anydml_op
 
 Case make_case(const facts::Operator& op, const anydml_operator_info& info, int number) {
   Random random(seed_of(op.name, number));
-  Case made;
-  made.described = draw(op, info, number, random);
-  if (!made.described) {
-    return made;
+  Case result;
+  result.described = draw(op, info, number, random);
+  if (!result.described) {
+    return result;
   }
-  made.call = std::make_unique<DescribedCall>(*made.described);
+  result.call = std::make_unique<DescribedCall>(*result.described);
   const auto numbers = static_cast<Numbers>(random.below(8) == 0 ? 2 : random.below(2));
-  for (anydml_tensor& tensor : made.call->inputs) {
-    Memory& memory = made.inputs.emplace_back();
+  for (anydml_tensor& tensor : result.call->inputs) {
+    Memory& memory = result.inputs.emplace_back();
     if (tensor.type != ANYDML_NONE) {
       memory = memory_of(tensor);
       fill(memory, static_cast<DataType>(tensor.type), numbers, random);
       tensor.data = memory.bytes.data() + memory.first;
     }
   }
-  for (anydml_tensor& tensor : made.call->outputs) {
-    Memory& memory = made.outputs.emplace_back();
+  for (anydml_tensor& tensor : result.call->outputs) {
+    Memory& memory = result.outputs.emplace_back();
     if (tensor.type != ANYDML_NONE) {
       memory = memory_of(tensor);
       tensor.data = memory.bytes.data() + memory.first;
     }
   }
-  return made;
+  return result;
 }
 
 // Calls use(bits) for each element of an output, row by row.
@@ -302,11 +302,11 @@ struct Line {
   std::vector<std::string> digests;  // "-": no instance was found for the case
 
   [[nodiscard]] std::string text(std::string_view name) const {
-    std::string made = std::string(name) + " " + std::to_string(digests.size()) + " " + std::to_string(elements);
+    std::string result = std::string(name) + " " + std::to_string(digests.size()) + " " + std::to_string(elements);
     for (const std::string& digest : digests) {
-      made += " " + digest;
+      result += " " + digest;
     }
-    return made;
+    return result;
   }
 };
 using Table = std::map<std::string, Line>;
@@ -354,18 +354,18 @@ bool write_table(const std::string& path, const Table& table) {
 bool rounds_upwards = false;
 
 // The digest of a case; adds its number of elements to `elements`.
-std::string digest_of(const Case& made, std::uint64_t& elements) {
-  if (!made.described) {
+std::string digest_of(const Case& result, std::uint64_t& elements) {
+  if (!result.described) {
     return "-";
   }
   std::fesetround(rounds_upwards ? FE_UPWARD : FE_TONEAREST);
-  const int status = made.call->run(nullptr);
+  const int status = result.call->run(nullptr);
   std::fesetround(FE_TONEAREST);
   if (status != ANYDML_OK) {
     return status == ANYDML_UNSUPPORTED ? "lacking" : "failed";  // only the CPU accepted the draw
   }
   u64 sum = 1;
-  for (const anydml_tensor& output : made.call->outputs) {
+  for (const anydml_tensor& output : result.call->outputs) {
     sum = mix(sum, output.type);
     const std::uint64_t count = for_each_element(output, [&sum](u64 bits) { sum = mix(sum, bits); });
     sum = mix(sum, count);
@@ -392,11 +392,11 @@ std::string description(const schema::Described& described) {
   return text + " " + schema::attributes_text(*described.op, described.arguments);
 }
 
-std::vector<std::string> lines_of(const Case& made) {
+std::vector<std::string> lines_of(const Case& result) {
   std::vector<std::string> lines;
-  for (std::size_t output = 0; output < made.call->outputs.size(); ++output) {
+  for (std::size_t output = 0; output < result.call->outputs.size(); ++output) {
     std::uint64_t number = 0;
-    for_each_element(made.call->outputs[output], [&](u64 bits) {
+    for_each_element(result.call->outputs[output], [&](u64 bits) {
       char text[80];
       std::snprintf(text, sizeof(text), "output %zu, element %" PRIu64 ": %016" PRIx64, output, number++, bits);
       lines.emplace_back(text);
@@ -431,18 +431,18 @@ std::vector<std::string> generic_lines(const std::string& name, int number) {
   return lines;
 }
 
-void report(const std::string& name, int number, const Case& made, const std::string& found,
+void report(const std::string& name, int number, const Case& result, const std::string& found,
             const std::string& expected) {
   std::printf("%s, case %d: the digest is %s; expected %s\n", name.c_str(), number, found.c_str(), expected.c_str());
-  if (!made.described) {
+  if (!result.described) {
     return;
   }
-  std::printf("  %s\n", description(*made.described).c_str());
+  std::printf("  %s\n", description(*result.described).c_str());
   if (found == "failed") {
     std::printf("  %s\n", anydml_last_error());
     return;
   }
-  const std::vector<std::string> own = lines_of(made);
+  const std::vector<std::string> own = lines_of(result);
   const std::vector<std::string> generic = generic_lines(name, number);
   const auto [here, there] = std::ranges::mismatch(own, generic);
   if (here == own.end()) {
@@ -461,16 +461,16 @@ struct Options {
 };
 
 int print_case(const facts::Operator& op, const anydml_operator_info& info, int number) {
-  const Case made = make_case(op, info, number);
+  const Case result = make_case(op, info, number);
   std::uint64_t elements = 0;
-  const std::string digest = digest_of(made, elements);
-  std::printf("%s\n", made.described ? description(*made.described).c_str() : "no instance was found");
+  const std::string digest = digest_of(result, elements);
+  std::printf("%s\n", result.described ? description(*result.described).c_str() : "no instance was found");
   if (digest == "failed") {
     std::printf("%s\n", anydml_last_error());
     return 1;
   }
   std::printf("digest %s\n", digest.c_str());
-  for (const std::string& line : made.described ? lines_of(made) : std::vector<std::string>()) {
+  for (const std::string& line : result.described ? lines_of(result) : std::vector<std::string>()) {
     std::printf("%s\n", line.c_str());
   }
   return 0;
@@ -509,13 +509,13 @@ int run(const Options& options) {
       continue;
     }
     int empty = 0;
-    int made_cases = 0;
+    int generated_cases = 0;
     for (int number = 0; number < drawn; number += options.every) {
-      ++made_cases;
-      const Case made = make_case(op, *info, number);
-      line.digests.push_back(digest_of(made, line.elements));
+      ++generated_cases;
+      const Case result = make_case(op, *info, number);
+      line.digests.push_back(digest_of(result, line.elements));
       const std::string& found = line.digests.back();
-      empty += made.described ? 0 : 1;
+      empty += result.described ? 0 : 1;
       if (found == "lacking" && !options.update) {
         std::printf("skipped: %s\n", anydml_last_error());
         ++lacking;
@@ -524,12 +524,13 @@ int run(const Options& options) {
       const bool differs = known != table.end() && (static_cast<std::size_t>(number) >= known->second.digests.size() ||
                                                     known->second.digests[static_cast<std::size_t>(number)] != found);
       if (found == "failed" || (differs && !options.update)) {
-        report(name, number, made, found, differs ? known->second.digests.at(static_cast<std::size_t>(number)) : "one");
+        report(name, number, result, found,
+               differs ? known->second.digests.at(static_cast<std::size_t>(number)) : "one");
         ++faults;
         break;  // one failure per operator is enough
       }
     }
-    if (empty == made_cases && options.every == 1) {
+    if (empty == generated_cases && options.every == 1) {
       std::printf("%s: no case was found\n", name.c_str());
       ++faults;
     }

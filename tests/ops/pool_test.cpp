@@ -41,18 +41,18 @@ anydml_attribute integer(const char* name, i64 value) {
 }
 
 std::vector<anydml_attribute> attributes_of(const Windows& windows, std::string_view name) {
-  std::vector<anydml_attribute> made = {numbers("Strides", windows.stride), numbers("WindowSize", windows.size),
-                                        numbers("StartPadding", windows.start), numbers("EndPadding", windows.end)};
+  std::vector<anydml_attribute> result = {numbers("Strides", windows.stride), numbers("WindowSize", windows.size),
+                                          numbers("StartPadding", windows.start), numbers("EndPadding", windows.end)};
   if (name == "MAX_POOLING2" || name == "AVERAGE_POOLING1" || name == "LP_POOLING1") {
-    made.push_back(numbers("Dilations", windows.dilation));
+    result.push_back(numbers("Dilations", windows.dilation));
   }
   if (name.starts_with("AVERAGE")) {
-    made.push_back(integer("IncludePadding", 0));
+    result.push_back(integer("IncludePadding", 0));
   }
   if (name.starts_with("LP")) {
-    made.push_back(integer("P", 2));
+    result.push_back(integer("P", 2));
   }
-  return made;
+  return result;
 }
 
 std::vector<i64> output_sizes(const std::vector<i64>& input, const Windows& windows) {
@@ -317,8 +317,8 @@ TEST(PoolJoins, HandElementsOn) {
           std::memcpy(&data[i], &bits, 2);
         }
         const std::size_t x = twin.input(wide, data);
-        const std::size_t made = twin.run(name, {x}, narrow, attributes_of(windows, name));
-        const std::size_t cut = twin.run("ACTIVATION_RELU", {made}, narrow);
+        const std::size_t result = twin.run(name, {x}, narrow, attributes_of(windows, name));
+        const std::size_t cut = twin.run("ACTIVATION_RELU", {result}, narrow);
         twin.output(twin.run("ELEMENT_WISE_ADD", {cut, cut}, narrow));
         twin.compile();
         EXPECT_EQ(twin.difference(), "") << name << " of type " << type << ", " << sizes[2];

@@ -169,12 +169,12 @@ def check_onnx(library, random, cases):
         q = random.integers(codes.least, codes.most + 1, shape)
         attributes = {"axis": axis, "block_size": block}
         kinds = [onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT, kind]
-        made = reference("QuantizeLinear", [x, scale, zero], kinds, kind, **attributes).astype(np.int64)
-        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, quantize(x, scale, zero, codes.least, codes.most), made,
-                          quantize(x, scale, zero, codes.least, codes.most) != made)
-        made = reference("DequantizeLinear", [q, scale, zero], [kind, kinds[1], kind], kinds[0], **attributes)
+        built = reference("QuantizeLinear", [x, scale, zero], kinds, kind, **attributes).astype(np.int64)
+        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, quantize(x, scale, zero, codes.least, codes.most), built,
+                          quantize(x, scale, zero, codes.least, codes.most) != built)
+        built = reference("DequantizeLinear", [q, scale, zero], [kind, kinds[1], kind], kinds[0], **attributes)
         answer = dequantize(q, scale, zero, np.float32)
-        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, answer, made, count_different(answer, made))
+        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, answer, built, count_different(answer, built))
     print(f"{cases} cases of each match the reference of ONNX {onnx.__version__}")
 
 

@@ -86,19 +86,19 @@ struct Buffer {
 };
 
 Buffer draw_codes(anydml_type type, const Sizes& sizes, std::mt19937& random) {
-  Buffer made(type, sizes);
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    made.data()[i] = static_cast<std::byte>(random());
+  Buffer result(type, sizes);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result.data()[i] = static_cast<std::byte>(random());
   }
-  return made;
+  return result;
 }
 
 Buffer draw_numbers(anydml_type type, const Sizes& sizes, std::mt19937& random) {
-  Buffer made(type, sizes);
+  Buffer result(type, sizes);
   for (std::int64_t i = 0; i < count_of(sizes); ++i) {
-    made.set(i, (static_cast<f32>(random() >> 8) * 0x1p-24F - 0.5F) * 16);
+    result.set(i, (static_cast<f32>(random() >> 8) * 0x1p-24F - 0.5F) * 16);
   }
-  return made;
+  return result;
 }
 
 int run(const char* op, std::vector<anydml_tensor> inputs, anydml_tensor output) {
@@ -162,19 +162,19 @@ TEST_P(Quantizing, EveryElementByItsBlock) {
 
       Buffer x = draw_numbers(numbers, sizes, random);
       x.set(0, 0.0F);
-      Buffer made(type, sizes);
+      Buffer result(type, sizes);
       with[0] = x.tensor();
-      ASSERT_EQ(run("QUANTIZE", with, made.tensor()), ANYDML_OK) << anydml_last_error();
-      EXPECT_TRUE(made.has_guards());
+      ASSERT_EQ(run("QUANTIZE", with, result.tensor()), ANYDML_OK) << anydml_last_error();
+      EXPECT_TRUE(result.has_guards());
       std::int64_t different = 0;
       for (std::int64_t i = 0; i < count_of(sizes); ++i) {
         const std::int64_t block = block_of(sizes, blocks, i);
         different +=
-            made.code(i) != quantized_code(x.number(i), scale.number(block), zero_of(block), code_range(codes_type));
+            result.code(i) != quantized_code(x.number(i), scale.number(block), zero_of(block), code_range(codes_type));
       }
       EXPECT_EQ(different, 0) << "QUANTIZE, way " << way << ", " << sizes.size() << " dimensions";
       if (is_four_bits(codes_type) && count_of(sizes) % 2 != 0) {
-        EXPECT_EQ(static_cast<int>(made.data()[made.size() - 1]) >> 4, 0);
+        EXPECT_EQ(static_cast<int>(result.data()[result.size() - 1]) >> 4, 0);
       }
 
       Buffer codes = draw_codes(type, sizes, random);
@@ -209,12 +209,12 @@ TEST(Quantize, EveryNumberAndEveryCode) {
     for (const f32 step : {1.0F, -0.37F, 3e-6F, 0x1p-140F}) {
       Buffer scale(ANYDML_FLOAT32, {1});
       scale.set(0, step);
-      Buffer made(type, {kHalves});
-      ASSERT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, made.tensor()), ANYDML_OK) << anydml_last_error();
+      Buffer result(type, {kHalves});
+      ASSERT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, result.tensor()), ANYDML_OK) << anydml_last_error();
       std::int64_t different = 0;
       for (std::int64_t i = 0; i < kHalves; ++i) {
         different +=
-            made.code(i) != quantized_code(x.number(i), step, default_zero_point(static_cast<DataType>(type)), range);
+            result.code(i) != quantized_code(x.number(i), step, default_zero_point(static_cast<DataType>(type)), range);
       }
       EXPECT_EQ(different, 0) << step;
     }
@@ -230,12 +230,12 @@ TEST(Quantize, EveryNumberAndEveryCode) {
     for (std::int64_t i = 0; i < all; ++i) {
       scale.set(i, 0.1F);
     }
-    Buffer made(ANYDML_FLOAT32, {all, all});
-    ASSERT_EQ(run("DEQUANTIZE", {codes.tensor(), scale.tensor(), zero.tensor()}, made.tensor()), ANYDML_OK)
+    Buffer result(ANYDML_FLOAT32, {all, all});
+    ASSERT_EQ(run("DEQUANTIZE", {codes.tensor(), scale.tensor(), zero.tensor()}, result.tensor()), ANYDML_OK)
         << anydml_last_error();
     for (std::int64_t i = 0; i < all * all; ++i) {
       const i64 difference = i64{codes.code(i)} - zero.code(i / all);
-      ASSERT_EQ(made.number(i), static_cast<f32>(difference) * 0.1F) << i;
+      ASSERT_EQ(result.number(i), static_cast<f32>(difference) * 0.1F) << i;
     }
   }
 }
@@ -257,14 +257,14 @@ TEST(Quantize, FourBitsAtAnyStrides) {
   };
   for (const Layout& layout : {Layout{{33, 45}, {1, 35}, 0}, Layout{{33, 45}, {-45, -1}, 1600},
                                Layout{{20, 7}, {8, 1}, 6}, Layout{{11, 13}, {0, 3}, 2}, Layout{{700, 3}, {5, 0}, 0}}) {
-    Buffer made(ANYDML_FLOAT32, layout.sizes);
+    Buffer result(ANYDML_FLOAT32, layout.sizes);
     const anydml_tensor input = {ANYDML_UINT4, 2, layout.sizes.data(), layout.strides.data(),
                                  codes.data() + layout.first / 2};
-    ASSERT_EQ(run("DEQUANTIZE", {input, one_scale}, made.tensor()), ANYDML_OK) << anydml_last_error();
+    ASSERT_EQ(run("DEQUANTIZE", {input, one_scale}, result.tensor()), ANYDML_OK) << anydml_last_error();
     for (std::int64_t i = 0; i < count_of(layout.sizes); ++i) {
       const std::int64_t offset =
           layout.first + i / layout.sizes[1] * layout.strides[0] + i % layout.sizes[1] * layout.strides[1];
-      ASSERT_EQ(made.number(i), static_cast<f32>(codes.code(offset) - 8)) << i;
+      ASSERT_EQ(result.number(i), static_cast<f32>(codes.code(offset) - 8)) << i;
     }
   }
 }
@@ -292,11 +292,11 @@ TEST(Quantize, InGraphs) {
   Buffer weights = draw_codes(ANYDML_UINT4, {6, 64}, random);
   Buffer scale = draw_numbers(ANYDML_FLOAT32, {6, 2}, random);
   Buffer x = draw_codes(ANYDML_UINT4, {6, 64}, random);
-  Buffer made(ANYDML_FLOAT32, {6, 64});
+  Buffer result(ANYDML_FLOAT32, {6, 64});
   anydml_graph* graph = nullptr;
   ASSERT_EQ(anydml_graph_create(&graph), ANYDML_OK);
   anydml_value values[4] = {};
-  const anydml_tensor tensors[] = {weights.tensor(), scale.tensor(), x.tensor(), made.tensor()};
+  const anydml_tensor tensors[] = {weights.tensor(), scale.tensor(), x.tensor(), result.tensor()};
   ASSERT_EQ(anydml_graph_add_constant(graph, &tensors[0], &values[0]), ANYDML_OK) << anydml_last_error();
   ASSERT_EQ(anydml_graph_add_constant(graph, &tensors[1], &values[1]), ANYDML_OK) << anydml_last_error();
   ASSERT_EQ(anydml_graph_add_input(graph, &tensors[2], &values[2]), ANYDML_OK) << anydml_last_error();
@@ -326,12 +326,12 @@ TEST(Quantize, InGraphs) {
   anydml_compiled* compiled = nullptr;
   ASSERT_EQ(anydml_graph_compile(graph, nullptr, &compiled), ANYDML_OK) << anydml_last_error();
   const void* inputs[] = {x.data()};
-  void* outputs[] = {made.data()};
+  void* outputs[] = {result.data()};
   ASSERT_EQ(anydml_compiled_run(compiled, inputs, 1, outputs, 1), ANYDML_OK) << anydml_last_error();
-  EXPECT_TRUE(made.has_guards());
+  EXPECT_TRUE(result.has_guards());
   for (std::int64_t i = 0; i < 6 * 64; ++i) {
     const f32 by = scale.number(block_of({6, 64}, {6, 2}, i));
-    ASSERT_EQ(made.number(i), number_of_code(weights.code(i), 8, by) + number_of_code(x.code(i), 8, by)) << i;
+    ASSERT_EQ(result.number(i), number_of_code(weights.code(i), 8, by) + number_of_code(x.code(i), 8, by)) << i;
   }
   anydml_compiled_release(compiled);
   anydml_graph_release(graph);
@@ -341,14 +341,14 @@ TEST(Quantize, RefusesWithAReason) {
   Buffer x(ANYDML_FLOAT32, {4, 6});
   Buffer scale(ANYDML_FLOAT32, {4, 4});
   Buffer zero(ANYDML_INT4, {4, 4});
-  Buffer made(ANYDML_INT4, {4, 6});
-  EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, made.tensor()), ANYDML_INVALID_ARGUMENT);
+  Buffer result(ANYDML_INT4, {4, 6});
+  EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, result.tensor()), ANYDML_INVALID_ARGUMENT);
   EXPECT_STREQ(anydml_last_error(),
                "QUANTIZE: QuantizationTensors[0]: sizes are [4, 4]; expected sizes that divide [4, 6], the sizes of "
                "InputTensor, so that each element applies to a block of the input");
   scale = Buffer(ANYDML_FLOAT32, {4, 3});
   const std::int64_t strides[] = {8, 1};
-  anydml_tensor padded = made.tensor();
+  anydml_tensor padded = result.tensor();
   padded.strides = strides;
   EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, padded), ANYDML_INVALID_ARGUMENT);
   EXPECT_STREQ(
@@ -356,19 +356,19 @@ TEST(Quantize, RefusesWithAReason) {
       "QUANTIZE: OutputTensor: strides are [8, 1]; expected none, or those of packed elements: two elements of "
       "INT4 share a byte, which is written as a whole");
   // Inconsistent sizes, types and counts.
-  EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor(), zero.tensor()}, made.tensor()), ANYDML_INVALID_ARGUMENT);
+  EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor(), zero.tensor()}, result.tensor()), ANYDML_INVALID_ARGUMENT);
   zero = Buffer(ANYDML_UINT4, {4, 3});
-  EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor(), zero.tensor()}, made.tensor()), ANYDML_INVALID_ARGUMENT);
-  EXPECT_EQ(run("QUANTIZE", {x.tensor(), zero.tensor()}, made.tensor()), ANYDML_INVALID_ARGUMENT);
+  EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor(), zero.tensor()}, result.tensor()), ANYDML_INVALID_ARGUMENT);
+  EXPECT_EQ(run("QUANTIZE", {x.tensor(), zero.tensor()}, result.tensor()), ANYDML_INVALID_ARGUMENT);
   EXPECT_EQ(run("QUANTIZE", {x.tensor(), scale.tensor()}, x.tensor()), ANYDML_INVALID_ARGUMENT);
-  EXPECT_EQ(run("DEQUANTIZE", {made.tensor(), scale.tensor()}, zero.tensor()), ANYDML_INVALID_ARGUMENT);
+  EXPECT_EQ(run("DEQUANTIZE", {result.tensor(), scale.tensor()}, zero.tensor()), ANYDML_INVALID_ARGUMENT);
   anydml_attribute none = {"QuantizationType", ANYDML_TEXT, 0, {}};
   none.value.text = "NONE";
   const anydml_tensor inputs[] = {x.tensor(), scale.tensor()};
-  const anydml_tensor output = made.tensor();
+  const anydml_tensor output = result.tensor();
   EXPECT_EQ(anydml_run(nullptr, "QUANTIZE", inputs, 2, &output, 1, &none, 1), ANYDML_INVALID_ARGUMENT);
   // Other operators do not accept four-bit types.
-  const anydml_tensor both[] = {made.tensor(), made.tensor()};
+  const anydml_tensor both[] = {result.tensor(), result.tensor()};
   EXPECT_EQ(anydml_run(nullptr, "ELEMENT_WISE_ADD", both, 2, &output, 1, nullptr, 0), ANYDML_INVALID_ARGUMENT);
   EXPECT_NE(std::string(anydml_last_error()).find("ATensor: type is INT4; expected FLOAT32"), std::string::npos)
       << anydml_last_error();

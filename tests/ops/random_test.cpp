@@ -85,11 +85,11 @@ TEST(Philox, EveryTarget) {
 
 TEST(Philox, StatesHaveSixWords) {
   std::vector<uint32_t> state(12);
-  std::vector<uint32_t> made(4);
+  std::vector<uint32_t> result(4);
   const int64_t state_sizes[] = {2, 6};
   const int64_t sizes[] = {4};
   const anydml_tensor from{ANYDML_UINT32, 2, state_sizes, nullptr, state.data()};
-  const anydml_tensor to[] = {{ANYDML_UINT32, 1, sizes, nullptr, made.data()}, {}};
+  const anydml_tensor to[] = {{ANYDML_UINT32, 1, sizes, nullptr, result.data()}, {}};
   const anydml_attribute type = {"Type", ANYDML_TEXT, 0, {.text = "PHILOX_4X32_10"}};
   EXPECT_EQ(anydml_run(nullptr, "RANDOM_GENERATOR", &from, 1, to, 2, &type, 1), ANYDML_INVALID_ARGUMENT);
 }

@@ -69,14 +69,14 @@ class Case:
         self.sizes = ((steps, directions, rows, units), (1, directions, rows, units), (1, directions, rows, units))
 
     def attributes(self):
-        made = [("ActivationDescs", [("ACTIVATION_" + name, values) for name, values in self.activations]),
+        result = [("ActivationDescs", [("ACTIVATION_" + name, values) for name, values in self.activations]),
                 ("Direction", self.direction)]
         if self.kind == "LSTM":
-            made += [("ClipThreshold", float(self.clip or 0)), ("UseClipThreshold", int(self.clip is not None)),
+            result += [("ClipThreshold", float(self.clip or 0)), ("UseClipThreshold", int(self.clip is not None)),
                      ("CoupleInputForget", int(self.couple))]
         if self.kind == "GRU":
-            made += [("LinearBeforeReset", int(self.linear_before_reset))]
-        return made
+            result += [("LinearBeforeReset", int(self.linear_before_reset))]
+        return result
 
     def inputs(self):
         first = [self.x, self.w, self.r, self.bias, self.hidden]
@@ -93,13 +93,13 @@ class Case:
         def view(one, *axes):
             return None if one is None else one.reshape(*(one.shape[axis] for axis in axes))
 
-        made = network(self.kind, self.x[0], self.w[0], self.r[0],
+        result = network(self.kind, self.x[0], self.w[0], self.r[0],
                        [by_definition(library, *one) for one in self.activations], bias=view(self.bias, 2, 3),
                        hidden=view(self.hidden, 1, 2, 3), cell=view(self.cell, 1, 2, 3), lengths=view(self.lengths, 3),
                        peephole=view(self.peephole, 2, 3), direction=self.direction,
                        clip=None if self.clip is None else np.float32(self.clip), couple=self.couple,
                        linear_before_reset=self.linear_before_reset, block=block)
-        return [made[0], made[1][None], made[2][None]][:3 if self.kind == "LSTM" else 2]
+        return [result[0], result[1][None], result[2][None]][:3 if self.kind == "LSTM" else 2]
 
     def __str__(self):
         given = [name for name in ("bias", "hidden", "cell", "lengths", "peephole") if getattr(self, name) is not None]
@@ -196,16 +196,16 @@ def check_parts(checker, random):
                 case = Case(random, kind, 11, rows, 6, units, dtype, peephole=True)
                 whole = case.run(checker.library)
                 for sizes in ((1, 10), (5, 6), (3, 3, 5), (1,) * 11):
-                    made, first, inputs = [], 0, case.x
+                    result, first, inputs = [], 0, case.x
                     start = case.hidden, case.cell
                     for size in sizes:
                         case.x = np.ascontiguousarray(inputs[:, first:first + size])
                         case.sizes = ((size, *case.sizes[0][1:]), *case.sizes[1:])
                         sequence, case.hidden, *cells = case.run(checker.library)
                         case.cell = cells[0] if cells else None
-                        made.append(sequence)
+                        result.append(sequence)
                         first += size
-                    checker.same(case, [np.concatenate(made), case.hidden, case.cell], [*whole, None],
+                    checker.same(case, [np.concatenate(result), case.hidden, case.cell], [*whole, None],
                                  f"in parts of {sizes}")
                     case.x = inputs
                     case.hidden, case.cell = start

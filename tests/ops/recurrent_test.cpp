@@ -101,15 +101,15 @@ constexpr f32 kClip = 0.75F;
 
 Network draw(const std::string& kind, const Sizes& sizes, bool is_half, bool is_both, u64 seed) {
   Random random(seed);
-  Network made;
-  made.kind = kind;
-  made.is_half = is_half;
-  made.is_both = is_both;
-  made.linear_before_reset = seed % 2 == 0;
-  made.has_more = seed % 3 == 0;
-  made.sizes = sizes;
-  const i64 d = made.directions();
-  const i64 g = made.gates();
+  Network result;
+  result.kind = kind;
+  result.is_half = is_half;
+  result.is_both = is_both;
+  result.linear_before_reset = seed % 2 == 0;
+  result.has_more = seed % 3 == 0;
+  result.sizes = sizes;
+  const i64 d = result.directions();
+  const i64 g = result.gates();
   const auto fill = [&](Values& values, std::vector<i64> shape, f64 by) {
     values.sizes = std::move(shape);
     i64 count = 1;
@@ -122,17 +122,17 @@ Network draw(const std::string& kind, const Sizes& sizes, bool is_half, bool is_
     }
   };
   const f64 by_units = 2 / std::sqrt(static_cast<f64>(sizes.units));
-  fill(made.x, {1, sizes.steps, sizes.rows, sizes.inputs}, 1.5);
-  fill(made.w, {1, d, g * sizes.units, sizes.inputs}, 2 / std::sqrt(static_cast<f64>(sizes.inputs)));
-  fill(made.r, {1, d, g * sizes.units, sizes.units}, by_units);
-  fill(made.bias, {1, 1, d, 2 * g * sizes.units}, 0.5);
-  fill(made.hidden, {1, d, sizes.rows, sizes.units}, 1);
-  fill(made.cell, {1, d, sizes.rows, sizes.units}, 1);
-  fill(made.peephole, {1, 1, d, 3 * sizes.units}, 0.7);
+  fill(result.x, {1, sizes.steps, sizes.rows, sizes.inputs}, 1.5);
+  fill(result.w, {1, d, g * sizes.units, sizes.inputs}, 2 / std::sqrt(static_cast<f64>(sizes.inputs)));
+  fill(result.r, {1, d, g * sizes.units, sizes.units}, by_units);
+  fill(result.bias, {1, 1, d, 2 * g * sizes.units}, 0.5);
+  fill(result.hidden, {1, d, sizes.rows, sizes.units}, 1);
+  fill(result.cell, {1, d, sizes.rows, sizes.units}, 1);
+  fill(result.peephole, {1, 1, d, 3 * sizes.units}, 0.7);
   for (i64 i = 0; i < sizes.rows; ++i) {
-    made.lengths.push_back(static_cast<u32>(i == 1 ? u64{0xffffffff} : random() % static_cast<u64>(sizes.steps + 1)));
+    result.lengths.push_back(static_cast<u32>(i == 1 ? u64{0xffffffff} : random() % static_cast<u64>(sizes.steps + 1)));
   }
-  return made;
+  return result;
 }
 
 struct Results {
@@ -159,15 +159,15 @@ Results expected_of(const Network& network, bool has_lengths) {
   const auto [steps, rows, inputs, units] = network.sizes;
   const i64 directions = network.directions();
   const i64 gates = network.gates();
-  Results made;
-  made.sequence.assign(static_cast<std::size_t>(steps * directions * rows * units), 0.0F);
-  made.single = network.hidden.numbers;
-  made.cell = network.cell.numbers;
+  Results result;
+  result.sequence.assign(static_cast<std::size_t>(steps * directions * rows * units), 0.0F);
+  result.single = network.hidden.numbers;
+  result.cell = network.cell.numbers;
   for (i64 d = 0; d < directions; ++d) {
     for (i64 row = 0; row < rows; ++row) {
       const i64 length = has_lengths ? std::min<i64>(network.lengths[static_cast<std::size_t>(row)], steps) : steps;
-      f32* const hidden = made.single.data() + (d * rows + row) * units;
-      f32* const cell = made.cell.data() + (d * rows + row) * units;
+      f32* const hidden = result.single.data() + (d * rows + row) * units;
+      f32* const cell = result.cell.data() + (d * rows + row) * units;
       for (i64 step = 0; step < length; ++step) {
         const i64 time = d == 1 ? length - 1 - step : step;
         const std::vector<f32> before(hidden, hidden + units);
@@ -225,12 +225,13 @@ Results expected_of(const Network& network, bool has_lengths) {
             value = added + kept;
           }
           hidden[unit] = as_type(value, network.is_half);
-          made.sequence[static_cast<std::size_t>(((time * directions + d) * rows + row) * units + unit)] = hidden[unit];
+          result.sequence[static_cast<std::size_t>(((time * directions + d) * rows + row) * units + unit)] =
+              hidden[unit];
         }
       }
     }
   }
-  return made;
+  return result;
 }
 
 constexpr anydml_operator kActivations[] = {{"ACTIVATION_SIGMOID", nullptr, 0}, {"ACTIVATION_TANH", nullptr, 0},
@@ -240,14 +241,14 @@ constexpr anydml_operator kOfGru[] = {kActivations[0], kActivations[1], kActivat
 
 std::vector<anydml_attribute> attributes_of(const Network& network) {
   const u32 count = network.kind == "RNN" ? 1 : network.kind == "LSTM" ? 3 : 2;
-  std::vector<anydml_attribute> made(2);
-  made[0] = {"ActivationDescs", ANYDML_OPERATOR | ANYDML_ARRAY, count * static_cast<u32>(network.directions()), {}};
-  made[0].value.operators = network.kind == "RNN" ? kActivations + 1 : network.kind == "LSTM" ? kActivations : kOfGru;
-  made[1] = {"Direction", ANYDML_TEXT, 0, {}};
-  made[1].value.text = network.is_both ? "BIDIRECTIONAL" : "FORWARD";
+  std::vector<anydml_attribute> result(2);
+  result[0] = {"ActivationDescs", ANYDML_OPERATOR | ANYDML_ARRAY, count * static_cast<u32>(network.directions()), {}};
+  result[0].value.operators = network.kind == "RNN" ? kActivations + 1 : network.kind == "LSTM" ? kActivations : kOfGru;
+  result[1] = {"Direction", ANYDML_TEXT, 0, {}};
+  result[1].value.text = network.is_both ? "BIDIRECTIONAL" : "FORWARD";
   const auto add = [&](const char* name, f64 value) {
-    made.push_back({name, ANYDML_FLOAT64, 0, {}});
-    made.back().value.f64 = value;
+    result.push_back({name, ANYDML_FLOAT64, 0, {}});
+    result.back().value.f64 = value;
   };
   if (network.kind == "LSTM") {
     add("ClipThreshold", f64{kClip});
@@ -257,7 +258,7 @@ std::vector<anydml_attribute> attributes_of(const Network& network) {
   if (network.kind == "GRU") {
     add("LinearBeforeReset", network.linear_before_reset ? 1 : 0);
   }
-  return made;
+  return result;
 }
 
 // The tensors of a network in memory.
@@ -287,23 +288,23 @@ class Call {
     lengths_sizes_[3] = network_.sizes.rows;
     const anydml_tensor absent{};
     const anydml_tensor lengths{ANYDML_UINT32, 4, lengths_sizes_, nullptr, network_.lengths.data()};
-    std::vector<anydml_tensor> made = {memory_[0].tensor(), memory_[1].tensor(are_constant),
-                                       memory_[2].tensor(are_constant), memory_[3].tensor(), memory_[4].tensor()};
+    std::vector<anydml_tensor> result = {memory_[0].tensor(), memory_[1].tensor(are_constant),
+                                         memory_[2].tensor(are_constant), memory_[3].tensor(), memory_[4].tensor()};
     if (network_.kind == "LSTM") {
-      made.push_back(memory_[5].tensor());
+      result.push_back(memory_[5].tensor());
     }
-    made.push_back(has_lengths_ ? lengths : absent);
+    result.push_back(has_lengths_ ? lengths : absent);
     if (network_.kind == "LSTM") {
-      made.push_back(network_.has_more ? memory_[6].tensor() : absent);
+      result.push_back(network_.has_more ? memory_[6].tensor() : absent);
     }
-    return made;
+    return result;
   }
   [[nodiscard]] std::vector<anydml_tensor> outputs() {
-    std::vector<anydml_tensor> made = {memory_[7].tensor(), memory_[8].tensor()};
+    std::vector<anydml_tensor> result = {memory_[7].tensor(), memory_[8].tensor()};
     if (network_.kind == "LSTM") {
-      made.push_back(memory_[9].tensor());
+      result.push_back(memory_[9].tensor());
     }
-    return made;
+    return result;
   }
 
   [[nodiscard]] int run() {
@@ -317,10 +318,10 @@ class Call {
     const std::vector<anydml_tensor> in = inputs(true);
     const std::vector<anydml_tensor> out = outputs();
     anydml_compiled* compiled = nullptr;
-    const int made = anydml_compile(nullptr, network_.kind.c_str(), in.data(), in.size(), out.data(), out.size(),
-                                    attributes_.data(), attributes_.size(), &compiled);
-    if (made != ANYDML_OK) {
-      return made;
+    const int result = anydml_compile(nullptr, network_.kind.c_str(), in.data(), in.size(), out.data(), out.size(),
+                                      attributes_.data(), attributes_.size(), &compiled);
+    if (result != ANYDML_OK) {
+      return result;
     }
     std::vector<const void*> from;
     std::vector<void*> to;

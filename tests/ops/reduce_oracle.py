@@ -95,10 +95,10 @@ def check_dynamic(library, random):
                         single = [1] * x.ndim
                         out = [np.full(shape, 77, to), np.full(single, 77, np.float32), np.full(single, 77, to)]
                         library.run("DYNAMIC_QUANTIZE_LINEAR", [layout], out)
-                        for made, wanted in zip(out, dynamic_quantize(layout, to)):
-                            if count_different(made, np.asarray(wanted, made.dtype).reshape(made.shape)).any():
+                        for result, wanted in zip(out, dynamic_quantize(layout, to)):
+                            if count_different(result, np.asarray(wanted, result.dtype).reshape(result.shape)).any():
                                 sys.exit(f"DYNAMIC_QUANTIZE_LINEAR of {x.dtype} {shape}, {kind}, to {np.dtype(to)}: "
-                                         f"{made.reshape(-1)[:5]}, expected {np.asarray(wanted).reshape(-1)[:5]}")
+                                         f"{result.reshape(-1)[:5]}, expected {np.asarray(wanted).reshape(-1)[:5]}")
                         compared += x.size
     return compared
 

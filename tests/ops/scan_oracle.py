@@ -31,8 +31,8 @@ def numbers(random, dtype, count, kind):
     """Random bits; ordinary numbers; numbers near 1 or odd, whose products stay finite; or zeros, most of them -0."""
     dtype = np.dtype(dtype)
     if kind == "any" or dtype.kind != "f":
-        made = random_values(random, dtype.type, count)
-        return made if kind == "any" or dtype.kind == "f" else made | dtype.type(1)
+        result = random_values(random, dtype.type, count)
+        return result if kind == "any" or dtype.kind == "f" else result | dtype.type(1)
     if kind == "zeros":
         return np.where(random.random(count) < 0.98, -0.0, 0.0).astype(dtype)
     if kind == "near one":

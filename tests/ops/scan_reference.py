@@ -5,13 +5,13 @@ import numpy as np
 
 def scan(op, x, identity):
     """The running results along the last axis: in order within blocks of 4,096 that start with the carry."""
-    made = np.empty_like(x)
+    result = np.empty_like(x)
     carry = np.full(x.shape[:-1] + (1,), identity, x.dtype)
     for first in range(0, x.shape[-1], 4096):
         local = op.accumulate(x[..., first:first + 4096], axis=-1, dtype=x.dtype)
-        made[..., first:first + 4096] = op(carry, local)
+        result[..., first:first + 4096] = op(carry, local)
         carry = op(carry, local[..., -1:])
-    return made
+    return result
 
 
 def cumulative(function, x, axis, decreasing=False, exclusive=False):
@@ -21,9 +21,9 @@ def cumulative(function, x, axis, decreasing=False, exclusive=False):
         identity = int(identity)
     rows = np.moveaxis(x, axis, -1)
     rows = rows[..., ::-1] if decreasing else rows
-    made = scan(op, rows.astype(np.float32) if x.dtype == np.float16 else rows, identity)
+    result = scan(op, rows.astype(np.float32) if x.dtype == np.float16 else rows, identity)
     if exclusive:
-        first = np.full(made.shape[:-1] + (1,), 0 if function == "SUMMATION" else 1, made.dtype)
-        made = np.concatenate([first, made], axis=-1)[..., :made.shape[-1]]
-    made = made[..., ::-1] if decreasing else made
-    return np.moveaxis(made.astype(x.dtype), -1, axis)
+        first = np.full(result.shape[:-1] + (1,), 0 if function == "SUMMATION" else 1, result.dtype)
+        result = np.concatenate([first, result], axis=-1)[..., :result.shape[-1]]
+    result = result[..., ::-1] if decreasing else result
+    return np.moveaxis(result.astype(x.dtype), -1, axis)

@@ -103,13 +103,13 @@ T draw(Random& random, u64 kind) {
 }
 
 Layout packed_layout(const std::vector<i64>& sizes) {
-  Layout made{sizes, std::vector<i64>(sizes.size())};
+  Layout result{sizes, std::vector<i64>(sizes.size())};
   i64 stride = 1;
   for (std::size_t i = sizes.size(); i-- > 0;) {
-    made.strides[i] = stride;
+    result.strides[i] = stride;
     stride *= std::max<i64>(1, sizes[i]);
   }
-  return made;
+  return result;
 }
 
 template <class T>

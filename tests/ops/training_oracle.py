@@ -132,10 +132,10 @@ def beside_torch(checker, random):
 
     def compare(name, inputs, attributes, wanted, bound=1e-5):
         nonlocal worst
-        made = checker.run(name, inputs, [one.shape for one in wanted], attributes)
-        for out, one in zip(made, wanted):
+        result = checker.run(name, inputs, [one.shape for one in wanted], attributes)
+        for out, one in zip(result, wanted):
             worst = max(worst, near(name, out, one, bound))
-        return made
+        return result
 
     for shape in ((64, 5), (8, 6, 9, 11), (3, 4, 70, 70), (6, 3, 40)):
         channels = (1, shape[1]) + (1,) * (len(shape) - 2)
@@ -213,18 +213,18 @@ def beside_onnx(checker, random):
     x = (random.standard_normal((6, 5, 4, 3)) * 2).astype(np.float32)
     scale, bias, mean, variance = (random.uniform(0.5, 2, 5).astype(np.float32) for _ in range(4))
     channels = (1, 5, 1, 1)
-    made = checker.run("BATCH_NORMALIZATION_TRAINING", [x, scale.reshape(channels), bias.reshape(channels), None],
+    result = checker.run("BATCH_NORMALIZATION_TRAINING", [x, scale.reshape(channels), bias.reshape(channels), None],
                        [x.shape, channels, channels], [("Epsilon", EPSILON)])
     wanted = onnx("BatchNormalization", [x, scale, bias, mean, variance], 3, epsilon=EPSILON, momentum=0.0, training_mode=1)
-    for out, one in zip(made, wanted):
+    for out, one in zip(result, wanted):
         near("BATCH_NORMALIZATION_TRAINING compared with ONNX", out.reshape(one.shape), one, 1e-5)
     tensors = [random.standard_normal((1, 1, 3, 7)).astype(np.float32) for _ in range(4)]
     tensors[2] = np.abs(tensors[2])
-    made = checker.run("ADAM_OPTIMIZER", [*tensors, np.uint32([4]).reshape(1, 1, 1, 1)], [(1, 1, 3, 7)] * 3, ADAM)
+    result = checker.run("ADAM_OPTIMIZER", [*tensors, np.uint32([4]).reshape(1, 1, 1, 1)], [(1, 1, 3, 7)] * 3, ADAM)
     x, first, second, gradient = tensors
     wanted = onnx("Adam", [np.float32(0.01), np.int64(4), x, gradient, first, second], 3, "ai.onnx.preview.training", 1,
                   alpha=0.9, beta=0.999, epsilon=1e-7, norm_coefficient=0.0, norm_coefficient_post=0.0)
-    for out, one in zip(made, wanted):
+    for out, one in zip(result, wanted):
         near("ADAM_OPTIMIZER compared with ONNX", out, one, 1e-5)
     print("  2 operators compared with ONNX's reference")
 

@@ -55,11 +55,11 @@ struct Rows {
     for (std::size_t n = 0; n < row_of.size(); ++n) {
       elements[row_of[n]].push_back(element(static_cast<i64>(n)));
     }
-    std::vector<f32> made;
+    std::vector<f32> result;
     for (const std::vector<f32>& one : elements) {
-      made.push_back(sum_in_order(one, lanes));
+      result.push_back(sum_in_order(one, lanes));
     }
-    return made;
+    return result;
   }
   [[nodiscard]] f32 elements_of_row() const { return static_cast<f32>(row_of.size() / count); }
 };
@@ -122,8 +122,8 @@ struct Batch {
     std::ranges::for_each(variances, [&](f32& one) { one /= count; });
     for (i64 n = 0; n < x.layout.count(); ++n) {
       const f32 spread = variances[rows.row_of[static_cast<std::size_t>(n)]] + kEpsilon;
-      const f32 made = std::fma(difference(n), scale.at(sizes, n) / std::sqrt(spread), bias.at(sizes, n));
-      output.expect(n, has_addend ? made + addend.at(sizes, n) : made);
+      const f32 result = std::fma(difference(n), scale.at(sizes, n) / std::sqrt(spread), bias.at(sizes, n));
+      output.expect(n, has_addend ? result + addend.at(sizes, n) : result);
     }
     for (std::size_t row = 0; row < rows.count; ++row) {
       first.expect(static_cast<i64>(row), means[row]);
@@ -338,16 +338,16 @@ struct PlanText {
 };
 
 PlanText plan_of(const std::string& graph, bool has_row_moments = true) {
-  PlanText made;
+  PlanText result;
   const DeviceTraits traits{.joins_from = 1, .has_row_moments = has_row_moments};
-  const auto plans = compile_graph(parse_graph(graph), traits, &made.text);
+  const auto plans = compile_graph(parse_graph(graph), traits, &result.text);
   if (!plans.ok()) {
-    made.text = plans.error().message;
-    return made;
+    result.text = plans.error().message;
+    return result;
   }
-  made.temporary_bytes = plans.value().run.temporary_bytes();
-  made.writes_last = plans.value().writes_last;
-  return made;
+  result.temporary_bytes = plans.value().run.temporary_bytes();
+  result.writes_last = plans.value().writes_last;
+  return result;
 }
 
 TEST(TrainingPlan, AdamReadsAndWritesEachTensorOnceAndWritesLast) {
@@ -390,11 +390,11 @@ TEST(TrainingMessages, NameTheFieldThatIsWrong) {
   };
   static f32 results[3][64];
   const auto outputs = [&](const Sizes& first, const Sizes& rest) {
-    std::vector<anydml_tensor> made = {tensor(first), tensor(rest), tensor(rest)};
+    std::vector<anydml_tensor> result = {tensor(first), tensor(rest), tensor(rest)};
     for (std::size_t i = 0; i < 3; ++i) {
-      made[i].data = results[i];
+      result[i].data = results[i];
     }
-    return made;
+    return result;
   };
   const auto refuses = [](int code, const std::string& text) {
     EXPECT_NE(code, ANYDML_OK) << text;

@@ -28,9 +28,9 @@ TensorDesc tensor(std::vector<i64> sizes, std::vector<i64> strides, DataType typ
                         .rank = static_cast<i64>(sizes.size()),
                         .sizes = sizes.data(),
                         .strides = strides.size() == sizes.size() && !sizes.empty() ? strides.data() : nullptr};
-  auto made = make_tensor({"TEST", "Tensor"}, spec);
-  EXPECT_TRUE(made.ok()) << made.error().message;
-  return made.value();
+  auto result = make_tensor({"TEST", "Tensor"}, spec);
+  EXPECT_TRUE(result.ok()) << result.error().message;
+  return result.value();
 }
 
 TensorDesc packed(std::vector<i64> sizes, DataType type = DataType::FLOAT32) {
@@ -357,9 +357,9 @@ OpDesc modulus(const TensorSpec& a, const TensorSpec& b, const TensorSpec& out) 
   described.arguments[0] = {.present = true, .tensors = {given(a)}, .numbers = {}, .operators = {}};
   described.arguments[1] = {.present = true, .tensors = {given(b)}, .numbers = {}, .operators = {}};
   described.arguments[2] = {.present = true, .tensors = {given(out)}, .numbers = {}, .operators = {}};
-  auto made = make_op_desc(described, Judged::not_yet);
-  EXPECT_TRUE(made.ok()) << made.error().message;
-  return made.value();
+  auto result = make_op_desc(described, Judged::not_yet);
+  EXPECT_TRUE(result.ok()) << result.error().message;
+  return result.value();
 }
 
 // The steps of a plan. They point into the plan and must not outlive it.
@@ -408,20 +408,20 @@ void for_each_offset(const TensorDesc& tensor, Use use) {
 
 TEST(Reshape, SeesAReaderThroughAView) {
   // The second half of each row of a 4-by-6 matrix, written as a packed 4-by-3 tensor.
-  const TensorDesc made = packed({4, 3});
+  const TensorDesc result = packed({4, 3});
   const TensorDesc view = tensor({4, 3}, {6, 1});
-  const auto columns = seen_through(tensor({3, 4}, {1, 3}), 0, made, view);  // read transposed
+  const auto columns = seen_through(tensor({3, 4}, {1, 3}), 0, result, view);  // read transposed
   ASSERT_TRUE(columns);
   EXPECT_EQ(columns->tensor.strides[0], 1);
   EXPECT_EQ(columns->tensor.strides[1], 6);
-  const auto last = seen_through(packed({2, 3}), 2 * 3 * 4, made, view);  // the last two rows
+  const auto last = seen_through(packed({2, 3}), 2 * 3 * 4, result, view);  // the last two rows
   ASSERT_TRUE(last);
   EXPECT_EQ(last->offset, 2 * 6 * 4);
   EXPECT_EQ(last->tensor.strides[0], 6);
-  EXPECT_FALSE(seen_through(packed({12}), 0, made, view));  // no stride can skip a gap
-  EXPECT_FALSE(seen_through(packed({4, 3}), 4, made, view));
-  EXPECT_FALSE(seen_through(packed({4, 3}, DataType::FLOAT64), 0, made, view));
-  EXPECT_TRUE(seen_through(packed({12}), 0, made, packed({4, 3})));
+  EXPECT_FALSE(seen_through(packed({12}), 0, result, view));  // no stride can skip a gap
+  EXPECT_FALSE(seen_through(packed({4, 3}), 4, result, view));
+  EXPECT_FALSE(seen_through(packed({4, 3}, DataType::FLOAT64), 0, result, view));
+  EXPECT_TRUE(seen_through(packed({12}), 0, result, packed({4, 3})));
 }
 
 // Random readers of random views: if the reader can be rewritten, it reads the right elements.
@@ -432,20 +432,20 @@ TEST(Reshape, SeesTheSameElements) {
   for (int round = 0; round < 20000; ++round) {
     const auto rank = static_cast<std::size_t>(1 + upto(3));
     std::vector<i64> sizes(rank);
-    std::vector<i64> made_strides(rank);
+    std::vector<i64> result_strides(rank);
     std::vector<i64> view_strides(rank);
     i64 stride = 1;
     for (std::size_t i = rank; i-- > 0;) {
       sizes[i] = 1 + upto(4);
-      made_strides[i] = stride;
+      result_strides[i] = stride;
       stride *= sizes[i] + (upto(3) == 0 ? 1 : 0);
       view_strides[i] = upto(40) - 10;
     }
-    const TensorDesc made = tensor(sizes, made_strides);
+    const TensorDesc result = tensor(sizes, result_strides);
     const TensorDesc view = tensor(sizes, view_strides);
-    std::map<i64, i64> position;  // from offsets in `made` to offsets in the view
+    std::map<i64, i64> position;  // from offsets in `result` to offsets in the view
     std::vector<i64> from;
-    for_each_offset(made, [&](i64 offset) { from.push_back(offset); });
+    for_each_offset(result, [&](i64 offset) { from.push_back(offset); });
     std::size_t next = 0;
     for_each_offset(view, [&](i64 offset) { position[from[next++]] = offset; });
     std::vector<i64> read_sizes(static_cast<std::size_t>(1 + upto(2)));
@@ -453,11 +453,11 @@ TEST(Reshape, SeesTheSameElements) {
     for (std::size_t i = 0; i < read_sizes.size(); ++i) {
       read_sizes[i] = 1 + upto(4);
       read_strides[i] =
-          upto(1) == 0 ? made_strides[static_cast<std::size_t>(upto(static_cast<i64>(rank) - 1))] : upto(12) - 4;
+          upto(1) == 0 ? result_strides[static_cast<std::size_t>(upto(static_cast<i64>(rank) - 1))] : upto(12) - 4;
     }
     const TensorDesc read = tensor(read_sizes, read_strides);
     const i64 begin = upto(1) == 0 ? 0 : upto(8);
-    const auto seen = seen_through(read, begin * 4, made, view);
+    const auto seen = seen_through(read, begin * 4, result, view);
     if (!seen) {
       continue;
     }

@@ -250,22 +250,23 @@ BackendStatus add_memory(LaterDevice& device, std::byte* contents, std::uint64_t
   if (device.failed != nullptr) {
     return failed(device);
   }
-  auto made = std::make_unique<LaterMemory>();
-  made->bytes = bytes;
-  made->contents = contents;
-  made->reserved_bytes = bytes + 2 * kBufferAlignment;
-  made->reserved = mmap(nullptr, made->reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (made->reserved == MAP_FAILED) {
+  auto result = std::make_unique<LaterMemory>();
+  result->bytes = bytes;
+  result->contents = contents;
+  result->reserved_bytes = bytes + 2 * kBufferAlignment;
+  result->reserved =
+      mmap(nullptr, result->reserved_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (result->reserved == MAP_FAILED) {
     return {BackendCode::out_of_memory, "the test device has no addresses left"};
   }
-  made->address =
-      (reinterpret_cast<std::uintptr_t>(made->reserved) + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  result->address =
+      (reinterpret_cast<std::uintptr_t>(result->reserved) + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   const std::scoped_lock lock(device.mutex);
-  device.memory[made->address] = made.get();
-  *block = {.handle = reinterpret_cast<BackendMemory*>(made.get()),
-            .address = made->address,
+  device.memory[result->address] = result.get();
+  *block = {.handle = reinterpret_cast<BackendMemory*>(result.get()),
+            .address = result->address,
             .host = has_host ? contents : nullptr};
-  static_cast<void>(made.release());
+  static_cast<void>(result.release());
   return kOk;
 }
 
@@ -348,34 +349,35 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
   if (own(device).failed != nullptr) {
     return failed(own(device));
   }
-  auto made = std::make_unique<LaterProgram>();
-  made->temporary_slot = plan->temporary_slot;
-  made->slots = plan->temporary_slot + std::size_t{1};
+  auto result = std::make_unique<LaterProgram>();
+  result->temporary_slot = plan->temporary_slot;
+  result->slots = plan->temporary_slot + std::size_t{1};
   bool joined = false;
   for_each_step(std::span(plan->words, plan->word_count), [&](const Step& step) {
     for (const Operand& operand : step.operands) {
       joined = joined || operand.slot == kNoSlot;
       if (has_address(operand.slot)) {
-        made->used_slots.insert(operand.slot);
+        result->used_slots.insert(operand.slot);
       }
-      made->slots = std::max<std::size_t>(made->slots, has_address(operand.slot) ? operand.slot + std::size_t{1} : 0);
+      result->slots =
+          std::max<std::size_t>(result->slots, has_address(operand.slot) ? operand.slot + std::size_t{1} : 0);
     }
     return true;
   });
   if (joined && refuses_joined_plans()) {
     return {BackendCode::not_joined, "the test device was told to refuse joined steps"};
   }
-  made->workspace_bytes = own(device).workspace_bytes;
-  made->workspace_offset =
+  result->workspace_bytes = own(device).workspace_bytes;
+  result->workspace_offset =
       (plan->temporary_bytes + kTemporaryAlignment - 1) / kTemporaryAlignment * kTemporaryAlignment;
-  made->temporary_bytes =
-      made->workspace_bytes != 0 ? made->workspace_offset + made->workspace_bytes : plan->temporary_bytes;
-  if (made->temporary_bytes != 0) {
-    made->used_slots.insert(made->temporary_slot);
+  result->temporary_bytes =
+      result->workspace_bytes != 0 ? result->workspace_offset + result->workspace_bytes : plan->temporary_bytes;
+  if (result->temporary_bytes != 0) {
+    result->used_slots.insert(result->temporary_slot);
   }
-  const BackendStatus status = cpu_backend().compile(own(device).cpu, plan, &made->program);
+  const BackendStatus status = cpu_backend().compile(own(device).cpu, plan, &result->program);
   if (status.code == BackendCode::ok) {
-    *program = reinterpret_cast<BackendProgram*>(made.release());
+    *program = reinterpret_cast<BackendProgram*>(result.release());
   }
   return status;
 }
@@ -446,10 +448,10 @@ BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
 
 BackendStatus mark(BackendQueue* queue, BackendMark** mark) {
   *mark = nullptr;
-  auto made = std::make_unique<LaterMark>(LaterMark{own(queue).device, std::make_shared<Passage>()});
-  const BackendStatus status = own(queue).give([passage = made->passage] { passage->pass(); });
+  auto result = std::make_unique<LaterMark>(LaterMark{own(queue).device, std::make_shared<Passage>()});
+  const BackendStatus status = own(queue).give([passage = result->passage] { passage->pass(); });
   if (status.code == BackendCode::ok) {
-    *mark = reinterpret_cast<BackendMark*>(made.release());
+    *mark = reinterpret_cast<BackendMark*>(result.release());
   }
   return status;
 }

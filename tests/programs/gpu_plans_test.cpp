@@ -33,12 +33,12 @@ Device with_traits(const DeviceTraits& traits) {
 
 // Numbers that expose a wrong order of summation, with an occasional NaN, infinity or -0.
 Bytes random_elements(const TensorDesc& tensor, u64 bytes, Random& random) {
-  Bytes made(bytes);
+  Bytes result(bytes);
   if (is_four_bits(tensor.type)) {
-    for (std::byte& byte : made) {
+    for (std::byte& byte : result) {
       byte = static_cast<std::byte>(random());
     }
-    return made;
+    return result;
   }
   visit_type(tensor.type, [&]<class T>() {
     for (std::size_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
@@ -52,10 +52,10 @@ Bytes random_elements(const TensorDesc& tensor, u64 bytes, Random& random) {
       } else {
         element = static_cast<T>(random() % 2 == 0 ? random() % 4 : random());
       }
-      std::memcpy(made.data() + at, &element, sizeof(T));
+      std::memcpy(result.data() + at, &element, sizeof(T));
     }
   });
-  return made;
+  return result;
 }
 
 // The elements of packed outputs as text; NaN is one class.
@@ -135,12 +135,12 @@ TEST(GpuPlans, GiveTheBitsOfTheCpusOwn) {
     for (u32 i = 0; i < cases && !HasFailure(); ++i) {
       RandomOperators operators(kSeed + i, i % 2 == 0 ? std::span<const i64>(RandomOperators::kSmallSizes)
                                                       : std::span<const i64>(kLargeSizes));
-      const auto made = operators.make(op, facts::kNewestLevel, 400);
-      if (!made) {
+      const auto result = operators.make(op, facts::kNewestLevel, 400);
+      if (!result) {
         continue;
       }
       for (const DataType type : {DataType::unknown, DataType::FLOAT16, DataType::FLOAT64, DataType::INT8}) {
-        auto desc = make_op_desc(type == DataType::unknown ? *made : with_type(*made, type), Judged::not_yet);
+        auto desc = make_op_desc(type == DataType::unknown ? *result : with_type(*result, type), Judged::not_yet);
         if (!desc.ok() || desc.value().empty || element_count(desc.value().output().tensor) > 100'000) {
           continue;
         }

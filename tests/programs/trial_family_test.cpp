@@ -78,16 +78,16 @@ class Grower {
   TwinGraph::View any_view(const Sizes& sizes) {
     for (int tries = 0; tries < 20; ++tries) {
       const std::size_t of = any_value();
-      TensorDesc made = graph.values()[of].made;
-      const DataType type = made.type;
-      made.type = DataType::FLOAT32;  // UINT32 values are small
-      if (sizes_of(made) == sizes && (!is_packed(made) || random_() % 2 == 0)) {
-        return {.of = of, .tensor = made};
+      TensorDesc result = graph.values()[of].result;
+      const DataType type = result.type;
+      result.type = DataType::FLOAT32;  // UINT32 values are small
+      if (sizes_of(result) == sizes && (!is_packed(result) || random_() % 2 == 0)) {
+        return {.of = of, .tensor = result};
       }
-      if (!is_packed(made) || type != DataType::FLOAT32) {
+      if (!is_packed(result) || type != DataType::FLOAT32) {
         continue;
       }
-      const i64 room = element_count(made);
+      const i64 room = element_count(result);
       const Layout layout = random_() % 2 == 0 ? random_layout(sizes, random_, true) : layout_of(packed(sizes));
       const i64 spare = room - (layout.highest() - layout.lowest() + 1);
       if (spare >= 0) {
@@ -108,7 +108,7 @@ class Grower {
 
   void add_node() {
     // Reusing the sizes of existing values lets nodes connect.
-    const Sizes sizes = random_() % 3 == 0 ? any_sizes() : sizes_of(graph.values()[any_value()].made);
+    const Sizes sizes = random_() % 3 == 0 ? any_sizes() : sizes_of(graph.values()[any_value()].result);
     switch (random_() % 10) {
       case 0:
       case 1:
@@ -140,10 +140,10 @@ class Grower {
     std::vector<TwinGraph::View> views;
     for (int tries = 0; tries < 10; ++tries) {  // whole values, which may be computed in place inside the joined one
       const std::size_t of = any_value();
-      Sizes other = sizes_of(graph.values()[of].made);
+      Sizes other = sizes_of(graph.values()[of].result);
       other.resize(sizes.size());
       other[axis] = sizes[axis];
-      if (graph.values()[of].made.rank == sizes.size() && graph.values()[of].made.type == DataType::FLOAT32 &&
+      if (graph.values()[of].result.rank == sizes.size() && graph.values()[of].result.type == DataType::FLOAT32 &&
           other == sizes) {
         views.push_back(graph.whole(of));
       }
@@ -199,7 +199,7 @@ TEST(TrialFamily, ComputesItsFormulas) {
                          .offset = -layout.lowest() * 4});
       }
       const bool has_numbers = random() % 2 == 0;
-      const std::size_t made = graph.add_sum(
+      const std::size_t result = graph.add_sum(
           views, packed(sizes), has_numbers ? std::optional(packed(sizes, DataType::UINT32)) : std::nullopt);
       const auto count = static_cast<std::size_t>(count_of(sizes));
       std::vector<float> sums(count);
@@ -221,11 +221,11 @@ TEST(TrialFamily, ComputesItsFormulas) {
       for (std::size_t i = 0; i < count; ++i) {
         expected[i] = sums[i] + sums[count - 1 - i];
       }
-      ASSERT_EQ(std::memcmp(expected.data(), graph.values()[made].bytes.data(), count * 4), 0) << inputs << " inputs";
+      ASSERT_EQ(std::memcmp(expected.data(), graph.values()[result].bytes.data(), count * 4), 0) << inputs << " inputs";
       if (has_numbers) {
-        ASSERT_EQ(std::memcmp(numbers.data(), graph.values()[made + 1].bytes.data(), count * 4), 0) << inputs;
+        ASSERT_EQ(std::memcmp(numbers.data(), graph.values()[result + 1].bytes.data(), count * 4), 0) << inputs;
       }
-      graph.set_output(made);
+      graph.set_output(result);
       graph.check_everywhere();
     }
   }
@@ -256,14 +256,14 @@ void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& p
     }
   }
   std::vector<GraphGroup> ordered;
-  std::vector<std::size_t> made_at(values.count(), groups.size());
+  std::vector<std::size_t> computed_at(values.count(), groups.size());
   for (const std::uint32_t i : order(graph, values, groups, temporary)) {
     for (const std::uint32_t value : groups[i].reads) {
       const bool is_given = value < graph.inputs.size() + graph.constants.size();
-      EXPECT_TRUE(is_given || made_at[value] < ordered.size()) << "a step precedes one whose result it reads";
+      EXPECT_TRUE(is_given || computed_at[value] < ordered.size()) << "a step precedes one whose result it reads";
     }
     for (const std::uint32_t value : groups[i].writes) {
-      made_at[value] = ordered.size();
+      computed_at[value] = ordered.size();
     }
     ordered.push_back(groups[i]);
   }
@@ -381,13 +381,13 @@ TEST(TrialFamily, AThousandValuesAreMadeWhereTheyAreJoined) {
   Random random(kSeed);
   TwinGraph graph;
   const std::size_t given = graph.add_input({1000, 16}, SourceKind::input, false, random);
-  std::vector<TwinGraph::View> made;
+  std::vector<TwinGraph::View> result;
   for (i64 i = 0; i < 1000; ++i) {
     const TwinGraph::View row{.of = given, .tensor = packed({1, 16}), .offset = i * 64};
-    made.push_back(graph.whole(i % 2 == 0 ? graph.add("ABS", {row}, {packed({1, 16})})
-                                          : graph.add_sum({row, row}, packed({1, 16}), std::nullopt)));
+    result.push_back(graph.whole(i % 2 == 0 ? graph.add("ABS", {row}, {packed({1, 16})})
+                                            : graph.add_sum({row, row}, packed({1, 16}), std::nullopt)));
   }
-  graph.set_output(graph.add("JOIN", made, {packed({1000, 16})}, " Axis=0"));
+  graph.set_output(graph.add("JOIN", result, {packed({1000, 16})}, " Axis=0"));
   for (const bool joined : {false, true}) {
     const std::string text = graph.check(cpu(), joined);
     EXPECT_NE(text.find("run: 1000 steps"), std::string::npos) << text.substr(text.size() - 200);
@@ -423,12 +423,12 @@ TEST(TrialFamily, AThousandPartsAreReadAsViews) {
 // Joins has bits for 64 inputs. Inputs after these are never computed by a prologue, although the first 64 may be.
 TEST(TrialFamily, InputsWithoutABitAreNotJoined) {
   Random random(kSeed);
-  for (const std::size_t made : {63U, 64U, 71U}) {
+  for (const std::size_t result : {63U, 64U, 71U}) {
     TwinGraph graph;
     std::vector<TwinGraph::View> views(72, graph.whole(graph.add_input({16}, SourceKind::input, false, random)));
-    views[made] = graph.whole(graph.add("ABS", {views[0]}, {packed({16})}));
+    views[result] = graph.whole(graph.add("ABS", {views[0]}, {packed({16})}));
     graph.set_output(graph.add_sum(views, packed({16}), std::nullopt));
-    EXPECT_EQ(graph.check(cpu(), true).find("prologue") != std::string::npos, made < 64) << made;
+    EXPECT_EQ(graph.check(cpu(), true).find("prologue") != std::string::npos, result < 64) << result;
   }
 }
 

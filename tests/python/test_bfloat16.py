@@ -11,10 +11,10 @@ def numbers(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).bfloat16()
 
 
-def same(made, expected):
-    made, expected = (one if isinstance(one, tuple) else (one,) for one in (made, expected))
-    assert len(made) == len(expected)
-    for one, other in zip(made, expected):
+def same(result, expected):
+    result, expected = (one if isinstance(one, tuple) else (one,) for one in (result, expected))
+    assert len(result) == len(expected)
+    for one, other in zip(result, expected):
         assert one.dtype == other.dtype and torch.equal(one, other)
 
 
@@ -56,9 +56,9 @@ def test_gradients():
                             (lambda x: anydml.softmax(x, axis=1), 1)):
         given = [numbers(4, 4, seed=i).requires_grad_() for i in range(count)]
         wide = [one.detach().float().requires_grad_() for one in given]
-        made, expected = function(*given), function(*wide)
+        result, expected = function(*given), function(*wide)
         gradient = numbers(4, 4, seed=9)
-        made.backward(gradient)
+        result.backward(gradient)
         expected.backward(gradient.float())
         for one, other in zip(given, wide):
             same(one.grad, other.grad.bfloat16())
@@ -83,9 +83,9 @@ def test_out():
     same(out, torch.relu(x))
     assert out._version > version
     square = numbers(4, 4)
-    made = torch.zeros(4, 4).bfloat16()
-    assert anydml.matmul(square, square, out=made) is made
-    same(made, anydml.matmul(square, square))
+    result = torch.zeros(4, 4).bfloat16()
+    assert anydml.matmul(square, square, out=result) is result
+    same(result, anydml.matmul(square, square))
 
 
 def test_autocast():
@@ -93,9 +93,9 @@ def test_autocast():
     x = torch.ones(2, 8)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         hidden = linear(x)
-        made = anydml.softmax(hidden, axis=1)
-    assert hidden.dtype == torch.bfloat16 and made.dtype == torch.bfloat16
-    made[:, 0].sum().backward()
+        result = anydml.softmax(hidden, axis=1)
+    assert hidden.dtype == torch.bfloat16 and result.dtype == torch.bfloat16
+    result[:, 0].sum().backward()
     assert linear.weight.grad.dtype == torch.float32 and linear.weight.grad.abs().sum() > 0
 
 

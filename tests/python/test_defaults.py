@@ -31,8 +31,8 @@ PLACES = np.uint32([[0, 2], [1, 1]])
 def by_torch(function):
     def call(*arrays):
         torch = pytest.importorskip("torch")
-        made = function(torch, torch.nn.functional, *(torch.from_numpy(np.array(one)) for one in arrays))
-        return made.numpy()
+        result = function(torch, torch.nn.functional, *(torch.from_numpy(np.array(one)) for one in arrays))
+        return result.numpy()
 
     return call
 
@@ -181,12 +181,12 @@ def test_tensors(name, mine, arrays):
     tensors = [torch.from_numpy(one.copy()) if one.dtype != np.uint32 else torch.from_numpy(one.astype(np.int64))
                for one in arrays]
     for _ in range(4):
-        made = mine(*tensors)
-        assert isinstance(made, torch.Tensor) and made.numpy().tobytes() == right.tobytes()
+        result = mine(*tensors)
+        assert isinstance(result, torch.Tensor) and result.numpy().tobytes() == right.tobytes()
     assert not takes_the_slow_path(lambda: mine(*tensors))
     meta = mine(*(one.to("meta") for one in tensors))
-    assert meta.is_meta and meta.shape == made.shape and meta.dtype == made.dtype
-    if made.is_floating_point():
+    assert meta.is_meta and meta.shape == result.shape and meta.dtype == result.dtype
+    if result.is_floating_point():
         first = next(i for i, one in enumerate(tensors) if one.is_floating_point())
         tensors[first].requires_grad_()
         mine(*tensors).sum().backward()
@@ -221,10 +221,10 @@ def test_adam_is_pytorchs():
     torch = pytest.importorskip("torch")
     weights, gradient = torch.tensor([[[[1.0, -2.0]]]], requires_grad=True), torch.tensor([[[[0.5, 3.0]]]])
     zero = np.zeros((1, 1, 1, 2), np.float32)
-    made = anydml.adam_optimizer(weights.detach().numpy().copy(), zero, zero, gradient.numpy(), np.uint32([[[[1]]]]))[0]
+    result = anydml.adam_optimizer(weights.detach().numpy().copy(), zero, zero, gradient.numpy(), np.uint32([[[[1]]]]))[0]
     weights.grad = gradient
     torch.optim.Adam([weights]).step()
-    assert np.allclose(made, weights.detach().numpy(), atol=1e-6)
+    assert np.allclose(result, weights.detach().numpy(), atol=1e-6)
 
 
 def test_new_arrays():
@@ -288,8 +288,8 @@ def test_types_are_promoted_as_in_numpy():
                     right = theirs(a, b)
                     assert mine(a, b).dtype == right.dtype and np.array_equal(mine(a, b), right), (a, b)
     narrow, wide = arrays[3], arrays[4]
-    made = anydml.graph(lambda a, b: anydml.multiply(anydml.add(a, b), np.int8([1, 2, 3])))(narrow, wide)
-    assert made.dtype == np.float64 and np.array_equal(made, (narrow + wide) * [1, 2, 3])
+    result = anydml.graph(lambda a, b: anydml.multiply(anydml.add(a, b), np.int8([1, 2, 3])))(narrow, wide)
+    assert result.dtype == np.float64 and np.array_equal(result, (narrow + wide) * [1, 2, 3])
     assert anydml.divide(np.int32([1, 2]), np.float32([2, 4])).dtype == np.float64
 
 
@@ -312,8 +312,8 @@ def test_cast_to_bool():
     x = np.float32([0, -0.0, 0.5, -3, np.nan, np.inf])
     for kind in (bool, "bool", "?", np.bool_, np.dtype(bool)):
         for _ in range(4):  # a cached CAST to UINT8 would give 0 for 0.5 and 253 for -3
-            made = anydml.cast(x, dtype=kind)
-            assert made.dtype == bool and made.tolist() == x.astype(bool).tolist()
+            result = anydml.cast(x, dtype=kind)
+            assert result.dtype == bool and result.tolist() == x.astype(bool).tolist()
     out = np.zeros(6, bool)
     for _ in range(4):
         assert anydml.cast(x, out=out) is out and out.tolist() == x.astype(bool).tolist()
@@ -324,8 +324,8 @@ def test_cast_to_bool():
     torch = pytest.importorskip("torch")
     for kind in (bool, torch.bool):
         for _ in range(4):
-            made = anydml.cast(torch.from_numpy(x), dtype=kind)
-            assert made.dtype == torch.bool and made.tolist() == x.astype(bool).tolist()
+            result = anydml.cast(torch.from_numpy(x), dtype=kind)
+            assert result.dtype == torch.bool and result.tolist() == x.astype(bool).tolist()
 
 
 def test_nonzero_of_bool():

@@ -39,9 +39,9 @@ COMPUTED = {
 @pytest.mark.parametrize("name", COMPUTED)
 def test_computed_in_float64(name):
     call, expected = COMPUTED[name]
-    made = call()
-    assert made.dtype == expected.dtype
-    np.testing.assert_array_equal(made, expected)
+    result = call()
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_sums_are_near_the_exact_ones():
@@ -78,9 +78,9 @@ def test_the_way_out_is_named(name):
 
 def test_the_way_out_works():
     wanted = anydml.exp(D.astype(np.float32))
-    for made in (anydml.exp(D, dtype="float32"), anydml.graph(lambda x: anydml.exp(x, dtype="float32"))(D)):
-        assert made.dtype == np.float32
-        np.testing.assert_array_equal(made, wanted)
+    for result in (anydml.exp(D, dtype="float32"), anydml.graph(lambda x: anydml.exp(x, dtype="float32"))(D)):
+        assert result.dtype == np.float32
+        np.testing.assert_array_equal(result, wanted)
     powers = anydml.graph(lambda x: anydml.pow(x, 2, dtype="float32"))(abs(D))
     np.testing.assert_array_equal(powers, anydml.pow(abs(D), 2, dtype="float32"))
 

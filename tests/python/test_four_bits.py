@@ -18,9 +18,9 @@ def test_there_and_back(name, shape):
     scale = np.full([1] * len(shape), 0.5, np.float32)
     zero = np.full(scale.shape, 3).astype(dtype)
     x = RANDOM.standard_normal(shape).astype(np.float32) * 4
-    made = anydml.quantize(x, [scale, zero], quantization_type="scale_zero_point")
-    assert made.dtype == dtype and made.shape == shape
-    np.testing.assert_array_equal(made.astype(int), np.clip(np.rint(x / np.float32(0.5)) + 3, least, most).astype(int))
+    built = anydml.quantize(x, [scale, zero], quantization_type="scale_zero_point")
+    assert built.dtype == dtype and built.shape == shape
+    np.testing.assert_array_equal(built.astype(int), np.clip(np.rint(x / np.float32(0.5)) + 3, least, most).astype(int))
     codes = RANDOM.integers(least, most + 1, shape).astype(dtype)
     back = anydml.dequantize(codes, [scale, zero], quantization_type="scale_zero_point")
     np.testing.assert_array_equal(back, (codes.astype(np.float32) - 3) * np.float32(0.5))
@@ -29,8 +29,8 @@ def test_there_and_back(name, shape):
 @pytest.mark.parametrize("kind", ["uint4", ml_dtypes.uint4, np.dtype(ml_dtypes.uint4)])
 def test_types_and_arrays_for_the_result(kind):
     x, scale = np.float32([[-2, 0, 3, 99]]), np.float32([[1]])
-    made = anydml.quantize(x, [scale], quantization_type="scale", dtype=kind)  # for unsigned types the zero point is 8
-    assert made.dtype == ml_dtypes.uint4 and made.astype(int).tolist() == [[6, 8, 11, 15]]
+    built = anydml.quantize(x, [scale], quantization_type="scale", dtype=kind)  # for unsigned types the zero point is 8
+    assert built.dtype == ml_dtypes.uint4 and built.astype(int).tolist() == [[6, 8, 11, 15]]
     out = np.zeros((1, 8), ml_dtypes.uint4)[:, ::2]
     assert anydml.quantize(x, [scale], quantization_type="scale", out=out) is out
     assert out.astype(int).tolist() == [[6, 8, 11, 15]]
@@ -39,10 +39,10 @@ def test_types_and_arrays_for_the_result(kind):
 def test_blocks_of_a_matrix_that_is_not_contiguous():
     codes = RANDOM.integers(0, 16, (64, 6)).astype(ml_dtypes.uint4)
     scale = RANDOM.standard_normal((6, 2)).astype(np.float16)
-    made = anydml.dequantize(codes.T, [scale], quantization_type="scale")
-    assert made.dtype == np.float16
+    built = anydml.dequantize(codes.T, [scale], quantization_type="scale")
+    assert built.dtype == np.float16
     expected = ((codes.T.astype(np.float32) - 8) * np.repeat(scale, 32, 1)).astype(np.float16)
-    np.testing.assert_array_equal(made, expected)
+    np.testing.assert_array_equal(built, expected)
 
 
 def test_other_operators_refuse_them():
@@ -83,7 +83,7 @@ def test_onnx_as_its_reference(name, shapes, attributes):
                                      ("DequantizeLinear", codes, [kind, float_, kind], float_)):
         model = model_of(op, kinds, result, shapes, **attributes)
         inputs = {"x": first, "scale": np.asarray(scale), "zero": np.asarray(zero)}
-        (made,) = anydml.onnx.prepare(model).run(inputs)
+        (built,) = anydml.onnx.prepare(model).run(inputs)
         if attributes.get("block_size") and shapes[0][attributes["axis"]] % attributes["block_size"]:
             blocks = np.repeat(np.arange(shapes[1][0]), 2)[:5]  # the reference supports only whole blocks
             scale_of, zero_of = scale[blocks], zero[blocks].astype(np.float32)
@@ -91,8 +91,8 @@ def test_onnx_as_its_reference(name, shapes, attributes):
                         (codes.astype(np.float32) - zero_of) * scale_of)
         else:
             (expected,) = ReferenceEvaluator(model).run(None, inputs)
-        np.testing.assert_array_equal(made.astype(np.float32), np.asarray(expected).astype(np.float32))
-        assert made.dtype == onnx.helper.tensor_dtype_to_np_dtype(result)
+        np.testing.assert_array_equal(built.astype(np.float32), np.asarray(expected).astype(np.float32))
+        assert built.dtype == onnx.helper.tensor_dtype_to_np_dtype(result)
 
 
 def test_onnx_weights_are_constants_of_four_bits(tmp_path):
@@ -105,8 +105,8 @@ def test_onnx_weights_are_constants_of_four_bits(tmp_path):
     model.graph.initializer.append(weights)
     del model.graph.input[0]
     expected = codes.astype(np.float32) * np.float32(0.25)
-    (made,) = anydml.onnx.prepare(model).run({"scale": np.float32(0.25)})
-    np.testing.assert_array_equal(made, expected)
+    (built,) = anydml.onnx.prepare(model).run({"scale": np.float32(0.25)})
+    np.testing.assert_array_equal(built, expected)
     halves = codes.astype(np.int8).reshape(-1).view(np.uint8) & 15
     (tmp_path / "weights.bin").write_bytes(bytes(16) + (halves[::2] | halves[1::2] << 4).tobytes())
     outside = onnx.TensorProto(name="x", data_type=int4, dims=codes.shape, data_location=onnx.TensorProto.EXTERNAL)
@@ -115,5 +115,5 @@ def test_onnx_weights_are_constants_of_four_bits(tmp_path):
     model.graph.initializer[0].CopyFrom(outside)
     path = tmp_path / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    (made,) = anydml.onnx.prepare(path).run({"scale": np.float32(0.25)})
-    np.testing.assert_array_equal(made, expected)
+    (built,) = anydml.onnx.prepare(path).run({"scale": np.float32(0.25)})
+    np.testing.assert_array_equal(built, expected)

@@ -212,8 +212,8 @@ def test_several_faults_of_one_call_are_all_told():
 def test_symbols_of_graphs(name):
     function = FUNCTIONS[name]
     inputs = [x for x in numbers(name, "f4", 50)]
-    made = anydml.graph(lambda *symbols: function(*symbols))(*inputs)
-    assert made.tobytes() == quietly(lambda: function(*inputs)).tobytes()
+    built = anydml.graph(lambda *symbols: function(*symbols))(*inputs)
+    assert built.tobytes() == quietly(lambda: function(*inputs)).tobytes()
     with pytest.raises(TypeError, match="not within a graph"):
         anydml.graph(lambda *symbols: function(*symbols, order="F"))(*inputs)
     narrow = anydml.graph(lambda *symbols: function(*symbols, dtype="f2", casting="same_kind"))(*inputs)

@@ -228,8 +228,8 @@ def test_anydmls_functions_under_numpys_names_are_numpys_in_a_graph():
     with pytest.raises(TypeError, match="array of bool"):
         anydml.graph(lambda x: x[anydml.greater(x, 5)])(x)
     for function in (lambda b: anydml.maximum(b, 1), anydml.max, anydml.sum, anydml.isnan, np.square):
-        made, expected = anydml.graph(function)(truths), function(truths)
-        assert np.array_equal(made, expected) and made.dtype == np.asarray(expected).dtype
+        result, expected = anydml.graph(function)(truths), function(truths)
+        assert np.array_equal(result, expected) and result.dtype == np.asarray(expected).dtype
     assert anydml.graph(lambda x: np.sum(x, out=None))(x) == 18
 
 

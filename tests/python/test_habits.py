@@ -431,8 +431,8 @@ def test_protocols():
 def test_masks_and_axes_at_the_edges():
     half = np.ma.masked_greater(np.float16([6e4, 6e4, 65504]), 6e4)
     assert anydml.mean(half) == np.float16(6e4)  # the sum overflows float16
-    made = anydml.isnan(np.ma.masked_equal(np.int8([1, 2]), 2))
-    assert made.mask.tolist() == [False, True]
+    built = anydml.isnan(np.ma.masked_equal(np.int8([1, 2]), 2))
+    assert built.mask.tolist() == [False, True]
     with pytest.raises(ValueError, match="axis 7 is out of bounds"):
         anydml.cumsum(np.float32(3), axis=7)
     with pytest.warns(RuntimeWarning):

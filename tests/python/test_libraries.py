@@ -29,10 +29,10 @@ class Array:
 def kind(request, monkeypatch):
     """An array type whose library offers from_dlpack at the top level, in a module, in its namespace, or nowhere."""
     name = request.param
-    made = type("Array", (Array,), {"__module__": f"{name}.arrays"})
+    built = type("Array", (Array,), {"__module__": f"{name}.arrays"})
 
     def from_dlpack(array):
-        return made(np.from_dlpack(array))
+        return built(np.from_dlpack(array))
 
     library = types.ModuleType(name)
     monkeypatch.setitem(sys.modules, name, library)
@@ -44,9 +44,9 @@ def kind(request, monkeypatch):
         module.from_dlpack = from_dlpack
         monkeypatch.setitem(sys.modules, f"{name}.dlpack", module)
     elif name == "library_with_a_namespace":
-        made.__array_namespace__ = lambda self: types.SimpleNamespace(from_dlpack=from_dlpack)
-    made.expected = np.ndarray if name == "library_without_a_way" else made
-    return made
+        built.__array_namespace__ = lambda self: types.SimpleNamespace(from_dlpack=from_dlpack)
+    built.expected = np.ndarray if name == "library_without_a_way" else built
+    return built
 
 
 def values(array):

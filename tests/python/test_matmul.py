@@ -23,10 +23,10 @@ def test_as_numpy(shapes, dtype):
             anydml.matmul(a, b)
         return
     expected = np.matmul(a, b)
-    for made in (anydml.matmul(a, b), anydml.matmul(a[..., ::-1][..., ::-1], b), anydml.graph(lambda x, y: x @ y)(a, b),
+    for result in (anydml.matmul(a, b), anydml.matmul(a[..., ::-1][..., ::-1], b), anydml.graph(lambda x, y: x @ y)(a, b),
                  anydml.graph(lambda x: np.matmul(x, b))(a), anydml.graph(lambda y: anydml.matmul(a, y))(b)):
-        assert made.dtype == expected.dtype and made.shape == expected.shape
-        np.testing.assert_array_equal(made, expected)
+        assert result.dtype == expected.dtype and result.shape == expected.shape
+        np.testing.assert_array_equal(result, expected)
     out = np.full(expected.shape, 7, dtype)
     assert anydml.matmul(a, b, out=out) is out
     np.testing.assert_array_equal(out, expected)
@@ -57,5 +57,5 @@ def test_float64_is_computed_in_float64():
 def test_tensors_of_pytorch():
     torch = pytest.importorskip("torch")
     a, b = torch.ones(4, 2, 3), torch.arange(12.0).reshape(3, 4)
-    made = anydml.matmul(a, b)
-    assert isinstance(made, torch.Tensor) and torch.equal(made, a @ b)
+    result = anydml.matmul(a, b)
+    assert isinstance(result, torch.Tensor) and torch.equal(result, a @ b)

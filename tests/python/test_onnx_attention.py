@@ -22,10 +22,10 @@ def model_of(op, arrays, outputs, attributes):
     given = {name: array for name, array in zip(names, arrays) if name}
     inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
               for name, array in given.items()]
-    made = [f"y{i}" for i in range(outputs)]
+    result = [f"y{i}" for i in range(outputs)]
     kind = helper.np_dtype_to_tensor_dtype(arrays[0].dtype)
-    node = helper.make_node(op, names, made, domain="com.microsoft", num_heads=HEADS, **attributes)
-    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info(name, kind, None) for name in made])
+    node = helper.make_node(op, names, result, domain="com.microsoft", num_heads=HEADS, **attributes)
+    graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info(name, kind, None) for name in result])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8), given
 

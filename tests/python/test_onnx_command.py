@@ -34,8 +34,8 @@ def test_it_runs_a_model(path, capsys):
 def test_inputs_and_outputs_in_files(path, capsys):
     code, out, _ = said(capsys, path, "--inputs", path.parent / "x.npz", "--outputs", path.parent / "y.npz", "--time", "2")
     assert code == 0 and "a run takes" in out
-    made = np.load(path.parent / "y.npz")
-    assert made["y"].tolist() == [[2, 2], [0, 0]] and made["places"].tolist() == [[0]]
+    result = np.load(path.parent / "y.npz")
+    assert result["y"].tolist() == [[2, 2], [0, 0]] and result["places"].tolist() == [[0]]
 
 
 def test_it_explains_and_profiles(path, capsys):

@@ -149,15 +149,15 @@ def test_values_larger_than_memory(op):
 
 def calls(functions, times=2, first=None):
     """Functions that each call the previous one `times` times; the first one calls `first`."""
-    made = []
+    result = []
     for i in range(functions):
         called = f"f{i - 1}" if i else first
         names = ["a", *(f"t{k}" for k in range(times - 1)), "b"] if called else ["a", "b"]
         nodes = [helper.make_node(called or "Neg", [x], [y], domain="mine" if called else "") for x, y in zip(names, names[1:])]
-        made.append(helper.make_function("mine", f"f{i}", ["a"], ["b"], nodes,
+        result.append(helper.make_function("mine", f"f{i}", ["a"], ["b"], nodes,
                                          [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]))
     return model_of([helper.make_node(f"f{functions - 1}", ["x"], ["y"], domain="mine")], [value("x", shape=[2])],
-                    functions=made)
+                    functions=result)
 
 
 def test_functions_that_call_functions():

@@ -236,8 +236,8 @@ def test_batches_in_training(dtype, bound, opset):
     others = [random.uniform(0.5, 2, 3).astype(dtype) for _ in range(4)]
     options = {"training_mode": 1, "momentum": 0.75, "epsilon": 1e-3}
     for outputs in (1, 3):
-        made, given = model_of("BatchNormalization", [x, *others], {**options, "outputs": outputs}, opset)
-        actual = backend.Prepared(made).run(given)
+        result, given = model_of("BatchNormalization", [x, *others], {**options, "outputs": outputs}, opset)
+        actual = backend.Prepared(result).run(given)
         wide = {name: one.astype("f8") for name, one in given.items()}
         exact = ReferenceEvaluator(model_of("BatchNormalization", list(wide.values()), {
             **options, "outputs": outputs}, opset)[0]).run(None, wide)

@@ -247,8 +247,8 @@ def test_few_elements_on_the_host_have_the_bits_of_the_operators(kind):
             assert _rows.dispatch(operator, a, b).tobytes() == anydml.run(operator, a, b).tobytes()
         for other in (np.int64, np.int32, np.float32, np.float64):
             for x in (a, b, a[5:], b[5:]):
-                made = _rows.converted(x, np.dtype(other))
-                assert made.dtype == other and made.tobytes() == anydml.run("CAST", x, dtype=other).tobytes()
+                result = _rows.converted(x, np.dtype(other))
+                assert result.dtype == other and result.tobytes() == anydml.run("CAST", x, dtype=other).tobytes()
 
 
 def test_threads_share_a_model():
@@ -304,12 +304,12 @@ def contrib(op, *arrays, outputs=1, kind=np.float32, **attributes):
     given = {name: array for name, array in zip(names, arrays) if name}
     inputs = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
               for name, array in given.items()]
-    made = [f"y{i}" if i in (0, outputs - 1) else "" for i in range(outputs)]
+    result = [f"y{i}" if i in (0, outputs - 1) else "" for i in range(outputs)]
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
     infos = [helper.make_tensor_value_info("y0", kind, None)]
     if outputs == 4:  # the fourth output is the sum; with two outputs, the second is an unused mask
         infos.append(helper.make_tensor_value_info("y3", kind, None))
-    graph = helper.make_graph([helper.make_node(op, names, made, domain="com.microsoft", **attributes)], "g", inputs, infos)
+    graph = helper.make_graph([helper.make_node(op, names, result, domain="com.microsoft", **attributes)], "g", inputs, infos)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)],
                               ir_version=8)
     options = runtime.SessionOptions()

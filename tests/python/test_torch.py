@@ -23,8 +23,8 @@ TYPES = [torch.float16, torch.float32, torch.float64, torch.int8, torch.int16, t
 
 
 def numbers(kind, *shape):
-    made = torch.randint(1, 100, shape)
-    return made.to(kind) if not kind.is_floating_point else (made.to(kind) / 7)
+    built = torch.randint(1, 100, shape)
+    return built.to(kind) if not kind.is_floating_point else (built.to(kind) / 7)
 
 
 def same(ours, theirs):
@@ -234,8 +234,8 @@ def test_transforms_within_a_compiler():
     x = torch.linspace(-1, 1, 6).reshape(2, 3)
     for transform in (lambda f: lambda x: torch.func.grad(lambda x: f(x).sum())(x),
                       lambda f: lambda x: torch.func.jvp(f, (x,), (x,))[1], lambda f: torch.vmap(lambda x: f(x))):
-        made = torch.compile(transform(anydml.exp), fullgraph=True, backend="aot_eager")(x)
-        torch.testing.assert_close(made, transform(torch.exp)(x))
+        built = torch.compile(transform(anydml.exp), fullgraph=True, backend="aot_eager")(x)
+        torch.testing.assert_close(built, transform(torch.exp)(x))
 
 
 def test_forward_mode_and_arrays_beside_it():
@@ -271,8 +271,8 @@ def test_compiled_operators_take_tensors():
         step(torch.ones(4))
     x = x.requires_grad_()
     for op, options in (("TOP_K", {"Axis": 0, "K": 2}), ("SPLIT", {"Axis": 0, "shape": [(1,), (2,)]})):
-        made = anydml.compile(op, x, **options)
-        for mine, plain in zip(made(x), made(x.detach())):
+        built = anydml.compile(op, x, **options)
+        for mine, plain in zip(built(x), built(x.detach())):
             same(mine.detach(), plain)
             assert mine.requires_grad == plain.is_floating_point()
 
@@ -303,8 +303,8 @@ def test_numpys_functions_of_tensors_have_numpys_types():
 
 def test_tangents_end_at_integers_and_batches_may_be_empty():
     x = torch.tensor([1.0, -2.0])
-    made, tangent = torch.func.jvp(lambda x: anydml.where(anydml.greater(x, 0), x, torch.zeros(2)), (x,), (torch.ones(2),))
-    assert made.tolist() == [1, 0] and tangent.tolist() == [1, 0]
+    built, tangent = torch.func.jvp(lambda x: anydml.where(anydml.greater(x, 0), x, torch.zeros(2)), (x,), (torch.ones(2),))
+    assert built.tolist() == [1, 0] and tangent.tolist() == [1, 0]
     assert torch.vmap(anydml.softmax)(torch.zeros(0, 3)).shape == (0, 3)
     x, slope = torch.zeros(1, requires_grad=True), torch.tensor([0.25])
     anydml.parameterized_relu(x, slope).sum().backward()

@@ -25,8 +25,8 @@ def tensor(value):
     return torch.from_numpy(np.array(value)) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def results(made):
-    return tuple(one for one in (made if isinstance(made, tuple) else (made,)) if one is not None)
+def results(result):
+    return tuple(one for one in (result if isinstance(result, tuple) else (result,)) if one is not None)
 
 
 class Case:
@@ -89,11 +89,11 @@ def test_gradients(case):
     if not case.floats:
         return
     expected = case(*case.floats)
-    made = case(*case.leaves())
-    for mine, plain in zip(made, expected):
+    result = case(*case.leaves())
+    for mine, plain in zip(result, expected):
         assert mine.dtype == plain.dtype and mine.requires_grad == plain.is_floating_point()
         assert torch.equal(mine.detach(), plain)  # the operator's own bits
-    if any(one.is_floating_point() for one in made) and case.name not in ("hardmax", "hardmax1", "cast"):
+    if any(one.is_floating_point() for one in result) and case.name not in ("hardmax", "hardmax1", "cast"):
         # Forward and reverse mode.
         assert torch.autograd.gradcheck(case.of_floats, case.leaves(), eps=1e-2, atol=1e-2, rtol=1e-2, fast_mode=True,
                                         check_forward_ad=True)
@@ -148,8 +148,8 @@ def test_a_compiler_takes_every_operator_at_once():
 
     inputs = [one for case in cases for one in case.floats]
     torch.compiler.reset()
-    made = torch.compile(model, fullgraph=True, backend="eager")(*inputs)
-    for case, mine, expected in zip(cases, made, model(*inputs)):
+    result = torch.compile(model, fullgraph=True, backend="eager")(*inputs)
+    for case, mine, expected in zip(cases, result, model(*inputs)):
         for one, other in zip(mine, expected):
             assert torch.equal(one, torch.as_tensor(other)), case.name
 
@@ -160,7 +160,7 @@ def test_vmap(case):
     if not case.floats:
         return
     batch = [torch.stack([one, one * 0.95, one * 0.9], -1) for one in case.floats]
-    made = torch.func.vmap(case, in_dims=-1)(*batch)
+    result = torch.func.vmap(case, in_dims=-1)(*batch)
     expected = [case(*(one[..., k] for one in batch)) for k in range(3)]
-    for mine, each in zip(made, zip(*expected)):
+    for mine, each in zip(result, zip(*expected)):
         assert torch.equal(mine, torch.stack(each)) or mine.isnan().any()

@@ -19,18 +19,18 @@ class Largest(TorchDispatchMode):
         self.bytes = 0
 
     def __torch_dispatch__(self, function, types, arguments=(), named=None):
-        made = function(*arguments, **(named or {}))
-        for one in tree_leaves(made):
+        result = function(*arguments, **(named or {}))
+        for one in tree_leaves(result):
             if isinstance(one, torch.Tensor):
                 self.bytes = max(self.bytes, one.untyped_storage().nbytes())
-        return made
+        return result
 
 
 def boxes(count, width):
-    made = np.random.default_rng(0).random((1, 1, count, width), np.float32) * 12
-    made[..., -2:] += made[..., -4:-2]
-    made[..., :width - 4] = 0
-    return torch.from_numpy(made)
+    result = np.random.default_rng(0).random((1, 1, count, width), np.float32) * 12
+    result[..., -2:] += result[..., -4:-2]
+    result[..., :width - 4] = 0
+    return torch.from_numpy(result)
 
 
 POOL = {"Strides": [1, 1], "WindowSize": [31, 31], "StartPadding": [15, 15], "EndPadding": [15, 15]}
@@ -68,13 +68,13 @@ def test_gradients_take_little_memory(name):
     shapes, call = CALLS[name]
     torch.manual_seed(0)
     inputs = [torch.rand(shape, requires_grad=True) for shape in shapes]
-    made = call(*inputs)
+    result = call(*inputs)
     largest = Largest()
     with largest:
-        found = torch.autograd.grad(made, inputs, torch.ones_like(made))
+        found = torch.autograd.grad(result, inputs, torch.ones_like(result))
     assert all(one.isfinite().all() for one in found)
     # Some tensors contain 8-byte indices instead of 4-byte floats, and antialiasing has a few weights for each output.
-    assert largest.bytes <= 6 * 4 * max(one.numel() for one in (*inputs, made)), largest.bytes
+    assert largest.bytes <= 6 * 4 * max(one.numel() for one in (*inputs, result)), largest.bytes
 
 
 def test_gradients_of_large_windows():
@@ -87,8 +87,8 @@ def test_gradients_of_large_windows():
         found = []
         for one in (call, other):
             leaf = x.clone().requires_grad_()
-            made = one(leaf)
-            (made * torch.linspace(-1, 1, made.numel()).reshape(made.shape)).sum().backward()
+            result = one(leaf)
+            (result * torch.linspace(-1, 1, result.numel()).reshape(result.shape)).sum().backward()
             found.append(leaf.grad)
         torch.testing.assert_close(*found, rtol=1e-3, atol=1e-4)
     x = torch.rand(1, 1, 1, 4000)
@@ -98,8 +98,8 @@ def test_gradients_of_large_windows():
                 **RESAMPLE, "Scales": [1, 1, 1, scale]}),
                     lambda x: pools.interpolate(x[0], int(4000 * scale), mode="linear")[None]):
             leaf = x.clone().requires_grad_()
-            made = one(leaf)
-            (made * torch.linspace(-1, 1, made.numel())).sum().backward()
+            result = one(leaf)
+            (result * torch.linspace(-1, 1, result.numel())).sum().backward()
             found.append(leaf.grad)
         torch.testing.assert_close(*found, rtol=1e-3, atol=1e-3)
 

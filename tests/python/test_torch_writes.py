@@ -104,8 +104,8 @@ def test_out_is_refused_where_a_gradient_is_recorded(call):
 def test_several_outs_without_gradients():
     x, values = torch.tensor([1.0, 3.0, 2.0], requires_grad=True), torch.zeros(2, requires_grad=True)
     with torch.no_grad():
-        made, index = anydml.top_k(x, axis=0, k=2, out=(values, None))
-    assert made is values and values.tolist() == [3, 2] and index.tolist() == [1, 2] and values._version == 1
+        result, index = anydml.top_k(x, axis=0, k=2, out=(values, None))
+    assert result is values and values.tolist() == [3, 2] and index.tolist() == [1, 2] and values._version == 1
 
 
 def test_out_is_refused_where_a_call_is_traced():
@@ -137,8 +137,8 @@ def test_devices_are_not_mixed(call, gradient):
 def test_numbers_stand_beside_any_device():
     x = torch.ones(2, 2, device="meta")
     for number in (2.0, torch.tensor(2.0)):
-        made = anydml.add(x, number)
-        assert made.device == x.device and made.shape == (2, 2)
+        result = anydml.add(x, number)
+        assert result.device == x.device and result.shape == (2, 2)
     with pytest.raises(TypeError, match="on meta and on cpu"):
         anydml.add(x, np.ones(2, np.float32))
     with pytest.raises(TypeError, match="without memory"):
@@ -248,8 +248,8 @@ def test_a_compiler_takes_functions_themselves():
     calls = [(name, (x,)) for name in ("exp", "log", "sin", "cos", "tanh", "relu", "sigmoid", "sqrt", "sum", "softmax")]
     for name, arguments in (*calls, ("add", (x, x)), ("matmul", (x, x)), ("modulus_floor", (x, x))):
         function = getattr(anydml, name)
-        made = torch.compile(function, fullgraph=True, backend="eager")(*arguments)
-        assert torch.equal(made, function(*arguments)), name
+        result = torch.compile(function, fullgraph=True, backend="eager")(*arguments)
+        assert torch.equal(result, function(*arguments)), name
 
 
 def test_gradients_of_max_pooling_grad_in_batches():
@@ -261,5 +261,5 @@ def test_gradients_of_max_pooling_grad_in_batches():
         return anydml.max_pooling_grad(x, gradient, **options).sin().sum()
 
     for which in (0, 1):
-        made = torch.vmap(torch.func.grad(total, which))(x, gradient)
-        torch.testing.assert_close(made, torch.stack([torch.func.grad(total, which)(*one) for one in zip(x, gradient)]))
+        result = torch.vmap(torch.func.grad(total, which))(x, gradient)
+        torch.testing.assert_close(result, torch.stack([torch.func.grad(total, which)(*one) for one in zip(x, gradient)]))

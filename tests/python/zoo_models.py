@@ -29,13 +29,13 @@ def picture(height, width, channels=3, seed=0):
     """Waves, boxes and noise, from 0 to 1."""
     random = np.random.default_rng(seed)
     y, x = np.mgrid[0:height, 0:width].astype(F4)
-    made = np.stack([0.5 + 0.25 * np.sin(x * (0.02 + 0.01 * k) + k) + 0.15 * np.cos(y * 0.03 - k)
+    result = np.stack([0.5 + 0.25 * np.sin(x * (0.02 + 0.01 * k) + k) + 0.15 * np.cos(y * 0.03 - k)
                      for k in range(channels)], -1)
     for _ in range(12):
         top, left = int(random.integers(0, height)), int(random.integers(0, width))
         tall, wide = (int(random.integers(4, max(5, size // 4))) for size in (height, width))
-        made[top:top + tall, left:left + wide] = random.random(channels)
-    return np.clip(made + random.normal(0, 0.02, made.shape), 0, 1).astype(F4)
+        result[top:top + tall, left:left + wide] = random.random(channels)
+    return np.clip(result + random.normal(0, 0.02, result.shape), 0, 1).astype(F4)
 
 
 def first(image):
@@ -45,36 +45,36 @@ def first(image):
 
 def text(characters, scale, ink=0.05, paper=0.95):
     """Digits as a blurred gray picture."""
-    made = np.full((7, 6 * len(characters)), paper, F4)
+    result = np.full((7, 6 * len(characters)), paper, F4)
     for i, character in enumerate(characters):
         bits = np.array([int(bit) for bit in DIGITS[character]]).reshape(7, 5)
-        made[:, 6 * i:6 * i + 5] = np.where(bits > 0, ink, paper)
-    made = np.kron(made, np.ones((scale, scale), F4))
-    around = np.pad(made, 1, mode="edge")
-    height, width = made.shape
+        result[:, 6 * i:6 * i + 5] = np.where(bits > 0, ink, paper)
+    result = np.kron(result, np.ones((scale, scale), F4))
+    around = np.pad(result, 1, mode="edge")
+    height, width = result.shape
     return sum(around[y:y + height, x:x + width] for y in range(3) for x in range(3)) / 9
 
 
 def line(height, width, characters="2024 31765 98"):
     written = text(characters, max(1, (height - 8) // 7))
-    made = np.full((height, width), 0.95, F4)
+    result = np.full((height, width), 0.95, F4)
     top, count = (height - written.shape[0]) // 2, min(width - 8, written.shape[1])
-    made[top:top + written.shape[0], 4:4 + count] = written[:, :count]
-    return np.repeat(made[..., None], 3, 2)
+    result[top:top + written.shape[0], 4:4 + count] = written[:, :count]
+    return np.repeat(result[..., None], 3, 2)
 
 
 def page(height, width, grid=False):
     """Lines of digits, in a table if `grid`, normalized as for ImageNet."""
-    random, made = np.random.default_rng(3), np.full((height, width), 0.95, F4)
+    random, result = np.random.default_rng(3), np.full((height, width), 0.95, F4)
     for top in range(16, height - 24, 34):
         written = text("".join(random.choice(list(DIGITS), (width - 40) // 12)), 2)
-        made[top:top + 14, 20:20 + min(written.shape[1], width - 24)] = written[:, :width - 24]
+        result[top:top + 14, 20:20 + min(written.shape[1], width - 24)] = written[:, :width - 24]
     if grid:
         for y in range(6, height, 34):
-            made[y:y + 2, 6:width - 6] = 0.1
+            result[y:y + 2, 6:width - 6] = 0.1
         for x in range(6, width - 5, (width - 14) // 4):
-            made[6:height - 8, x:x + 2] = 0.1
-    return first((np.repeat(made[..., None], 3, 2) - MEAN) / DEVIATION)
+            result[6:height - 8, x:x + 2] = 0.1
+    return first((np.repeat(result[..., None], 3, 2) - MEAN) / DEVIATION)
 
 
 def sound(count, rate=16000):

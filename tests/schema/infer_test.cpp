@@ -125,13 +125,13 @@ TEST(Infer, GivesTheOutputsOfRandomOperatorsAndATableOfThem) {
   int all_known = 0;
   for (const facts::Operator& op : facts::operators()) {
     std::map<std::size_t, Told> told;
-    int made = 0;
+    int result = 0;
     for (int i = 0; i < kSamples; ++i) {
       const auto right = random.make(op);
       if (!right) {
         continue;
       }
-      ++made;
+      ++result;
       const Inference found = schema::infer_outputs(without_outputs(*right), facts::kNewestLevel);
       EXPECT_TRUE(agree(*right, found)) << op.name << ": " << outputs_text(*right) << "\n  found "
                                         << outputs_text(found.described);
@@ -159,9 +159,9 @@ TEST(Infer, GivesTheOutputsOfRandomOperatorsAndATableOfThem) {
         }
       }
     }
-    covered += made > 0 ? 1 : 0;
-    EXPECT_GT(made, 0) << op.name << ": found no valid operator";
-    bool known = made > 0;
+    covered += result > 0 ? 1 : 0;
+    EXPECT_GT(result, 0) << op.name << ": found no valid operator";
+    bool known = result > 0;
     for (const auto& [field, one] : told) {
       known = known && one.types == one.count && one.sizes == one.count;
       table += std::string(op.name) + " " + std::string(op.fields[field].name) + ": type " +
@@ -303,11 +303,11 @@ TEST(Infer, TakesAnything) {
 TEST(Infer, KnowsLevels) {
   RandomOperators random(2);
   for (const facts::FeatureLevelName& level : facts::feature_levels()) {
-    int made = 0;
+    int result = 0;
     for (const facts::Operator& op : facts::operators()) {
       const auto right = op.introduced <= level.level ? random.make(op, level.level) : std::nullopt;
       if (right) {
-        ++made;
+        ++result;
         const Inference found = schema::infer_outputs(without_outputs(*right), level.level);
         EXPECT_TRUE(agree(*right, found)) << op.name << " at " << level.name << ": " << outputs_text(*right)
                                           << "\n  found " << outputs_text(found.described);
@@ -315,7 +315,7 @@ TEST(Infer, KnowsLevels) {
         EXPECT_GT(op.introduced, level.level) << op.name << " at " << level.name;
       }
     }
-    EXPECT_GT(made, 50) << level.name;
+    EXPECT_GT(result, 50) << level.name;
   }
 }
 

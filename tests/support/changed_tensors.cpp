@@ -55,7 +55,7 @@ class Changes {
       number_ = 0;
       change_numbers();
     }
-    return std::move(made_);
+    return std::move(result_);
   }
 
  private:
@@ -75,15 +75,15 @@ class Changes {
     if (!facts::is_output(right_.op->fields[field_].kind)) {
       const schema::Inference inferred = schema::infer_outputs(without_outputs(changed.described), facts::kNewestLevel);
       if (inferred.faults.empty() && inferred.unknown.empty()) {
-        made_.push_back({changed.change + ", outputs to match", inferred.described});
+        result_.push_back({changed.change + ", outputs to match", inferred.described});
         for (std::size_t field = 0; field < right_.op->fields.size(); ++field) {
           if (facts::is_output(right_.op->fields[field].kind)) {
-            std::ranges::for_each(made_.back().described.arguments[field].tensors, set_total_bytes);
+            std::ranges::for_each(result_.back().described.arguments[field].tensors, set_total_bytes);
           }
         }
       }
     }
-    made_.push_back(std::move(changed));
+    result_.push_back(std::move(changed));
   }
 
   // Attributes: each number plus and minus one, and at the limits of its type; arrays with one number too many or too
@@ -239,7 +239,7 @@ class Changes {
   const Strides strides_;
   std::size_t field_ = 0;
   std::size_t number_ = 0;
-  std::vector<ChangedOperator> made_;
+  std::vector<ChangedOperator> result_;
 };
 
 std::string text_of(const schema::GivenTensor& tensor) {

@@ -65,10 +65,10 @@ class DescribedCall {
 
   std::vector<anydml_attribute> attributes_of(const schema::Described& described) {
     const facts::Operator& op = *described.op;
-    std::vector<anydml_attribute> made;
+    std::vector<anydml_attribute> result;
     const auto add = [&](std::string_view name) -> anydml_attribute& {
-      made.push_back({names_.emplace_back(name).c_str(), 0, 0, {}});
-      return made.back();
+      result.push_back({names_.emplace_back(name).c_str(), 0, 0, {}});
+      return result.back();
     };
     for (std::size_t i = 0; i < op.fields.size(); ++i) {
       const facts::Field& field = op.fields[i];
@@ -112,7 +112,7 @@ class DescribedCall {
           }
       }
     }
-    return made;
+    return result;
   }
 
   // Every number that the tests use is exact in FLOAT64.
@@ -122,15 +122,15 @@ class DescribedCall {
   }
 
   void add_operators(anydml_attribute& attribute, const facts::Field& field, const schema::Argument& argument) {
-    std::vector<anydml_operator> made;
+    std::vector<anydml_operator> result;
     for (const schema::Described& inner : argument.operators) {
       const auto& own = nested_.emplace_back(attributes_of(inner));
-      made.push_back({names_.emplace_back(inner.op->name).c_str(), own.data(), own.size()});
+      result.push_back({names_.emplace_back(inner.op->name).c_str(), own.data(), own.size()});
     }
     const bool is_array = field.count_field >= 0;
     attribute.type = is_array ? kArray | ANYDML_OPERATOR : std::uint32_t{ANYDML_OPERATOR};
-    attribute.count = is_array ? static_cast<std::uint32_t>(made.size()) : 0;
-    attribute.value.operators = operators_.emplace_back(std::move(made)).data();
+    attribute.count = is_array ? static_cast<std::uint32_t>(result.size()) : 0;
+    attribute.value.operators = operators_.emplace_back(std::move(result)).data();
   }
 
   // Deques, so that elements keep their addresses while others are added.

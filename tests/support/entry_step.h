@@ -58,12 +58,12 @@ inline BackendDevice* cpu_of_tests() {
 }
 
 inline BackendQueue* queue_of_tests() {
-  static BackendQueue* const made = [] {
+  static BackendQueue* const result = [] {
     BackendQueue* handle = nullptr;
     EXPECT_EQ(cpu_backend().create_queue(cpu_of_tests(), &handle).code, BackendCode::ok);
     return handle;
   }();
-  return made;
+  return result;
 }
 
 inline void run(const Plan& plan, void* const* addresses, BackendDevice* device = cpu_of_tests(),

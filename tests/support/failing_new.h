@@ -13,7 +13,7 @@ namespace anydml::test {
 inline thread_local long t_until_failure = -1;
 inline thread_local bool t_all_from_there = false;  // all later ones fail too
 inline std::atomic<long> g_live{0};
-inline std::atomic<long> g_made{0};  // in total, by any thread
+inline std::atomic<long> g_allocations{0};  // in total, by any thread
 
 inline void* allocate(std::size_t size, std::size_t alignment) noexcept {
   if (t_until_failure == 0 && t_all_from_there) {
@@ -25,7 +25,7 @@ inline void* allocate(std::size_t size, std::size_t alignment) noexcept {
   void* memory = alignment == 0 ? std::malloc(size)
                                 : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   g_live += memory != nullptr ? 1 : 0;
-  g_made += memory != nullptr ? 1 : 0;
+  g_allocations += memory != nullptr ? 1 : 0;
   return memory;
 }
 

@@ -74,11 +74,11 @@ inline std::shared_ptr<const OpDesc> parse_op(const std::string& name, const std
       std::ranges::copy(lists[i], tensor.strides);
     }
   }
-  auto made = make_op_desc(described, Judged::not_yet);
-  if (!made.ok()) {
-    throw std::invalid_argument(made.error().message);
+  auto result = make_op_desc(described, Judged::not_yet);
+  if (!result.ok()) {
+    throw std::invalid_argument(result.error().message);
   }
-  return std::make_shared<const OpDesc>(std::move(made.value()));
+  return std::make_shared<const OpDesc>(std::move(result.value()));
 }
 
 inline Graph parse_graph(std::string_view text) {

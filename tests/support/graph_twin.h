@@ -125,13 +125,13 @@ class Twin {
     }
     check(anydml_run(nullptr, op, tensors.data(), tensors.size(), outputs.data(), outputs.size(), attributes.data(),
                      attributes.size()));
-    std::vector<anydml_value> made(forms.size());
+    std::vector<anydml_value> built(forms.size());
     check(anydml_graph_add_operator(graph_, op, ids.data(), ids.size(), outputs.data(), outputs.size(),
-                                    attributes.data(), attributes.size(), made.data()));
+                                    attributes.data(), attributes.size(), built.data()));
     std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < forms.size(); ++i) {
       numbers.push_back(values_.size());
-      values_.push_back({made[i], forms[i], std::move(results[i])});
+      values_.push_back({built[i], forms[i], std::move(results[i])});
     }
     return numbers;
   }

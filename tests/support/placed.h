@@ -72,11 +72,11 @@ struct Placed {
 };
 
 inline Sizes with_repeats(const Sizes& sizes, Random& random) {
-  Sizes made = sizes;
-  for (i64& size : made) {
+  Sizes result = sizes;
+  for (i64& size : result) {
     size = random() % 2 == 0 ? 1 : size;
   }
-  return made;
+  return result;
 }
 
 inline std::string text_of(const Sizes& sizes) {

@@ -285,8 +285,8 @@ std::uint64_t RandomOperators::bits() {
 
 std::optional<Described> RandomOperators::make(const facts::Operator& op, facts::FeatureLevel level, int attempts) {
   for (int i = 0; i < attempts; ++i) {
-    if (auto made = RandomOperator(*this, op, level).make()) {
-      return made;
+    if (auto result = RandomOperator(*this, op, level).make()) {
+      return result;
     }
   }
   return std::nullopt;

@@ -47,9 +47,9 @@ class MirroredSum final : public cpu::Prepared {
   };
 
   static TrialStep step_of(const Step& step) {
-    TrialStep made;
-    std::memcpy(&made, step.parameters.data(), sizeof(made));
-    return made;
+    TrialStep result;
+    std::memcpy(&result, step.parameters.data(), sizeof(result));
+    return result;
   }
 
   // Calls use(i, offset) for the elements from `first` on, with the byte offset of each in this tensor's memory.
@@ -155,12 +155,12 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 
 // A chain may produce any of the first 64 inputs and may consume output 0.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
-  Joins made;
+  Joins result;
   for (std::size_t i = 0; i < std::min<std::size_t>(desc.input_count, 64); ++i) {
-    made.inputs |= std::uint64_t{is_packed(desc.tensors[i].tensor)} << i;
+    result.inputs |= std::uint64_t{is_packed(desc.tensors[i].tensor)} << i;
   }
-  made.outputs = is_packed(desc.output().tensor) ? 1 : 0;
-  return made;
+  result.outputs = is_packed(desc.output().tensor) ? 1 : 0;
+  return result;
 }
 
 constexpr facts::Operator kMirroredSum = [] {
@@ -186,20 +186,20 @@ constexpr anydml::Family kFamily = {
 
 std::shared_ptr<const OpDesc> mirrored_sum(std::span<const TensorDesc> inputs, const TensorDesc& sums,
                                            const std::optional<TensorDesc>& greatest) {
-  auto made = std::make_shared<OpDesc>();
-  made->op = &kMirroredSum;
-  made->family = &kFamily;
-  made->input_count = static_cast<std::uint32_t>(inputs.size());
-  made->output_count = 2;
+  auto result = std::make_shared<OpDesc>();
+  result->op = &kMirroredSum;
+  result->family = &kFamily;
+  result->input_count = static_cast<std::uint32_t>(inputs.size());
+  result->output_count = 2;
   for (const TensorDesc& input : inputs) {
-    made->tensors.push_back({.name = "input", .present = true, .tensor = input, .reach = reach_of(input)});
+    result->tensors.push_back({.name = "input", .present = true, .tensor = input, .reach = reach_of(input)});
   }
-  made->tensors.push_back({.name = "sums", .present = true, .tensor = sums, .reach = reach_of(sums)});
-  made->tensors.emplace_back().name = "greatest";
+  result->tensors.push_back({.name = "sums", .present = true, .tensor = sums, .reach = reach_of(sums)});
+  result->tensors.emplace_back().name = "greatest";
   if (greatest) {
-    made->tensors.back() = {.name = "greatest", .present = true, .tensor = *greatest, .reach = reach_of(*greatest)};
+    result->tensors.back() = {.name = "greatest", .present = true, .tensor = *greatest, .reach = reach_of(*greatest)};
   }
-  return made;
+  return result;
 }
 
 }  // namespace test

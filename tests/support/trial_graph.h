@@ -194,18 +194,18 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
 }
 
 inline TensorDesc tensor_of(const Layout& layout, DataType type = DataType::FLOAT32) {
-  TensorDesc made;
-  made.type = type;
-  made.rank = static_cast<u32>(layout.sizes.size());
-  std::ranges::copy(layout.sizes, made.sizes);
-  std::ranges::copy(layout.strides, made.strides);
-  return made;
+  TensorDesc result;
+  result.type = type;
+  result.rank = static_cast<u32>(layout.sizes.size());
+  std::ranges::copy(layout.sizes, result.sizes);
+  std::ranges::copy(layout.strides, result.strides);
+  return result;
 }
 
 inline TensorDesc packed(const Sizes& sizes, DataType type = DataType::FLOAT32) {
-  TensorDesc made = tensor_of({sizes, Sizes(sizes.size())}, type);
-  EXPECT_TRUE(set_packed_strides(made));
-  return made;
+  TensorDesc result = tensor_of({sizes, Sizes(sizes.size())}, type);
+  EXPECT_TRUE(set_packed_strides(result));
+  return result;
 }
 
 inline Sizes sizes_of(const TensorDesc& tensor) { return {tensor.sizes, tensor.sizes + tensor.rank}; }
@@ -239,7 +239,7 @@ class TwinGraph {
  public:
   struct Value {
     GraphSource source;
-    TensorDesc made;
+    TensorDesc result;
     Bytes bytes;
   };
   // A tensor that views the memory of a value.
@@ -250,7 +250,7 @@ class TwinGraph {
   };
 
   std::size_t add_input(const Sizes& sizes, SourceKind kind, bool owned, Random& random) {
-    Value& value = values_.emplace_back(Value{.source = {.kind = kind}, .made = packed(sizes), .bytes = {}});
+    Value& value = values_.emplace_back(Value{.source = {.kind = kind}, .result = packed(sizes), .bytes = {}});
     value.bytes.resize(static_cast<std::size_t>(count_of(sizes)) * sizeof(float));
     for (std::size_t i = 0; i < value.bytes.size(); i += sizeof(float)) {
       const float number = static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 16.0F;
@@ -276,15 +276,15 @@ class TwinGraph {
       addresses.push_back(values_[view.of].bytes.data() + view.offset);
     }
     const Graph alone = graph_of(node.op);
-    const std::vector<Bytes> made = run_graph(cpu(), false, alone, addresses, {});
+    const std::vector<Bytes> result = run_graph(cpu(), false, alone, addresses, {});
     const std::size_t first = values_.size();
     for (u32 i = 0; i < node.op->output_count; ++i) {
       node.outputs.push_back(extent_of(alone, alone.outputs[i]));
       if (node.op->outputs()[i].present) {
         values_.push_back(
             {.source = {.kind = SourceKind::node, .index = static_cast<u32>(graph_.nodes.size()), .output = i},
-             .made = node.op->outputs()[i].tensor,
-             .bytes = made[i]});
+             .result = node.op->outputs()[i].tensor,
+             .bytes = result[i]});
       }
     }
     graph_.nodes.push_back(std::move(node));
@@ -304,7 +304,7 @@ class TwinGraph {
     outputs_.push_back(value);
   }
 
-  [[nodiscard]] View whole(std::size_t value) const { return {.of = value, .tensor = values_[value].made}; }
+  [[nodiscard]] View whole(std::size_t value) const { return {.of = value, .tensor = values_[value].result}; }
   [[nodiscard]] const std::vector<Value>& values() const { return values_; }
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
@@ -317,9 +317,9 @@ class TwinGraph {
       }
     }
     std::string text;
-    const std::vector<Bytes> made = run_graph(device, joined, graph_, given[0], given[1], &text);
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      EXPECT_TRUE(made[i] == values_[outputs_[i]].bytes)
+    const std::vector<Bytes> result = run_graph(device, joined, graph_, given[0], given[1], &text);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      EXPECT_TRUE(result[i] == values_[outputs_[i]].bytes)
           << "output " << i << " on " << device.info.name << (joined ? ", joined\n" : ", apart\n") << graph_text(graph_)
           << text;
     }

@@ -12,9 +12,9 @@ namespace anydml::bench {
 namespace {
 
 std::string lower(std::string_view text) {
-  std::string made(text);
-  std::transform(made.begin(), made.end(), made.begin(), [](unsigned char c) { return std::tolower(c); });
-  return made;
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
+  return result;
 }
 
 // "DML_OPERATOR_ELEMENT_WISE_ADD" -> "add". Two operators are called identity: the activation keeps its family's name.
@@ -230,8 +230,8 @@ class Table {
 };
 
 const Table& table() {
-  static const Table* const made = new Table;
-  return *made;
+  static const Table* const result = new Table;
+  return *result;
 }
 
 constexpr std::string_view kGroups[] = {"all", "elementwise", "reduce", "fill", "modulus", "cast"};

@@ -278,7 +278,7 @@ class Executor {
       throw ModelFailure{path, steps.error().message, false};
     }
     const auto inputs = inputs_there(command);
-    std::map<StepValue, ComPtr<ID3D12Resource>> made;
+    std::map<StepValue, ComPtr<ID3D12Resource>> created;
     MemoryBudget memory = memory_;
     const auto take = [&](MemoryBudget::For what, std::uint64_t bytes) {
       memory.take(what, MemoryBudget::of_buffer(bytes), [&](std::string sentence) {
@@ -296,12 +296,12 @@ class Executor {
         if (port.is_output) {
           const std::uint64_t bytes = (value.bytes + 3) & ~std::uint64_t{3};
           take(MemoryBudget::For::temporary, bytes);
-          ComPtr<ID3D12Resource>& buffer = made[value];
+          ComPtr<ID3D12Resource>& buffer = created[value];
           buffer = device_.create_buffer(bytes);
           written.push_back({buffer.Get(), 0, bytes});
           continue;
         }
-        const DML_BUFFER_BINDING binding = value.is_input ? inputs[value.index] : binding_of(made.at(value).Get());
+        const DML_BUFFER_BINDING binding = value.is_input ? inputs[value.index] : binding_of(created.at(value).Get());
         owned.push_back(port.tensors[0].owned ? binding : DML_BUFFER_BINDING{});
         read.push_back(port.tensors[0].owned ? DML_BUFFER_BINDING{} : binding);
       }

@@ -251,8 +251,8 @@ std::optional<Status> write_unnamed(const fs::path& path, const fs::path& folder
   if (!write_parts(descriptor.number(), parts)) {
     return failed(path, "cannot be written", last_error());
   }
-  if (const Status made = make_folder(folder); !made) {
-    return made;
+  if (const Status result = make_folder(folder); !result) {
+    return result;
   }
   const auto link_as = [&](const fs::path& name) {
     return ::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;

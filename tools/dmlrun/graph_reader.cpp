@@ -22,11 +22,11 @@ Port::Need need_of(const TensorValue& tensor) {
 class GraphReader {
  public:
   GraphReader(Members& members, Dispatchable& dispatchable, const Folders& folders)
-      : members_(members), made_(dispatchable), folders_(folders) {}
+      : members_(members), result_(dispatchable), folders_(folders) {}
 
   // Returns whether all of it could be read.
   bool read() {
-    made_.is_graph = true;
+    result_.is_graph = true;
     const auto inputs = members_.required("inputs");
     const auto nodes = members_.required("nodes");
     const auto outputs = members_.required("outputs");
@@ -35,17 +35,17 @@ class GraphReader {
     }
     inputs->for_each_item("an array of names", [&](const Cursor& at) {
       if (const auto name = at.string("the name of an input of the graph")) {
-        add_name(at, *name, {.kind = Kind::input, .index = made_.ports.size()});
-        made_.ports.push_back({.name = std::string(*name), .is_output = false, .tensors = {}});
+        add_name(at, *name, {.kind = Kind::input, .index = result_.ports.size()});
+        result_.ports.push_back({.name = std::string(*name), .is_output = false, .tensors = {}});
       }
     });
     // Names first, because nodes may feed one another in any order.
     nodes->for_each_member("an object of nodes", [&](std::string_view name, const Cursor& at) {
       if (is_constant(at)) {
-        add_name(at, name, {.kind = Kind::constant, .index = made_.constants.size()});
+        add_name(at, name, {.kind = Kind::constant, .index = result_.constants.size()});
         read_constant(name, at);
       } else {
-        add_name(at, name, {.kind = Kind::node, .index = made_.nodes.size()});
+        add_name(at, name, {.kind = Kind::node, .index = result_.nodes.size()});
         good_ = read_operator(name, at) && good_;
       }
     });
@@ -53,21 +53,21 @@ class GraphReader {
       std::size_t node = 0;
       nodes->for_each_member("an object of nodes", [&](std::string_view, const Cursor& at) {
         if (!is_constant(at)) {
-          read_node_inputs(at, made_.nodes[node++]);
+          read_node_inputs(at, result_.nodes[node++]);
         }
       });
     }
-    for (std::size_t i = 0; i < made_.ports.size() && good_; ++i) {
-      if (made_.ports[i].tensors.empty()) {
-        fail(*inputs, format_text("no node reads {}", in_quotes(made_.ports[i].name)));
+    for (std::size_t i = 0; i < result_.ports.size() && good_; ++i) {
+      if (result_.ports[i].tensors.empty()) {
+        fail(*inputs, format_text("no node reads {}", in_quotes(result_.ports[i].name)));
       }
     }
     if (good_) {
       outputs->for_each_member("an object from names to nodes",
                                [&](std::string_view name, const Cursor& at) { read_output(name, at); });
     }
-    if (good_ && (made_.nodes.empty() || made_.outputs.empty())) {
-      fail(members_.at(), format_text("has no {}; expected one or more", made_.nodes.empty() ? "nodes" : "outputs"));
+    if (good_ && (result_.nodes.empty() || result_.outputs.empty())) {
+      fail(members_.at(), format_text("has no {}; expected one or more", result_.nodes.empty() ? "nodes" : "outputs"));
     }
     return good_;
   }
@@ -90,7 +90,7 @@ class GraphReader {
     Members members(at, "an object with type and initialValues");
     (void)members.required("type");
     const bool clean = !at.problems().any_under(at.path());
-    made_.constants.push_back(read_resource(members, name, folders_));
+    result_.constants.push_back(read_resource(members, name, folders_));
     good_ = good_ && clean && !at.problems().any_under(at.path());
   }
 
@@ -106,7 +106,7 @@ class GraphReader {
   }
 
   bool read_operator(std::string_view name, const Cursor& at) {
-    NodeModel& node = made_.nodes.emplace_back();
+    NodeModel& node = result_.nodes.emplace_back();
     Members members(at, "an object with type, desc and inputs");
     const auto type = members.required("type");
     const facts::Operator* op = type ? read_operator_type(*type) : nullptr;
@@ -203,13 +203,13 @@ class GraphReader {
   void take_input(const Cursor& at, std::string_view field, const TensorValue& tensor,
                   const std::optional<EdgeSource>& source) {
     if (source && source->kind == Kind::constant) {
-      const Resource& constant = made_.constants[source->index];
+      const Resource& constant = result_.constants[source->index];
       if (constant.value_bytes < tensor.total_bytes) {
         fail(at, format_text("the constant {} has {} bytes; {} needs {}", in_quotes(constant.name),
                              constant.value_bytes, field, tensor.total_bytes));
       }
     } else if (source && source->kind == Kind::input) {
-      auto& needs = made_.ports[source->index].tensors;
+      auto& needs = result_.ports[source->index].tensors;
       needs.resize(1);
       const Port::Need need = need_of(tensor);
       needs[0] = {.bytes = std::max(needs[0].bytes, need.bytes), .owned = needs[0].owned || need.owned};
@@ -231,16 +231,16 @@ class GraphReader {
       return;
     }
     std::uint32_t output = 0;
-    const NodeModel& node = made_.nodes[source->index];
+    const NodeModel& node = result_.nodes[source->index];
     for (std::size_t i = 0; i < node.op.fields.size(); ++i) {
       if (facts::is_output(node.op.facts->fields[i].kind)) {
         const auto* tensors = tensors_of(node.op.fields[i]);
         const auto count = static_cast<std::uint32_t>(tensors == nullptr ? 1 : tensors->size());
         if (tensors != nullptr && source->output - output < count) {
-          made_.outputs.push_back(*source);
-          made_.ports.push_back({.name = std::string(name),
-                                 .is_output = true,
-                                 .tensors = {need_of((*tensors)[source->output - output])}});
+          result_.outputs.push_back(*source);
+          result_.ports.push_back({.name = std::string(name),
+                                   .is_output = true,
+                                   .tensors = {need_of((*tensors)[source->output - output])}});
           return;
         }
         output += count;
@@ -251,7 +251,7 @@ class GraphReader {
   }
 
   Members& members_;
-  Dispatchable& made_;
+  Dispatchable& result_;
   const Folders& folders_;
   std::map<std::string, EdgeSource> names_;
   bool good_ = true;

@@ -13,16 +13,16 @@ Result<GraphNode> core_node(const NodeModel& node) {
   if (!op) {
     return op.error();
   }
-  GraphNode made;
-  made.name = node.name;
+  GraphNode result;
+  result.name = node.name;
   for (const auto& source : node.sources) {
-    made.sources.push_back(!source
-                               ? GraphSource{}
-                               : GraphSource{.kind = source->kind == EdgeSource::Kind::node    ? SourceKind::node
-                                                     : source->kind == EdgeSource::Kind::input ? SourceKind::input
-                                                                                               : SourceKind::constant,
-                                             .index = static_cast<std::uint32_t>(source->index),
-                                             .output = source->output});
+    result.sources.push_back(!source
+                                 ? GraphSource{}
+                                 : GraphSource{.kind = source->kind == EdgeSource::Kind::node    ? SourceKind::node
+                                                       : source->kind == EdgeSource::Kind::input ? SourceKind::input
+                                                                                                 : SourceKind::constant,
+                                               .index = static_cast<std::uint32_t>(source->index),
+                                               .output = source->output});
   }
   for (std::size_t i = 0; i < node.op.fields.size(); ++i) {
     if (!facts::is_output(node.op.facts->fields[i].kind)) {
@@ -30,11 +30,11 @@ Result<GraphNode> core_node(const NodeModel& node) {
     }
     const auto* tensors = tensors_of(node.op.fields[i]);
     for (std::size_t k = 0; k < (tensors == nullptr ? 1 : tensors->size()); ++k) {
-      made.outputs.push_back({.bytes = tensors == nullptr ? 0 : (*tensors)[k].total_bytes, .alignment = 1});
+      result.outputs.push_back({.bytes = tensors == nullptr ? 0 : (*tensors)[k].total_bytes, .alignment = 1});
     }
   }
-  made.op = std::make_shared<const OpDesc>(std::move(op.value()));
-  return made;
+  result.op = std::make_shared<const OpDesc>(std::move(op.value()));
+  return result;
 }
 
 }  // namespace
@@ -54,11 +54,11 @@ Result<Graph> core_graph(const Dispatchable& dispatchable) {
     graph.constants.push_back({.bytes = constant.value_bytes, .alignment = 1});
   }
   for (const NodeModel& node : whole.nodes) {
-    auto made = core_node(node);
-    if (!made) {
-      return made.error();
+    auto result = core_node(node);
+    if (!result) {
+      return result.error();
     }
-    graph.nodes.push_back(std::move(made.value()));
+    graph.nodes.push_back(std::move(result.value()));
   }
   for (const EdgeSource& output : whole.outputs) {
     graph.outputs.push_back(

@@ -8,11 +8,11 @@
 namespace anydml::dmlrun {
 
 int run_operator(const OperatorArguments& arguments) {
-  auto made = operator_model(arguments.op);
-  if (!made) {
-    return complain(made.error().message, kWrong);
+  auto result = operator_model(arguments.op);
+  if (!result) {
+    return complain(result.error().message, kWrong);
   }
-  const OperatorText& model = made.value();
+  const OperatorText& model = result.value();
   RunArguments run = arguments.run;
   run.model.models = {std::string(model.name)};
   run.model.text = model.model;
@@ -44,11 +44,11 @@ int run_operator(const OperatorArguments& arguments) {
 }
 
 int show_skeleton(const OperatorRequest& request) {
-  const auto made = operator_model(request);
-  if (!made) {
-    return complain(made.error().message, kWrong);
+  const auto result = operator_model(request);
+  if (!result) {
+    return complain(result.error().message, kWrong);
   }
-  std::fwrite(made.value().model.data(), 1, made.value().model.size(), stdout);
+  std::fwrite(result.value().model.data(), 1, result.value().model.size(), stdout);
   return kDone;
 }
 

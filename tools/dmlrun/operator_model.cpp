@@ -454,7 +454,7 @@ class Builder {
   }
 
   Result<OperatorText> write() {
-    OperatorText made{.name = op_.name, .model = {}, .results = {}, .unprinted = {}};
+    OperatorText built{.name = op_.name, .model = {}, .results = {}, .unprinted = {}};
     std::string resources;
     std::string bindings;
     std::string prints;
@@ -479,9 +479,9 @@ class Builder {
                                  on_one_line(values.value()));
         bound += format_text("{}{}", bound.empty() ? "" : ", ", json_string(name));
         if (is_output) {
-          made.results.push_back(name);
+          built.results.push_back(name);
           if (elements > kMostPrinted) {
-            made.unprinted.push_back(name);
+            built.unprinted.push_back(name);
           } else {
             prints += format_text(",\n        {{ \"type\": \"print\", \"resource\": {} }}", json_string(name));
           }
@@ -492,13 +492,13 @@ class Builder {
                                 is_array ? "[" + bound + "]" : bound);
       }
     }
-    made.model = format_text(
+    built.model = format_text(
         "{{\n    \"resources\":\n    {{\n{}\n    }},\n    \"dispatchables\":\n    {{\n        \"{}\":\n        {{\n"
         "            \"type\": \"DML_OPERATOR_{}\",\n            \"desc\":\n            {{\n{}\n            }}\n"
         "        }}\n    }},\n    \"commands\":\n    [\n        {{ \"type\": \"dispatch\", \"dispatchable\": \"{}\", "
         "\"bindings\": {{ {} }} }}{}\n    ]\n}}\n",
         resources, op_.name, op_.name, desc_text(16), op_.name, bindings, prints);
-    return made;
+    return built;
   }
 
   const facts::Operator& op_;

@@ -46,12 +46,12 @@ class StepMaker {
   }
 
   ProfileStep make(bool is_once) {
-    made_.is_once = is_once;
-    made_.part.name = whole_.name;
-    made_.part.path = whole_.path;
-    made_.part.is_graph = true;
-    made_.part.execution_flags = whole_.execution_flags;
-    made_.part.nodes.resize(positions_.size());
+    result_.is_once = is_once;
+    result_.part.name = whole_.name;
+    result_.part.path = whole_.path;
+    result_.part.is_graph = true;
+    result_.part.execution_flags = whole_.execution_flags;
+    result_.part.nodes.resize(positions_.size());
     std::vector<std::size_t> in_order(positions_.size());
     for (const auto& [node, position] : positions_) {
       in_order[position] = node;
@@ -62,15 +62,15 @@ class StepMaker {
     for (const std::size_t node : in_order) {
       add_outputs(node);
     }
-    return std::move(made_);
+    return std::move(result_);
   }
 
  private:
   void add_node(std::size_t number) {
-    NodeModel& node = made_.part.nodes[positions_.at(number)];
+    NodeModel& node = result_.part.nodes[positions_.at(number)];
     node = whole_.nodes[number];
     const std::string name = node.name.empty() ? std::string() : " " + in_quotes(node.name);
-    made_.nodes += format_text("{}{}{}", made_.nodes.empty() ? "" : ", ", node.op.facts->name, name);
+    result_.nodes += format_text("{}{}{}", result_.nodes.empty() ? "" : ", ", node.op.facts->name, name);
     const auto tensors = edge_tensors(node, false);
     for (std::size_t i = 0; i < node.sources.size(); ++i) {
       if (node.sources[i]) {
@@ -81,9 +81,9 @@ class StepMaker {
 
   EdgeSource moved(const EdgeSource& source, const TensorValue& tensor) {
     if (source.kind == Kind::constant) {
-      const auto [known, is_new] = constants_.try_emplace(source.index, made_.part.constants.size());
+      const auto [known, is_new] = constants_.try_emplace(source.index, result_.part.constants.size());
       if (is_new) {
-        made_.part.constants.push_back(whole_.constants[source.index]);
+        result_.part.constants.push_back(whole_.constants[source.index]);
       }
       return {.kind = Kind::constant, .index = known->second};
     }
@@ -92,12 +92,13 @@ class StepMaker {
     }
     const StepValue value{
         .is_input = source.kind == Kind::input, .index = source.index, .output = source.output, .bytes = 0};
-    const auto [known, is_new] = inputs_.try_emplace(value, made_.part.ports.size());
+    const auto [known, is_new] = inputs_.try_emplace(value, result_.part.ports.size());
     if (is_new) {
-      made_.values.push_back(value);
-      made_.part.ports.push_back({.name = format_text("input {}", known->second), .is_output = false, .tensors = {{}}});
+      result_.values.push_back(value);
+      result_.part.ports.push_back(
+          {.name = format_text("input {}", known->second), .is_output = false, .tensors = {{}}});
     }
-    Port::Need& need = made_.part.ports[known->second].tensors[0];
+    Port::Need& need = result_.part.ports[known->second].tensors[0];
     need.bytes = std::max(need.bytes, tensor.total_bytes);
     need.owned = need.owned || (tensor.flags & schema::kOwnedByDml) != 0;
     return {.kind = Kind::input, .index = known->second};
@@ -124,11 +125,11 @@ class StepMaker {
         continue;
       }
       const std::uint64_t bytes = tensors[output]->total_bytes;
-      made_.part.outputs.push_back({.kind = Kind::node, .index = positions_.at(number), .output = output});
-      made_.values.push_back({.is_input = false, .index = number, .output = output, .bytes = bytes});
-      made_.part.ports.push_back({.name = format_text("output {}", made_.part.outputs.size()),
-                                  .is_output = true,
-                                  .tensors = {{.bytes = bytes}}});
+      result_.part.outputs.push_back({.kind = Kind::node, .index = positions_.at(number), .output = output});
+      result_.values.push_back({.is_input = false, .index = number, .output = output, .bytes = bytes});
+      result_.part.ports.push_back({.name = format_text("output {}", result_.part.outputs.size()),
+                                    .is_output = true,
+                                    .tensors = {{.bytes = bytes}}});
     }
   }
 
@@ -136,7 +137,7 @@ class StepMaker {
   std::map<std::size_t, std::size_t> positions_;  // of the nodes, within the step
   std::map<std::size_t, std::size_t> constants_;
   std::map<StepValue, std::size_t> inputs_;
-  ProfileStep made_;
+  ProfileStep result_;
 };
 
 }  // namespace
@@ -144,9 +145,9 @@ class StepMaker {
 Result<std::vector<ProfileStep>> steps_of(const Dispatchable& dispatchable) {
   Dispatchable whole = dispatchable;
   make_graph(whole);
-  const auto made = core_graph(whole);
-  ANYDML_TRY(made);
-  const Graph& graph = made.value();
+  const auto result = core_graph(whole);
+  ANYDML_TRY(result);
+  const Graph& graph = result.value();
   const auto sorted = sorted_nodes(graph);
   ANYDML_TRY(sorted);
   const std::vector<std::uint32_t> nodes = prune(graph, sorted.value());

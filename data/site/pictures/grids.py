@@ -128,13 +128,13 @@ def run(library: Library, name: str, example: Example, inputs: Sequence[Tensor |
 def titled(names: Sequence[str], tensors: Sequence[Tensor | None], colours: Sequence[Sequence[str | None]],
            show: Sequence[int] | None = None) -> list[tuple[str, Tensor, Sequence[str | None]]]:
     """Adds the names of fields. The tensors of an array share a name and are numbered."""
-    made = []
+    result = []
     for i, tensor in enumerate(tensors):
         if tensor is None or show is not None and i not in show:
             continue
         many = len(tensors) > len(names) and i >= len(names) - 1
-        made.append((f"{names[-1]}[{i - len(names) + 1}]" if many else names[i], tensor, colours[i]))
-    return made
+        result.append((f"{names[-1]}[{i - len(names) + 1}]" if many else names[i], tensor, colours[i]))
+    return result
 
 
 def blank(tensors: Sequence[Tensor | None]) -> Colours:

@@ -319,9 +319,9 @@ def descent(library: Library, name: str, row: Descent) -> tuple[str, str]:
         x, first, second, line = 2.0, 0.0, 0.0, [2.0]
         for step in range(1, steps + 1):
             inputs = [Tensor("FLOAT32", (value,), one) for value in (x, first, second, 2 * x)]
-            made = library.run(name, [*inputs, Tensor("UINT32", (step,), one)], inputs[:3],
+            built = library.run(name, [*inputs, Tensor("UINT32", (step,), one)], inputs[:3],
                                {"LearningRate": rate, "Beta1": 0.9, "Beta2": 0.99, "Epsilon": 1e-8})
-            x, first, second = (tensor.values[0] for tensor in made)
+            x, first, second = (tensor.values[0] for tensor in built)
             line.append(x)
         lines.append((rate, line))
     axes = Axes(svg, (0, steps), (-1.5, 2.2))

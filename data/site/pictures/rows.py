@@ -116,8 +116,8 @@ CENTRES = {"InputPixelOffsets": [0.5] * 4, "OutputPixelOffsets": [-0.5] * 4}
 CORNER = {"InputPixelOffsets": [0.0] * 4, "OutputPixelOffsets": [0.0] * 4}
 
 
-def resized(caption: str, attributes: dict[str, Any], given: Tensor = IMAGE, made: Tensor = LARGER) -> Shades:
-    return Shades(Example((given,), made, attributes), caption)
+def resized(caption: str, attributes: dict[str, Any], given: Tensor = IMAGE, result: Tensor = LARGER) -> Shades:
+    return Shades(Example((given,), result, attributes), caption)
 
 
 def padded(mode: str) -> Example:

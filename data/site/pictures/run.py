@@ -39,13 +39,13 @@ def _of_tensor(tensor: Tensor | None) -> _Tensor:
     code, letter = CODES[tensor.type]
     data = ctypes.create_string_buffer(struct.pack(f"={len(tensor.values)}{letter}", *tensor.values))
     sizes = (ctypes.c_int64 * len(tensor.sizes))(*tensor.sizes)
-    made = _Tensor(code, len(tensor.sizes), sizes, None, ctypes.addressof(data))
-    made.keep = data, sizes  # type: ignore[attr-defined]
-    return made
+    result = _Tensor(code, len(tensor.sizes), sizes, None, ctypes.addressof(data))
+    result.keep = data, sizes  # type: ignore[attr-defined]
+    return result
 
 
 def _of_attribute(name: str, value: Any) -> _Attribute:
-    def made(kind: int, of: _Value, keep: Any = None, count: int = 0) -> _Attribute:
+    def result(kind: int, of: _Value, keep: Any = None, count: int = 0) -> _Attribute:
         attribute = _Attribute(name.encode(), kind, count, of)
         attribute.keep = keep  # type: ignore[attr-defined]
         return attribute
@@ -54,15 +54,15 @@ def _of_attribute(name: str, value: Any) -> _Attribute:
     if many is not None and many and isinstance(many[0], str) or isinstance(value, str) and value.startswith("ACTIVATION_"):
         names = many if many is not None else [value]
         operators = (_Operator * len(names))(*(_Operator(one.encode(), None, 0) for one in names))
-        return made(OPERATOR | (ARRAY if many is not None else 0), _Value(pointer=ctypes.addressof(operators)), operators,
+        return result(OPERATOR | (ARRAY if many is not None else 0), _Value(pointer=ctypes.addressof(operators)), operators,
                     len(names) if many is not None else 0)
     if many is not None:
         floats = any(isinstance(one, float) for one in many)
         numbers = ((ctypes.c_double if floats else ctypes.c_int64) * max(1, len(many)))(*many)
-        return made(ARRAY | (FLOAT64 if floats else INT64), _Value(pointer=ctypes.addressof(numbers)), numbers, len(many))
+        return result(ARRAY | (FLOAT64 if floats else INT64), _Value(pointer=ctypes.addressof(numbers)), numbers, len(many))
     if isinstance(value, str):
-        return made(TEXT, _Value(text=value.encode()))
-    return made(FLOAT64, _Value(f64=value)) if isinstance(value, float) else made(INT64, _Value(i64=int(value)))
+        return result(TEXT, _Value(text=value.encode()))
+    return result(FLOAT64, _Value(f64=value)) if isinstance(value, float) else result(INT64, _Value(i64=int(value)))
 
 
 class Library:
@@ -83,9 +83,9 @@ class Library:
         if status != 0:
             raise ValueError(f"{name}: {self.handle.anydml_last_error().decode()}")
         results = []
-        for made, tensor in zip(targets, outputs):
+        for result, tensor in zip(targets, outputs):
             letters = f"={len(tensor.values)}{CODES[tensor.type][1]}"
-            data = ctypes.string_at(made.data, struct.calcsize(letters))
+            data = ctypes.string_at(result.data, struct.calcsize(letters))
             results.append(Tensor(tensor.type, struct.unpack(letters, data), tensor.sizes))
         return results
 

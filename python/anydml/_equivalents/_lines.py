@@ -60,10 +60,10 @@ def sampled(x, dim, index, weights):
 
 def unsampled(x, dim, size, index, weights):
     """The transpose of `sampled`; the result has `size` elements."""
-    made = x.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1:]))
+    result = x.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1:]))
     for one, weight in zip(index, weights):
-        made = made.scatter_add(dim, _along(one, dim, x.shape), x * _along(weight, dim, x.shape))
-    return made
+        result = result.scatter_add(dim, _along(one, dim, x.shape), x * _along(weight, dim, x.shape))
+    return result
 
 
 def _along(values, dim, sizes):

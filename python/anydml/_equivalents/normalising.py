@@ -90,8 +90,8 @@ def _batch_training(g, x, scale, bias, addend=None):
     mean = x.mean(axes, keepdim=True)
     difference = x - mean
     variance = (difference * difference).mean(axes, keepdim=True)
-    made = difference * (scale * torch.rsqrt(variance + g.Epsilon)) + bias
-    return [made if addend is None else made + addend, mean, variance]
+    result = difference * (scale * torch.rsqrt(variance + g.Epsilon)) + bias
+    return [result if addend is None else result + addend, mean, variance]
 
 
 def _batch_training_grad(g, x, gradient, mean, variance, scale):
@@ -131,15 +131,15 @@ def _local_response_grad(g, x, gradient):
 def _gemm(g, a, b, c=None):
     a = a.mT if g.choice("TransA", "NONE", "TRANSPOSE") == "TRANSPOSE" else a
     b = b.mT if g.choice("TransB", "NONE", "TRANSPOSE") == "TRANSPOSE" else b
-    made = g.Alpha * (a @ b)
-    return made if c is None else made + g.Beta * c
+    result = g.Alpha * (a @ b)
+    return result if c is None else result + g.Beta * c
 
 
 def _product_to_float(g, a, a_scale, a_zero, b, b_scale, b_zero=None, bias=None):
     a, b = a.to(a_scale.dtype), b.to(b_scale.dtype)
     a = (a if a_zero is None else a - a_zero.to(a.dtype)) * a_scale
-    made = a @ ((b if b_zero is None else b - b_zero.to(b.dtype)) * b_scale)
-    return made if bias is None else made + bias
+    result = a @ ((b if b_zero is None else b - b_zero.to(b.dtype)) * b_scale)
+    return result if bias is None else result + bias
 
 
 def _dequantized(g, x, scale=None, zero_point=None):
@@ -148,9 +148,9 @@ def _dequantized(g, x, scale=None, zero_point=None):
             one = one.repeat_interleave(int(whole) // int(size), dim)
         return one
 
-    made = x.to(scale.dtype)
-    made = made if zero_point is None else made - repeated(zero_point.to(scale.dtype))
-    return made * repeated(scale)
+    result = x.to(scale.dtype)
+    result = result if zero_point is None else result - repeated(zero_point.to(scale.dtype))
+    return result * repeated(scale)
 
 
 def _dynamic(g, x):

@@ -97,18 +97,18 @@ def _align_part(g, image, boxes, batches):
         values, there, inside = _samples(images, rows, columns)
         values = torch.where(there, torch.where(inside, values, outside), -math.inf)
         return torch.where(known, values.max(-1).values, outside)
-    made = torch.einsum("rchw,rih,rjw->rcij", images, rows.weights.sum(2), columns.weights.sum(2))
+    result = torch.einsum("rchw,rih,rjw->rcij", images, rows.weights.sum(2), columns.weights.sum(2))
     inside = rows.inside.sum(2)[:, None, :, None] * columns.inside.sum(2)[:, None, None, :]
     counts = (rows.counts * columns.counts)[:, None, None, None]
-    return torch.where(known, (made + (counts - inside) * outside) / counts, outside)
+    return torch.where(known, (result + (counts - inside) * outside) / counts, outside)
 
 
 def _align_grad(g, image, gradient, boxes, batches):
     corners, batches = boxes.reshape(-1, 4), batches.reshape(-1).to(torch.int64)
     sizes = image.shape if image is not None else g.sizes[0]
-    made = [_align_grad_part(g, image, gradient[one], corners[one], batches[one], sizes)
+    result = [_align_grad_part(g, image, gradient[one], corners[one], batches[one], sizes)
             for one in _parts(sizes, len(corners))]
-    images, of_boxes = zip(*made)
+    images, of_boxes = zip(*result)
     return g.outputs(sum(images), torch.cat(of_boxes).reshape(boxes.shape))
 
 
@@ -126,14 +126,14 @@ def _align_grad_part(g, image, gradient, boxes, batches, sizes):
         share = gradient / (rows.counts * columns.counts)[:, None, None, None]
         share = share[..., None, None].expand(*share.shape, *samples)
     of_images = torch.einsum("rcijmn,rimh,rjnw->rchw", share, rows.weights, columns.weights)
-    made = gradient.new_zeros(tuple(sizes)).index_add(0, batches.clamp(0, sizes[0] - 1), of_images)
+    result = gradient.new_zeros(tuple(sizes)).index_add(0, batches.clamp(0, sizes[0] - 1), of_images)
 
     def of_corner(of_rows, of_columns):
         return torch.einsum("rchw,rcijmn,rimh,rjnw->r", images, share, of_rows, of_columns)
 
     of_boxes = torch.stack([of_corner(rows.weights, columns.starts), of_corner(rows.starts, columns.weights),
                             of_corner(rows.weights, columns.ends), of_corner(rows.ends, columns.weights)], -1)
-    return made, of_boxes
+    return result, of_boxes
 
 
 _LEAST = 2**23  # the bits of the smallest normal float

@@ -63,12 +63,12 @@ def _network(gates, functions, step, given, x, weight, recurrence, bias, hidden,
     lengths = torch.full((rows,), steps, device=x.device) if lengths is None else (
         lengths.reshape(-1).to(torch.int64).clamp(max=steps))
     direction = given.choice("Direction", "FORWARD", "BACKWARD", "BIDIRECTIONAL")
-    made = [activation(one) for one in given.ActivationDescs]
+    result = [activation(one) for one in given.ActivationDescs]
     sequences, singles, cells = [], [], []
     for d in range(recurrence.shape[1]):
         own = _Direction(gates, weight[0, d], recurrence[0, d], None if bias is None else bias.reshape(-1, 2, gates, units)[d],
                          None if peephole is None else peephole.reshape(-1, 3, units)[d],
-                         made[d * functions:(d + 1) * functions])
+                         result[d * functions:(d + 1) * functions])
         h, c = (x.new_zeros(rows, units) if one is None else one[0, d] for one in (hidden, cell))
         sequence, backward = [None] * steps, direction == "BACKWARD" or d == 1
         for t in range(steps - 1, -1, -1) if backward else range(steps):
@@ -140,11 +140,11 @@ def _appended(past, new, lengths, rows):
     count = new.shape[2]
     positions = torch.arange(rows, device=new.device) - lengths[:, None]  # an index into the new rows
     index = positions.clamp(0, count - 1)[:, None, :, None].expand(*new.shape[:2], rows, new.shape[3])
-    made = torch.where(((positions >= 0) & (positions < count))[:, None, :, None], new.gather(2, index), 0)
+    result = torch.where(((positions >= 0) & (positions < count))[:, None, :, None], new.gather(2, index), 0)
     if past is None:
-        return made
+        return result
     past = torch.nn.functional.pad(past, (0, 0, 0, max(0, rows - past.shape[2])))[:, :, :rows]
-    return torch.where((positions < 0)[:, None, :, None], past, made)
+    return torch.where((positions < 0)[:, None, :, None], past, result)
 
 
 def _attention(g, heads, shared_heads, q, k, v, stacked_qk, stacked_kv, stacked_qkv, bias, mask, position_bias, past_k,
@@ -180,10 +180,10 @@ def _attention(g, heads, shared_heads, q, k, v, stacked_qk, stacked_kv, stacked_
         scores = torch.where(masked, scores + g.MaskFilterValue, scores)
     if hidden is not None:
         scores = torch.where(hidden, -math.inf, scores)
-    made = torch.softmax(scores, -1) @ v.repeat_interleave(group, 1)
-    made = made.transpose(1, 2).reshape(q.shape[0], queries, -1)
+    result = torch.softmax(scores, -1) @ v.repeat_interleave(group, 1)
+    result = result.transpose(1, 2).reshape(q.shape[0], queries, -1)
     return [one if one is None or size is None else one.reshape(tuple(size)) for one, size
-            in zip(g.outputs(made, k, v), g.sizes)]
+            in zip(g.outputs(result, k, v), g.sizes)]
 
 
 def _multihead(g, *inputs):

@@ -13,10 +13,10 @@ class _Windows:
     """The windows along each dimension after the channels: (dimension, elements, windows, width, stride, dilation,
     padding at the start)."""
 
-    def __init__(self, g, image, made):
+    def __init__(self, g, image, result):
         window = g.WindowSize
         self.dims = [(dim, int(size), int(count), width, step, gap, before) for dim, (size, count, width, step, gap, before)
-                     in enumerate(zip(image[2:], made[2:], window, g.Strides, g.get("Dilations", [1] * len(window)),
+                     in enumerate(zip(image[2:], result[2:], window, g.Strides, g.get("Dilations", [1] * len(window)),
                                       g.StartPadding), 2)]
 
     def sums(self, x):
@@ -31,12 +31,12 @@ class _Windows:
 
     def counts(self, like):
         """Returns the number of elements in each window."""
-        made = like.new_ones(())
+        result = like.new_ones(())
         for dim, size, count, width, step, gap, before in self.dims:
             at = torch.arange(count, device=like.device)[:, None] * step + torch.arange(width, device=like.device) * gap
             inside = ((at >= before) & (at < size + before)).sum(1).to(like.dtype)
-            made = made[..., None] * inside
-        return made
+            result = result[..., None] * inside
+        return result
 
     def divisors(self, g, like):
         return math.prod(one[3] for one in self.dims) if g.IncludePadding else self.counts(like).clamp(min=1)
@@ -71,14 +71,14 @@ def _positions(g, x, sizes):
 
 def _greatest(g, x):
     positions = _positions(g, x, g.sizes[0])
-    made = torch.where(positions < 0, -math.inf, x.reshape(-1).gather(0, positions.clamp(min=0)))
-    return [made.reshape(g.sizes[0]), None]
+    result = torch.where(positions < 0, -math.inf, x.reshape(-1).gather(0, positions.clamp(min=0)))
+    return [result.reshape(g.sizes[0]), None]
 
 
 def _max_grad(g, x, gradient):
     positions, gradient = _positions(g, x, tuple(gradient.shape)), gradient.reshape(-1)
-    made = gradient.new_zeros(math.prod(x.shape))
-    return made.scatter_add(0, positions.clamp(min=0), torch.where(positions < 0, 0, gradient)).reshape(x.shape)
+    result = gradient.new_zeros(math.prod(x.shape))
+    return result.scatter_add(0, positions.clamp(min=0), torch.where(positions < 0, 0, gradient)).reshape(x.shape)
 
 
 def _fold(g, x):
@@ -104,10 +104,10 @@ def _convolution(g, x, weights, bias=None):
         x = functional.pad(x, [one for pair in reversed(list(zip(g.StartPadding, g.EndPadding))) for one in pair])
         return of(x, weights, bias, g.Strides, 0, g.Dilations, g.GroupCount)
     of = (functional.conv_transpose1d, functional.conv_transpose2d, functional.conv_transpose3d)[dims - 1]
-    made = of(x, weights, None, g.Strides, 0, 0, g.GroupCount, g.Dilations)
+    result = of(x, weights, None, g.Strides, 0, 0, g.GroupCount, g.Dilations)
     for dim, (before, size) in enumerate(zip(g.StartPadding, g.sizes[0][2:]), 2):
-        made = cut(made, dim, before, int(size))
-    return made if bias is None else made + bias.reshape(-1, *[1] * dims)
+        result = cut(result, dim, before, int(size))
+    return result if bias is None else result + bias.reshape(-1, *[1] * dims)
 
 
 TABLE = {

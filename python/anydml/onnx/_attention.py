@@ -67,10 +67,10 @@ def attention(node):
             seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN", greatest, number(-np.inf, q.dtype), dtype=np.uint8)
             bias = np.broadcast_to(bias, (batch, heads, queries, keys))
         wants = (None, *(True if i < len(node.results) and node.results[i] else None for i in (1, 2)))
-        made = dispatch("MULTIHEAD_ATTENTION1", q, k, v, None, None, None, None, None, bias, past_key, past_value, None,
+        result = dispatch("MULTIHEAD_ATTENTION1", q, k, v, None, None, None, None, None, bias, past_key, past_value, None,
                         Scale=float(scale), MaskFilterValue=0, QueryHeadCount=heads, KeyValueHeadCount=shared,
                         MaskType="NONE", out=wants)
-        y, *presents = made if isinstance(made, tuple) else (made,)
+        y, *presents = result if isinstance(result, tuple) else (result,)
         elements = y.shape[2] // heads
         if seen is not None:
             seen = np.transpose(seen, (0, 2, 1, 3))

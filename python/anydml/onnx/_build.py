@@ -74,11 +74,11 @@ class Builder:
             if value.name not in self.kinds:
                 raise ValueError(f"output {value.name!r} is neither computed by a node nor an input of the graph")
             self._compute(value.name)
-        made = Program(self.steps, [value.name for value in graph.output], self.constants,
+        built = Program(self.steps, [value.name for value in graph.output], self.constants,
                        [value.name for value in graph.input], is_repeated, self.device)
-        made.kinds = [self.kinds.get(value.name) for value in graph.output]
-        made.folded = self.folded
-        return made
+        built.kinds = [self.kinds.get(value.name) for value in graph.output]
+        built.folded = self.folded
+        return built
 
     def _forget(self, node, left):
         """Drops constants that no later node and no step uses, such as weights from which others were computed.
@@ -156,8 +156,8 @@ class Builder:
             raise ValueError(f"{label(node)}: ONNX has no {node.op_type} in opset {opset}") from None
         fixed = [self.constants.get(name) for name in node.input]
         known = told(node, row, self.kinds, schema, opset, fixed)
-        made = None if row.make is None else row.make(known)
-        if made is None:
+        built = None if row.make is None else row.make(known)
+        if built is None:
             if row.check is not None:
                 for name in node.input:
                     self._compute(name)
@@ -165,7 +165,7 @@ class Builder:
                 self.steps.append(Step(known.label, node.op_type, row.check(known), list(node.input), [], []))
             self._add_all(*body_of(node, known.kinds, schema, opset), node)
             return
-        self._keep(Step(known.label, node.op_type, on_host(made) if is_hosted else made, list(node.input),
+        self._keep(Step(known.label, node.op_type, on_host(built) if is_hosted else built, list(node.input),
                         list(node.output), known.results, row.uses, row.uses if is_hosted else ""))
 
     def _keep(self, step, may_postpone=True):
@@ -226,10 +226,10 @@ class Builder:
     def inner(self, graph, given=(), is_repeated=False, fixed=()):
         """Returns the Program of a body, and the names of the outer values that it needs when it runs. fixed: inputs
         that are constants."""
-        made = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers,
+        built = Builder(self.opset, self.kinds, {**self.constants, **dict(fixed)}, self.folder, self.integers,
                        is_inner=True, device=self.device).program(graph, given=given, is_repeated=is_repeated, fixed=fixed)
-        own = set(made.inputs)
-        return made, [name for name in made.wanted() if name not in own]
+        own = set(built.inputs)
+        return built, [name for name in built.wanted() if name not in own]
 
 
 def refuse_unknown(model):

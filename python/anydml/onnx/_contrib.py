@@ -21,17 +21,17 @@ class _Nodes:
     """The nodes that replace one node. A call adds a node and returns the name of its first result."""
 
     def __init__(self, node):
-        self.node, self.made = node, []
+        self.node, self.result = node, []
         self.attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
         self.prefix = f"{label(node)}.{next(_numbers)}."
 
     def __call__(self, op, *inputs, to=None, to_=None, **attributes):
-        names = [to] if isinstance(to, str) else to or [f"{self.prefix}{len(self.made)}"]
+        names = [to] if isinstance(to, str) else to or [f"{self.prefix}{len(self.result)}"]
         attributes = {name: value for name, value in {**attributes, "to": to_}.items() if value is not None}
         given = list(inputs)
         while given and not given[-1]:
             given.pop()
-        self.made.append(helper.make_node(op, given, names, name=label(self.node), **attributes))
+        self.result.append(helper.make_node(op, given, names, name=label(self.node), **attributes))
         return names[0]
 
     def constant(self, value, dtype=np.int64):
@@ -62,7 +62,7 @@ def by(write):
         nodes = _Nodes(node)
         nodes.kinds = kinds
         write(nodes)
-        return nodes.made
+        return nodes.result
 
     return expand
 

@@ -90,11 +90,11 @@ def _attend(options, batch, queries, keys, elements, given, bias, mask, past_key
     total = None if total is None else np.broadcast_to(total, (batch, options.heads, queries, keys))
     names = ("query", "key", "value", "query_key", "key_value", "query_key_value", "bias")
     present = True if options.wants(1) or options.wants(2) else None
-    made = dispatch("MULTIHEAD_ATTENTION1", *(given.get(name) for name in names), None, total, given.get("past_key"),
+    result = dispatch("MULTIHEAD_ATTENTION1", *(given.get(name) for name in names), None, total, given.get("past_key"),
                     given.get("past_value"), None, Scale=float(options.scale or 1 / np.sqrt(elements)), MaskFilterValue=0,
                     QueryHeadCount=options.heads, KeyValueHeadCount=options.heads, MaskType="NONE",
                     out=(None, present, present))
-    return made if isinstance(made, tuple) else (made, None, None)
+    return result if isinstance(result, tuple) else (result, None, None)
 
 
 def multi_head_attention(node, kinds):
@@ -123,8 +123,8 @@ def multi_head_attention(node, kinds):
             given.update(query=query, key=key, value=value)
             fresh = key.shape[1]
         elements = query.shape[-1] if query.ndim == 5 else query.shape[-1] // options.heads
-        made = _attend(options, batch, queries, past + fresh, elements, given, scores, mask, past)
-        return made[:len(node.output)] if len(node.output) > 1 else made[0]
+        result = _attend(options, batch, queries, past + fresh, elements, given, scores, mask, past)
+        return result[:len(node.output)] if len(node.output) > 1 else result[0]
 
     return options.step(compute)
 
@@ -144,10 +144,10 @@ def attention(node, kinds):
         if len(columns) != 3 or sum(columns) != weights.shape[1] or any(size % options.heads for size in columns):
             raise ValueError(f"the weights have the shape {list(weights.shape)}; expected columns for query, key and value, "
                              f"each a multiple of {options.heads}")
-        made = multiplied(x, weights, lambda left, right, shape: dispatch("GEMM", left, right, None, shape=shape, **PLAIN))
-        made = made if bias is None else dispatch("ELEMENT_WISE_ADD", made, bias)
+        result = multiplied(x, weights, lambda left, right, shape: dispatch("GEMM", left, right, None, shape=shape, **PLAIN))
+        result = result if bias is None else dispatch("ELEMENT_WISE_ADD", result, bias)
         ends = np.cumsum(columns)
-        given = {name: made[:, :, end - size:end] for name, end, size in zip(("query", "key", "value"), ends, columns)}
+        given = {name: result[:, :, end - size:end] for name, end, size in zip(("query", "key", "value"), ends, columns)}
         past_keys = 0 if past is None else past.shape[3]
         if past is not None:
             given.update(past_key=past[0], past_value=past[1])

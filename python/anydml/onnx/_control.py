@@ -156,11 +156,11 @@ def scan(node, builder):
             states = results[:count]
             for kept, result in zip(scanned, results[count:]):
                 kept.append(result)
-        made = []
+        built = []
         for kept, axis, back, sizes, kind in zip(scanned, out_axes, out_backwards, declared[count:], body.kinds[count:]):
             whole = np.stack(kept) if kept else np.empty((0, *sizes), dtype_of(kind))
-            made.append(np.moveaxis(whole[::-1 if back else 1], 0, axis_of(axis, whole.ndim)))
-        return (*states, *made)
+            built.append(np.moveaxis(whole[::-1 if back else 1], 0, axis_of(axis, whole.ndim)))
+        return (*states, *built)
 
     return Step(label(node), "Scan", on_host(compute), [*node.input, *around], list(node.output), body.kinds,
                 "a graph of the body", "a scan runs on the host", (body,))

@@ -47,11 +47,11 @@ def _matrix(transformation, size, scale, out_size, region, a, antialias, exclude
         shares = np.where((indices < 0) | (indices >= size), 0, shares)
     if exclude or antialias:
         shares = shares / shares.sum(1, keepdims=True)
-    made = np.zeros((out_size, size))
-    np.add.at(made, (np.arange(out_size)[:, None], np.clip(indices, 0, size - 1)), shares)
+    result = np.zeros((out_size, size))
+    np.add.at(result, (np.arange(out_size)[:, None], np.clip(indices, 0, size - 1)), shares)
     outside = (positions < 0) | (positions > size - 1) if transformation == "tf_crop_and_resize" else np.zeros(out_size, bool)
-    made[outside] = 0
-    return made, np.where(outside, extrapolation, 0.0)
+    result[outside] = 0
+    return result, np.where(outside, extrapolation, 0.0)
 
 
 def cubic(node, transformation, x, axes, sizes, scales, regions):
@@ -69,11 +69,11 @@ def cubic(node, transformation, x, axes, sizes, scales, regions):
         rows, columns = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1:])
         factors = np.asarray(matrix, x.dtype)
         if columns == 1:  # along the last axis, the tensor is the left factor
-            made = dispatch("GEMM", x.reshape(rows, size), factors.T, None, shape=(rows, out_size), **PLAIN)
+            result = dispatch("GEMM", x.reshape(rows, size), factors.T, None, shape=(rows, out_size), **PLAIN)
         else:
             left = np.broadcast_to(factors, (rows, out_size, size))
-            made = dispatch("GEMM", left, x.reshape(rows, size, columns), None, shape=(rows, out_size, columns), **PLAIN)
-        x = made.reshape(shape)
+            result = dispatch("GEMM", left, x.reshape(rows, size, columns), None, shape=(rows, out_size, columns), **PLAIN)
+        x = result.reshape(shape)
         if added.any():
             x = dispatch("ELEMENT_WISE_ADD", x, added.astype(x.dtype).reshape([-1 if i == axis else 1 for i in range(x.ndim)]))
     return dispatch("ELEMENT_WISE_IDENTITY", x)

@@ -37,15 +37,15 @@ def einsum(node):
                     raise ValueError(f"equation is {node.attributes['equation']!r}: {label!r} is {sizes[label]} and {size}")
                 sizes[label] = max(size, sizes[label])
         wanted = _wanted(result, operands, terms)
-        labels, made = terms[0]
+        labels, built = terms[0]
         for position, (others, array) in enumerate(terms[1:], 2):
             kept = set(wanted).union(*(more for more, _ in terms[position:]))
-            labels, made = _product(labels, made, others, array, kept, sizes)
-        labels, made = _summed(labels, made, set(wanted))
+            labels, built = _product(labels, built, others, array, kept, sizes)
+        labels, built = _summed(labels, built, set(wanted))
         missing = [label for label in wanted if label not in labels]
         if missing:
             raise ValueError(f"equation is {node.attributes['equation']!r}: {missing[0]!r} is not in any operand")
-        return dispatch("ELEMENT_WISE_IDENTITY", made.transpose([labels.index(label) for label in wanted]))
+        return dispatch("ELEMENT_WISE_IDENTITY", built.transpose([labels.index(label) for label in wanted]))
 
     return compute
 
@@ -75,9 +75,9 @@ def _summed(labels, array, kept):
     if not axes:
         return labels, array
     shape = [1 if axis in axes else size for axis, size in enumerate(array.shape)]
-    made = dispatch("REDUCE", array, Function="SUM", Axes=axes, shape=tuple(shape))
+    built = dispatch("REDUCE", array, Function="SUM", Axes=axes, shape=tuple(shape))
     return ([label for label in labels if label in kept],
-            made.reshape([size for axis, size in enumerate(shape) if axis not in axes]))
+            built.reshape([size for axis, size in enumerate(shape) if axis not in axes]))
 
 
 def _product(labels, a, others, b, kept, sizes):
@@ -100,8 +100,8 @@ def _product(labels, a, others, b, kept, sizes):
     right = arranged(b, others, [*batch, *summed, *columns]).reshape(count(batch), count(summed), count(columns))
     shape = (count(batch), count(rows), count(columns))
     if 0 in (*shape, count(summed)):
-        made = np.zeros(shape, a.dtype)
+        built = np.zeros(shape, a.dtype)
     else:
-        made = dispatch("GEMM", left, right, None, shape=shape, **PLAIN)
+        built = dispatch("GEMM", left, right, None, shape=shape, **PLAIN)
     order = [*batch, *rows, *columns]
-    return order, made.reshape([sizes[label] for label in order])
+    return order, built.reshape([sizes[label] for label in order])

@@ -188,16 +188,16 @@ def _mel_weights(node):
         steps = np.arange(bins + 2, dtype=np.float64)
         steps = _mel(low) + steps * ((_mel(high) - _mel(low)) / (bins + 2))
         positions = np.floor((length + 1) * (700 * (10 ** (steps / 2595) - 1)) / rate).astype(np.int64)
-        made = np.zeros((spectrum, bins))
+        built = np.zeros((spectrum, bins))
         for i in range(bins):
             first, middle, last = positions[i:i + 3]
             if middle == first:
-                made[middle, i] = 1
+                built[middle, i] = 1
             else:
-                made[first:middle + 1, i] = (np.arange(first, middle + 1) - first) / (middle - first)
+                built[first:middle + 1, i] = (np.arange(first, middle + 1) - first) / (middle - first)
             if last > middle:
-                made[middle:last, i] = (last - np.arange(middle, last)) / (last - middle)
-        return made.astype(dtype)
+                built[middle:last, i] = (last - np.arange(middle, last)) / (last - middle)
+        return built.astype(dtype)
 
     return compute
 

@@ -55,13 +55,13 @@ def _written(node, a, b, constants, weights):
              helper.make_node("Constant", [], [f"{prefix}scale"], value=numpy_helper.from_array(scale.astype(np.float32)))]
     nodes[0].attribute.extend(node.attribute)
     bias = node.input[2] if len(node.input) > 2 else ""
-    made = f"{prefix}scaled" if bias else node.output[0]
-    nodes.append(helper.make_node("Mul", [f"{prefix}floats", f"{prefix}scale"], [made], node.name))
+    result = f"{prefix}scaled" if bias else node.output[0]
+    nodes.append(helper.make_node("Mul", [f"{prefix}floats", f"{prefix}scale"], [result], node.name))
     if bias:
         shape = np.array([1, -1, *[1] * (weights.ndim - 2)])
         nodes += [helper.make_node("Constant", [], [f"{prefix}shape"], value=numpy_helper.from_array(shape)),
                   helper.make_node("Reshape", [bias, f"{prefix}shape"], [f"{prefix}bias"], node.name),
-                  helper.make_node("Add", [made, f"{prefix}bias"], [node.output[0]], node.name)]
+                  helper.make_node("Add", [result, f"{prefix}bias"], [node.output[0]], node.name)]
     while nodes[0].input and not nodes[0].input[-1]:
         del nodes[0].input[-1]
     return nodes

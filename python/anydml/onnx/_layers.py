@@ -40,8 +40,8 @@ def pool(function):
                        **({"Dilations": dilations} if name[-1].isdigit() else {}), **more}
             if has_indices:
                 return dispatch(name, x, **options, out=(None, True), dtype=(None, np.int64))
-            made = dispatch(name, x, **options)
-            return made[0] if isinstance(made, tuple) else made
+            result = dispatch(name, x, **options)
+            return result[0] if isinstance(result, tuple) else result
 
         return compute
 
@@ -90,11 +90,11 @@ def max_unpool(node):
         wanted = shape if output_shape is None else tuple(sizes_of(output_shape, "output_shape"))
         if min(shape) < 0 or len(wanted) != len(shape) or any(a < b for a, b in zip(wanted, shape)):
             raise ValueError(f"output_shape is {list(wanted)}; expected {len(shape)} sizes, at least {list(shape)}")
-        made = dispatch("MAX_UNPOOLING", x, indices, shape=shape) if 0 not in shape else np.empty(shape, x.dtype)
+        result = dispatch("MAX_UNPOOLING", x, indices, shape=shape) if 0 not in shape else np.empty(shape, x.dtype)
         if wanted == shape:
-            return made
+            return result
         # Indices count the elements of the smaller tensor, which becomes the leading part of the larger one.
-        return dispatch("PADDING1", made, PaddingMode="CONSTANT", PaddingValue=0, StartPadding=[0] * len(shape),
+        return dispatch("PADDING1", result, PaddingMode="CONSTANT", PaddingValue=0, StartPadding=[0] * len(shape),
                         EndPadding=[a - b for a, b in zip(wanted, shape)], shape=wanted)
 
     return compute

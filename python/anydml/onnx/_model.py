@@ -55,14 +55,14 @@ def _parsed(text, where):
 def _taken_out(graph, folder, is_own, arrays):
     """Returns the initializers as arrays. If the message is our own, the bytes of each initializer are released as soon
     as it is an array, so there are never two copies of all weights."""
-    made = {}
+    built = {}
     for tensor in graph.initializer:
-        if tensor.name in made:
+        if tensor.name in built:
             raise ValueError(f"two initializers have the name {tensor.name!r}; expected unique names")
-        made[tensor.name] = arrays.pop(tensor.name) if tensor.name in arrays else array_of(tensor, folder)
+        built[tensor.name] = arrays.pop(tensor.name) if tensor.name in arrays else array_of(tensor, folder)
         if is_own:
             tensor.ClearField("raw_data")
-    return made
+    return built
 
 
 def check(model):
@@ -158,8 +158,8 @@ class Prepared(BackendRep):
         piece = None if known is None else known()
         if piece is not None:
             results = piece.recording.run([inputs[name] for name in piece.inputs], piece.recording.no_outs)
-            made = dict(zip(piece.outputs, results))
-            return self._outputs(*[made[name] for name in self._output_names])
+            built = dict(zip(piece.outputs, results))
+            return self._outputs(*[built[name] for name in self._output_names])
         given = self.taken(inputs)
         program = self._program(frozenset(given) - frozenset(self.required))
         results, fresh = program.run(given)

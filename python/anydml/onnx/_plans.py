@@ -90,19 +90,19 @@ class _Point:
         self.may_pin = may_pin
         self.seen = set()
         self.early = []  # small host steps that run before the piece, since others need the elements of their results
-        self.made_early = []  # the results of these steps
+        self.computed_early = []  # the results of these steps
         self.varying = set()  # values whose shapes keep changing: steps that use them run on the host
         self.pieces = OrderedDict()
-        self.made = 0
+        self.built = 0
         self._names = None
 
     def names(self):
         if self._names is None:
-            self._names = [name for name in (*self.taken, *self.made_early) if name not in self.varying]
+            self._names = [name for name in (*self.taken, *self.computed_early) if name not in self.varying]
         return self._names
 
-    def hoist(self, positions, made):
-        self.early, self.made_early, self._names = positions, made, None
+    def hoist(self, positions, built):
+        self.early, self.computed_early, self._names = positions, built, None
 
     def leave_out(self, names):
         self.varying |= names
@@ -215,8 +215,8 @@ class Program:
                 others.append(step)
         rest = Program(others, self.outputs, self.constants, self.inputs, self._is_repeated, self._device)
         rest.kinds, rest.folded = self.kinds, self.folded
-        made = {name for step in first for name in step.outputs}
-        before = Program(first, [name for name in rest.wanted() if name in made], self.constants, [],
+        built = {name for step in first for name in step.outputs}
+        before = Program(first, [name for name in rest.wanted() if name in built], self.constants, [],
                          device=self._device)
         before.folded = []
         return before, rest
@@ -325,15 +325,15 @@ class Program:
         """If new shapes keep coming, as in a loop that grows a tensor, the values whose shapes change are left out of
         graphs. But a model with inputs of many sizes is compiled for each size, and so is a long sequence of steps
         after data that become a shape."""
-        point.made += 1
-        if point.made <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
+        point.built += 1
+        if point.built <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
             return
         if not self._is_repeated and (index == 0 or max(piece.end for piece in point.pieces.values()) - index > _FEW_STEPS):
             return
         point.leave_out({name for name, *parts in zip(point.names(), *point.pieces)
                          if len({part[:2] for part in parts}) > _MOST_KEPT // 2})
         point.pieces.clear()
-        point.made = 0
+        point.built = 0
 
     def pieces(self):
         """Returns (begin, end, whether it is a graph, why it ends) for each piece that was compiled, for every form."""
@@ -534,7 +534,7 @@ class _Attempt:
     def _results(self):
         """Returns the symbols that are used afterward, except values that are already known and aliases of others."""
         symbols, names = [], {}
-        for name in self.program._lives.made_between(self.index, self.end):
+        for name in self.program._lives.computed_between(self.index, self.end):
             if name in self.given or name not in self.values:
                 continue
             value = self.values[name]

@@ -38,15 +38,15 @@ def _activations(node, directions):
     if len(names) != count:
         wrong(node, "activations", f"{count} names")
     left = {which: list(node.attributes.get(f"activation_{which}") or ()) for which in ("alpha", "beta")}
-    made = []
+    result = []
     for name in names:
         if name.lower() not in ACTIVATIONS:
             refuse(node, f"with the activation {name}", "ONNX has no such activation")
         operator, fields = ACTIVATIONS[name.lower()]
         numbers = {field: value if isinstance(value, float) else left[value[0]].pop(0) if left[value[0]] else value[1]
                    for field, value in fields.items()}
-        made.append(anydml.Operator(f"ACTIVATION_{operator}", **numbers))
-    return made
+        result.append(anydml.Operator(f"ACTIVATION_{operator}", **numbers))
+    return result
 
 
 def _with_ones(array, count):
@@ -88,8 +88,8 @@ def recurrent(node):
         inputs = [x, _with_ones(w, 1), _with_ones(r, 1), _with_ones(b, 2), state(hidden)]
         inputs += [state(cell), lengths, _with_ones(peephole, 2)] if node.op == "LSTM" else [lengths]
         wanted = tuple(i < len(node.results) or None for i in range(count))
-        made = dispatch(node.op, *inputs, out=wanted, **options)
-        sequence, *states = made[:len(node.results)]
+        result = dispatch(node.op, *inputs, out=wanted, **options)
+        sequence, *states = result[:len(node.results)]
         if by_rows:  # {batch, steps, directions, units} and {batch, directions, units}
             return sequence.transpose(2, 0, 1, 3), *(one.transpose(2, 1, 0, 3)[:, :, 0] for one in states)
         return sequence, *(one.reshape(one.shape[1:]) for one in states)

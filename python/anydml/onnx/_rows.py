@@ -113,16 +113,16 @@ def _by_numpy(operator, arrays, options):
     if kind == np.float32 and not all(math.isfinite(one.item()) if one.size == 1 else np.isfinite(one).all() for one in arrays):
         return None
     try:
-        made = function(*arrays)
-        return None if made is None else np.asarray(made)
+        built = function(*arrays)
+        return None if built is None else np.asarray(built)
     except ValueError:
         return None  # the library reports wrong shapes
 
 
 def dispatch(operator, *arrays, **options):
     """Runs one operator over arrays. The options are its attributes and those of `run`."""
-    if operator in _BY_NUMPY and type(arrays[0]) is not Symbol and (made := _by_numpy(operator, arrays, options)) is not None:
-        return made
+    if operator in _BY_NUMPY and type(arrays[0]) is not Symbol and (built := _by_numpy(operator, arrays, options)) is not None:
+        return built
     given, recorder, dimensions = [], None, 0 if arrays else len(options.get("shape", ()))
     for array in arrays:
         if array is not None:

@@ -41,10 +41,10 @@ def dft(node):
             if is_half:
                 return np.fft.irfft(values, count, position)[..., None].astype(x.dtype)
             return _pairs(np.fft.ifft(values, count, position), x.dtype)
-        made = np.fft.fft(values, count, position)
+        result = np.fft.fft(values, count, position)
         if options["onesided"]:
-            made = np.take(made, range(count // 2 + 1), position)
-        return _pairs(made, x.dtype)
+            result = np.take(result, range(count // 2 + 1), position)
+        return _pairs(result, x.dtype)
 
     return compute
 
@@ -60,7 +60,7 @@ def stft(node):
         frames = np.lib.stride_tricks.sliding_window_view(values, count, 1)[:, ::step]
         if window is not None:
             frames = frames * _wide(window)
-        made = np.fft.fft(frames, count, -1)
-        return _pairs(made[..., :count // 2 + 1] if node.attributes["onesided"] else made, signal.dtype)
+        result = np.fft.fft(frames, count, -1)
+        return _pairs(result[..., :count // 2 + 1] if node.attributes["onesided"] else result, signal.dtype)
 
     return compute

@@ -32,9 +32,9 @@ def grid_sample(node):
                 positions.append(np.where(is_far, np.clip(at, 0, size - 1), at))
             else:
                 positions.append(_inside(at, size, padding, aligned))
-        made = np.stack([_sampled(one.reshape(one.shape[0], -1).astype(kind), [at[i] for at in positions], sizes, mode, padding,
+        result = np.stack([_sampled(one.reshape(one.shape[0], -1).astype(kind), [at[i] for at in positions], sizes, mode, padding,
                                   aligned) for i, one in enumerate(x)])
-        return made.reshape(*x.shape[:2], *grid.shape[1:-1]).astype(x.dtype)
+        return result.reshape(*x.shape[:2], *grid.shape[1:-1]).astype(x.dtype)
 
     return compute
 

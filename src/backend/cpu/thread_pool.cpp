@@ -319,7 +319,7 @@ std::shared_ptr<Scratch> ThreadPool::scratch(std::size_t bytes) {
       return kept;
     }
   }
-  auto made = std::make_shared<Scratch>(bytes, wanted_workers_);
+  auto created = std::make_shared<Scratch>(bytes, wanted_workers_);
   // A set that is dropped here is destroyed after the mutex is unlocked.
   std::shared_ptr<Scratch> kept;
   const std::scoped_lock lock(mutex_);
@@ -327,8 +327,8 @@ std::shared_ptr<Scratch> ThreadPool::scratch(std::size_t bytes) {
   if (fits(kept)) {
     return kept;  // another thread was faster
   }
-  scratch_ = made;
-  return made;
+  scratch_ = created;
+  return created;
 }
 
 }  // namespace anydml

@@ -101,29 +101,29 @@ cudaError_t take_event(BackendDevice& device, cudaEvent_t* event) {
 }  // namespace
 
 BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) noexcept {
-  std::unique_ptr<BackendQueue> made(new (std::nothrow) BackendQueue);
-  if (made == nullptr) {
+  std::unique_ptr<BackendQueue> created(new (std::nothrow) BackendQueue);
+  if (created == nullptr) {
     return kOutOfMemory;
   }
-  made->device = device;
-  made->owned = true;
+  created->device = device;
+  created->owned = true;
   const OnDevice scope(*device);
   const cudaError_t error =
-      scope.error() != cudaSuccess ? scope.error() : cudaStreamCreateWithFlags(&made->stream, cudaStreamNonBlocking);
+      scope.error() != cudaSuccess ? scope.error() : cudaStreamCreateWithFlags(&created->stream, cudaStreamNonBlocking);
   if (error == cudaSuccess) {
-    *queue = made.release();
+    *queue = created.release();
   }
   return status_of(error);
 }
 
 BackendStatus create_queue_on(BackendDevice* device, BackendStream* stream, BackendQueue** queue) noexcept {
-  std::unique_ptr<BackendQueue> made(new (std::nothrow) BackendQueue);
-  if (made == nullptr) {
+  std::unique_ptr<BackendQueue> created(new (std::nothrow) BackendQueue);
+  if (created == nullptr) {
     return kOutOfMemory;
   }
-  made->device = device;
-  made->stream = stream != nullptr ? reinterpret_cast<cudaStream_t>(stream) : cudaStreamLegacy;
-  *queue = made.release();
+  created->device = device;
+  created->stream = stream != nullptr ? reinterpret_cast<cudaStream_t>(stream) : cudaStreamLegacy;
+  *queue = created.release();
   return kOk;
 }
 
@@ -189,22 +189,22 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
 
 BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept {
   *mark = nullptr;
-  std::unique_ptr<BackendMark> made(new (std::nothrow) BackendMark);
+  std::unique_ptr<BackendMark> created(new (std::nothrow) BackendMark);
   cudaEvent_t event = nullptr;
   BackendStatus status = in_order(*queue, [&] {
-    const cudaError_t error = made == nullptr ? cudaSuccess : take_event(*queue->device, &event);
+    const cudaError_t error = created == nullptr ? cudaSuccess : take_event(*queue->device, &event);
     return error == cudaSuccess && event != nullptr ? cudaEventRecord(event, queue->stream) : error;
   });
-  if (made != nullptr && event != nullptr) {
-    *made = {.device = queue->device, .event = event};
+  if (created != nullptr && event != nullptr) {
+    *created = {.device = queue->device, .event = event};
   }
-  if (made != nullptr && status.code == BackendCode::ok) {
-    *mark = made.release();
+  if (created != nullptr && status.code == BackendCode::ok) {
+    *mark = created.release();
     return status;
   }
   // Without a mark no one could wait for the work, whose memory is released next. So wait here.
   if (event != nullptr) {
-    destroy_mark(made.release());
+    destroy_mark(created.release());
   }
   const OnDevice scope(*queue->device);
   const BackendStatus waited = status_of(cudaStreamSynchronize(queue->stream));

@@ -61,31 +61,31 @@ std::span<const std::byte> bytes_of(const AttentionStep& step) { return std::as_
 
 using Sizes = std::vector<std::int64_t>;
 
-TensorDesc made_tensor(DataType type, const Sizes& sizes, const Sizes& strides = {}) {
-  TensorDesc made;
-  made.type = type;
-  made.rank = static_cast<std::uint32_t>(sizes.size());
-  std::ranges::copy(sizes, made.sizes);
-  std::ranges::copy(strides, made.strides);
-  return made;
+TensorDesc result_tensor(DataType type, const Sizes& sizes, const Sizes& strides = {}) {
+  TensorDesc built;
+  built.type = type;
+  built.rank = static_cast<std::uint32_t>(sizes.size());
+  std::ranges::copy(sizes, built.sizes);
+  std::ranges::copy(strides, built.strides);
+  return built;
 }
 
 // The sizes must be known to fit.
 TensorDesc packed_tensor(DataType type, const Sizes& sizes) {
-  TensorDesc made = made_tensor(type, sizes);
-  static_cast<void>(set_packed_strides(made));
-  return made;
+  TensorDesc built = result_tensor(type, sizes);
+  static_cast<void>(set_packed_strides(built));
+  return built;
 }
 
 bool fits(const Sizes& sizes) {
-  TensorDesc made = made_tensor(DataType::FLOAT32, sizes);
+  TensorDesc built = result_tensor(DataType::FLOAT32, sizes);
   std::int64_t bytes = sizeof(f32);
   for (const std::int64_t size : sizes) {
     if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(1, size), &bytes)) {
       return false;
     }
   }
-  return set_packed_strides(made);
+  return set_packed_strides(built);
 }
 
 std::int64_t stride_from_end(const TensorDesc& tensor, std::uint32_t from_end) {
@@ -97,15 +97,16 @@ std::int64_t stride_from_end(const TensorDesc& tensor, std::uint32_t from_end) {
 TensorDesc heads_of_tokens(const TensorDesc& tokens, std::int64_t heads) {
   const std::int64_t elements = size_from_end(tokens, 1) / heads;
   const std::int64_t column = stride_from_end(tokens, 1);
-  return made_tensor(tokens.type, {size_from_end(tokens, 3), heads, size_from_end(tokens, 2), elements},
-                     {stride_from_end(tokens, 3), elements * column, stride_from_end(tokens, 2), column});
+  return result_tensor(tokens.type, {size_from_end(tokens, 3), heads, size_from_end(tokens, 2), elements},
+                       {stride_from_end(tokens, 3), elements * column, stride_from_end(tokens, 2), column});
 }
 
 // Views {batch, row, head, 1, element} as {batch, head, row, element}.
 TensorDesc heads_of_stacked(const TensorDesc& stacked) {
   const auto size = [&](std::uint32_t from_end) { return size_from_end(stacked, from_end); };
   const auto stride = [&](std::uint32_t from_end) { return stride_from_end(stacked, from_end); };
-  return made_tensor(stacked.type, {size(5), size(3), size(4), size(1)}, {stride(5), stride(3), stride(4), stride(1)});
+  return result_tensor(stacked.type, {size(5), size(3), size(4), size(1)},
+                       {stride(5), stride(3), stride(4), stride(1)});
 }
 
 // Broadcasts the last dimensions to these sizes; missing dimensions count as size 1.
@@ -114,7 +115,7 @@ TensorDesc repeated(const TensorDesc& tensor, const Sizes& sizes) {
   for (auto from_end = static_cast<std::uint32_t>(sizes.size()); from_end > 0; --from_end) {
     strides.push_back(stride_from_end(tensor, from_end));
   }
-  return made_tensor(tensor.type, sizes, strides);
+  return result_tensor(tensor.type, sizes, strides);
 }
 
 TensorDesc last_four(const TensorDesc& tensor) {
@@ -125,9 +126,9 @@ TensorDesc last_four(const TensorDesc& tensor) {
 // Splits the heads of {batch, head, row, element} into groups. is_shared: each group has one head, which is repeated.
 TensorDesc grouped(const TensorDesc& heads, std::int64_t group, bool is_shared) {
   const std::int64_t count = is_shared ? heads.sizes[1] : heads.sizes[1] / group;
-  return made_tensor(heads.type, {heads.sizes[0], count, group, heads.sizes[2], heads.sizes[3]},
-                     {heads.strides[0], is_shared ? heads.strides[1] : group * heads.strides[1],
-                      is_shared ? 0 : heads.strides[1], heads.strides[2], heads.strides[3]});
+  return result_tensor(heads.type, {heads.sizes[0], count, group, heads.sizes[2], heads.sizes[3]},
+                       {heads.strides[0], is_shared ? heads.strides[1] : group * heads.strides[1],
+                        is_shared ? 0 : heads.strides[1], heads.strides[2], heads.strides[3]});
 }
 
 HeadStrides bytes_of_heads(const TensorDesc& tensor) {
@@ -298,9 +299,9 @@ class Composition {
     }
     const TensorDesc rows = list_.tensor(value);
     const TensorDesc bias = desc_.tensors[attentions::kBias].tensor;
-    list_.see(attentions::kBias, made_tensor(bias.type, {size_from_end(bias, 1)}, {stride_from_end(bias, 1)}));
+    list_.see(attentions::kBias, result_tensor(bias.type, {size_from_end(bias, 1)}, {stride_from_end(bias, 1)}));
     const std::uint32_t added = slice(attentions::kBias, 0, first_bias, heads * rows.sizes[3]);
-    list_.see(added, made_tensor(bias.type, {heads, 1, rows.sizes[3]}, {rows.sizes[3], 0, 1}));
+    list_.see(added, result_tensor(bias.type, {heads, 1, rows.sizes[3]}, {rows.sizes[3], 0, 1}));
     return list_.add("ELEMENT_WISE_ADD", {value, added}, type_, rows);
   }
 
@@ -322,9 +323,9 @@ class Composition {
       step.heads = sizes_.shared_heads;
       step.rows = sizes_.keys;
       step.width = elements;
-      const TensorDesc& made = is_wanted ? present : all;
+      const TensorDesc& built = is_wanted ? present : all;
       const std::uint32_t value =
-          list_.add_internal(kAppend, {given(past), fresh, attentions::kLengths}, std::span(&made, 1), bytes_of(step));
+          list_.add_internal(kAppend, {given(past), fresh, attentions::kLengths}, std::span(&built, 1), bytes_of(step));
       return is_wanted ? finish(value) : value;
     }
     const bool has_past = has(past) && sizes_.past_keys != 0;
@@ -395,17 +396,18 @@ class Composition {
       list_.set_output(0, value);
       return;
     }
-    std::vector<std::uint32_t> made;
+    std::vector<std::uint32_t> built;
     for (std::int64_t first = 0; first < sizes_.queries; first += most) {
       const std::int64_t count = std::min(most, sizes_.queries - first);
       const TensorDesc tokens = packed_tensor(type_, {sizes_.batches, count, sizes_.heads * sizes_.width});
-      made.push_back(add_queries(slice(q, 2, first, count), k, v, first, count, heads_of_tokens(tokens, sizes_.heads)));
-      list_.see(made.back(), tokens);
+      built.push_back(
+          add_queries(slice(q, 2, first, count), k, v, first, count, heads_of_tokens(tokens, sizes_.heads)));
+      list_.see(built.back(), tokens);
     }
     const TensorDesc& output = desc_.output().tensor;
     const TensorDesc joined =
         repeated(output, {size_from_end(output, 3), size_from_end(output, 2), size_from_end(output, 1)});
-    list_.set_output(0, list_.add_as("JOIN", made, joined, {{.field = "Axis", .numbers = {Scalar(u64{1})}}}));
+    list_.set_output(0, list_.add_as("JOIN", built, joined, {{.field = "Axis", .numbers = {Scalar(u64{1})}}}));
   }
 
   std::uint32_t add_queries(std::uint32_t q, std::uint32_t k, std::uint32_t v, std::int64_t first, std::int64_t count,
@@ -434,11 +436,11 @@ class Composition {
         list_.add_internal(kRows, {scores, given(attentions::kRelativeBias), mask(), given(attentions::kLengths)},
                            results, bytes_of(step));
     const std::uint32_t sums = multiply(powers, v, false, 1, sizes_.width);
-    const TensorDesc made = grouped(result, step_.group, false);
+    const TensorDesc built = grouped(result, step_.group, false);
     if (type_ == DataType::FLOAT32) {
-      return list_.add_as("ELEMENT_WISE_DIVIDE", {sums, powers + 1}, made, {});
+      return list_.add_as("ELEMENT_WISE_DIVIDE", {sums, powers + 1}, built, {});
     }
-    return list_.add_as("CAST", {list_.add("ELEMENT_WISE_DIVIDE", {sums, powers + 1}, DataType::FLOAT32, made)}, made,
+    return list_.add_as("CAST", {list_.add("ELEMENT_WISE_DIVIDE", {sums, powers + 1}, DataType::FLOAT32, built)}, built,
                         {});
   }
 

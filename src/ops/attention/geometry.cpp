@@ -103,22 +103,22 @@ std::int64_t rows_of(const OpDesc& desc, const Source& source) {
   return !source.is_given ? 0 : size_from_end(desc.tensors[source.tensor].tensor, source.stacked == 0 ? 2 : 4);
 }
 
-Status set_heads(const OpDesc& desc, Geometry& made) {
+Status set_heads(const OpDesc& desc, Geometry& result) {
   const char* const field = is_newer(desc) ? "QueryHeadCount" : "HeadCount";
-  made.heads = number_of(desc, field).as<u32>();
-  made.shared_heads = is_newer(desc) ? number_of(desc, "KeyValueHeadCount").as<u32>() : made.heads;
-  if (made.heads == 0) {
+  result.heads = number_of(desc, field).as<u32>();
+  result.shared_heads = is_newer(desc) ? number_of(desc, "KeyValueHeadCount").as<u32>() : result.heads;
+  if (result.heads == 0) {
     return invalid({desc.op->name, field}, "is 0; expected at least one head");
   }
-  if (made.shared_heads == 0 || made.heads % made.shared_heads != 0) {
+  if (result.shared_heads == 0 || result.heads % result.shared_heads != 0) {
     return invalid(
         {desc.op->name, "KeyValueHeadCount"},
-        format_text("is {}; expected a divisor of QueryHeadCount, which is {}", made.shared_heads, made.heads));
+        format_text("is {}; expected a divisor of QueryHeadCount, which is {}", result.shared_heads, result.heads));
   }
   return {};
 }
 
-Status set_sources(const OpDesc& desc, Geometry& made) {
+Status set_sources(const OpDesc& desc, Geometry& result) {
   auto query = find_source(desc, "queries", {{kQuery, 0, 0}, {kQueryKey, 2, 0}, {kQueryKeyValue, 3, 0}}, false);
   ANYDML_TRY(query);
   auto key = find_source(desc, "keys", {{kKey, 0, 0}, {kQueryKey, 2, 1}, {kKeyValue, 2, 0}, {kQueryKeyValue, 3, 1}},
@@ -127,65 +127,65 @@ Status set_sources(const OpDesc& desc, Geometry& made) {
   auto value = find_source(desc, "values", {{kValue, 0, 0}, {kKeyValue, 2, 1}, {kQueryKeyValue, 3, 2}},
                            has_tensor(desc, kPastValue));
   ANYDML_TRY(value);
-  made.query = query.value();
-  made.key = key.value();
-  made.value = value.value();
+  result.query = query.value();
+  result.key = key.value();
+  result.value = value.value();
   return {};
 }
 
-Status set_rows(const OpDesc& desc, Geometry& made) {
-  const auto of_query = row_elements(desc, made.query, made.heads);
+Status set_rows(const OpDesc& desc, Geometry& result) {
+  const auto of_query = row_elements(desc, result.query, result.heads);
   ANYDML_TRY(of_query);
-  made.depth = of_query.value();
-  made.width = size_from_end(desc.tensors[kPastValue].tensor, 1);
-  if (made.value.is_given) {
-    const auto of_value = row_elements(desc, made.value, made.shared_heads);
+  result.depth = of_query.value();
+  result.width = size_from_end(desc.tensors[kPastValue].tensor, 1);
+  if (result.value.is_given) {
+    const auto of_value = row_elements(desc, result.value, result.shared_heads);
     ANYDML_TRY(of_value);
-    made.width = of_value.value();
+    result.width = of_value.value();
   }
-  made.batches = size_from_end(desc.output().tensor, 3);
-  made.queries = size_from_end(desc.output().tensor, 2);
-  made.new_keys = rows_of(desc, made.key);
+  result.batches = size_from_end(desc.output().tensor, 3);
+  result.queries = size_from_end(desc.output().tensor, 2);
+  result.new_keys = rows_of(desc, result.key);
   const auto past = [&](Position position) {
     return has_tensor(desc, position) ? size_from_end(desc.tensors[position].tensor, 2) : 0;
   };
-  made.past_keys = past(kPastKey);
-  if (const std::int64_t values = rows_of(desc, made.value);
-      values != made.new_keys || past(kPastValue) != made.past_keys) {
-    const OpTensor& tensor = desc.tensors[made.value.is_given ? made.value.tensor : kPastValue];
+  result.past_keys = past(kPastKey);
+  if (const std::int64_t values = rows_of(desc, result.value);
+      values != result.new_keys || past(kPastValue) != result.past_keys) {
+    const OpTensor& tensor = desc.tensors[result.value.is_given ? result.value.tensor : kPastValue];
     return invalid(desc, tensor,
                    format_text("values have {} rows and {} past rows; expected {} and {}, as for the keys", values,
-                               past(kPastValue), made.new_keys, made.past_keys));
+                               past(kPastValue), result.new_keys, result.past_keys));
   }
-  made.keys = made.past_keys + made.new_keys;
+  result.keys = result.past_keys + result.new_keys;
   if (const OpTensor& present = desc.outputs()[1]; has_tensor(desc, kLengths) && present.present) {
-    made.keys = size_from_end(present.tensor, 2);
+    result.keys = size_from_end(present.tensor, 2);
   }
   return {};
 }
 
-Status check_present(const OpDesc& desc, const Geometry& made, const OpTensor& present, std::int64_t elements) {
-  const bool is_new_alone = !has_tensor(desc, kLengths) && size_from_end(present.tensor, 2) == made.new_keys;
+Status check_present(const OpDesc& desc, const Geometry& result, const OpTensor& present, std::int64_t elements) {
+  const bool is_new_alone = !has_tensor(desc, kLengths) && size_from_end(present.tensor, 2) == result.new_keys;
   return check_sizes(desc, present,
-                     {made.batches, made.shared_heads, is_new_alone ? made.new_keys : made.keys, elements});
+                     {result.batches, result.shared_heads, is_new_alone ? result.new_keys : result.keys, elements});
 }
 
-Status check_mask(const OpDesc& desc, Geometry& made) {
-  made.mask = static_cast<MaskKind>(number_of(desc, "MaskType").as<u32>());
-  if (made.mask == MaskKind::none) {
+Status check_mask(const OpDesc& desc, Geometry& result) {
+  result.mask = static_cast<MaskKind>(number_of(desc, "MaskType").as<u32>());
+  if (result.mask == MaskKind::none) {
     return {};
   }
   const OpTensor& mask = desc.tensors[kMask];
   if (!mask.present) {
     return invalid(desc, mask, "is absent; expected a mask, because MaskType is not NONE");
   }
-  if (made.mask == MaskKind::boolean) {
-    return check_repeated(desc, mask, {made.batches, made.heads, made.queries, made.keys});
+  if (result.mask == MaskKind::boolean) {
+    return check_repeated(desc, mask, {result.batches, result.heads, result.queries, result.keys});
   }
-  const std::vector<std::int64_t> sizes = made.mask == MaskKind::key_length ? std::vector{std::int64_t{1}, made.batches}
-                                          : made.mask == MaskKind::key_end_start
-                                              ? std::vector{std::int64_t{2}, made.batches}
-                                              : std::vector{3 * made.batches + 2};
+  const std::vector<std::int64_t> sizes =
+      result.mask == MaskKind::key_length      ? std::vector{std::int64_t{1}, result.batches}
+      : result.mask == MaskKind::key_end_start ? std::vector{std::int64_t{2}, result.batches}
+                                               : std::vector{3 * result.batches + 2};
   return check_sizes(desc, mask, sizes);
 }
 
@@ -196,31 +196,33 @@ bool has_tensor(const OpDesc& desc, Position position) {
 }
 
 Result<Geometry> geometry_of(const OpDesc& desc) {
-  Geometry made;
-  ANYDML_TRY(set_heads(desc, made));
-  ANYDML_TRY(set_sources(desc, made));
-  ANYDML_TRY(set_rows(desc, made));
-  ANYDML_TRY(check_source(desc, made.query, made.batches, made.queries, made.heads, made.depth));
-  if (made.key.is_given) {
-    ANYDML_TRY(check_source(desc, made.key, made.batches, made.new_keys, made.shared_heads, made.depth));
+  Geometry result;
+  ANYDML_TRY(set_heads(desc, result));
+  ANYDML_TRY(set_sources(desc, result));
+  ANYDML_TRY(set_rows(desc, result));
+  ANYDML_TRY(check_source(desc, result.query, result.batches, result.queries, result.heads, result.depth));
+  if (result.key.is_given) {
+    ANYDML_TRY(check_source(desc, result.key, result.batches, result.new_keys, result.shared_heads, result.depth));
   }
-  if (made.value.is_given) {
-    ANYDML_TRY(check_source(desc, made.value, made.batches, made.new_keys, made.shared_heads, made.width));
+  if (result.value.is_given) {
+    ANYDML_TRY(check_source(desc, result.value, result.batches, result.new_keys, result.shared_heads, result.width));
   }
-  ANYDML_TRY(check_sizes(desc, desc.output(), {made.batches, made.queries, made.heads * made.width}));
+  ANYDML_TRY(check_sizes(desc, desc.output(), {result.batches, result.queries, result.heads * result.width}));
   ANYDML_TRY(check_sizes(desc, desc.tensors[kBias],
-                         {made.heads * made.depth + made.shared_heads * (made.depth + made.width)}));
-  ANYDML_TRY(check_sizes(desc, desc.tensors[kPastKey], {made.batches, made.shared_heads, made.past_keys, made.depth}));
+                         {result.heads * result.depth + result.shared_heads * (result.depth + result.width)}));
   ANYDML_TRY(
-      check_sizes(desc, desc.tensors[kPastValue], {made.batches, made.shared_heads, made.past_keys, made.width}));
+      check_sizes(desc, desc.tensors[kPastKey], {result.batches, result.shared_heads, result.past_keys, result.depth}));
+  ANYDML_TRY(check_sizes(desc, desc.tensors[kPastValue],
+                         {result.batches, result.shared_heads, result.past_keys, result.width}));
   if (has_tensor(desc, kLengths)) {
-    ANYDML_TRY(check_sizes(desc, desc.tensors[kLengths], {made.batches}));
+    ANYDML_TRY(check_sizes(desc, desc.tensors[kLengths], {result.batches}));
   }
-  ANYDML_TRY(check_present(desc, made, desc.outputs()[1], made.depth));
-  ANYDML_TRY(check_present(desc, made, desc.outputs()[2], made.width));
-  ANYDML_TRY(check_repeated(desc, desc.tensors[kRelativeBias], {made.batches, made.heads, made.queries, made.keys}));
-  ANYDML_TRY(check_mask(desc, made));
-  return made;
+  ANYDML_TRY(check_present(desc, result, desc.outputs()[1], result.depth));
+  ANYDML_TRY(check_present(desc, result, desc.outputs()[2], result.width));
+  ANYDML_TRY(
+      check_repeated(desc, desc.tensors[kRelativeBias], {result.batches, result.heads, result.queries, result.keys}));
+  ANYDML_TRY(check_mask(desc, result));
+  return result;
 }
 
 }  // namespace anydml::attentions

@@ -139,7 +139,7 @@ Result<Decomposition> decompose_adam(const OpDesc& desc) {
         {{.field = "Alpha", .numbers = {Scalar(f64{factor})}}, {.field = "Beta", .numbers = {Scalar(-0.0)}}});
   };
   // The FLOAT32 value that is, or will be cast to, this output.
-  const auto made = [&](std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output) {
+  const auto built = [&](std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output) {
     const TensorDesc& tensor = desc.outputs()[output].tensor;
     if (tensor.type == DataType::FLOAT32) {
       const std::uint32_t value = list.add_as(op, sources, tensor, {});
@@ -154,14 +154,14 @@ Result<Decomposition> decompose_adam(const OpDesc& desc) {
   const auto beta2 = number_of(desc, "Beta2").as<f32>();
   const std::uint32_t gradient = wide(kGradient);
   const std::uint32_t first =
-      made("ELEMENT_WISE_ADD", {times(wide(kFirstMoment), beta1), times(gradient, 1 - beta1)}, kFirstMoment);
+      built("ELEMENT_WISE_ADD", {times(wide(kFirstMoment), beta1), times(gradient, 1 - beta1)}, kFirstMoment);
   const std::uint32_t square = add("ELEMENT_WISE_MULTIPLY", {times(gradient, 1 - beta2), gradient});
-  const std::uint32_t second = made("ELEMENT_WISE_ADD", {times(wide(kSecondMoment), beta2), square}, kSecondMoment);
+  const std::uint32_t second = built("ELEMENT_WISE_ADD", {times(wide(kSecondMoment), beta2), square}, kSecondMoment);
   const std::uint32_t root = list.add(
       "ACTIVATION_LINEAR", {add("ELEMENT_WISE_SQRT", {second})}, DataType::FLOAT32, whole,
       {{.field = "Alpha", .numbers = {Scalar(1.0)}}, {.field = "Beta", .numbers = {number_of(desc, "Epsilon")}}});
   const std::uint32_t step = add("ELEMENT_WISE_DIVIDE", {add("ELEMENT_WISE_MULTIPLY", {first, rate}), root});
-  made("ELEMENT_WISE_SUBTRACT", {wide(kParameters), step}, kParameters);
+  built("ELEMENT_WISE_SUBTRACT", {wide(kParameters), step}, kParameters);
   return list.finish();
 }
 

@@ -13,9 +13,9 @@ namespace {
 std::int64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::int64_t>(element_size(tensor.type)); }
 
 std::vector<Scalar> scalars(std::span<const std::int64_t> numbers) {
-  std::vector<Scalar> made;
-  std::ranges::transform(numbers, std::back_inserter(made), [](std::int64_t number) { return Scalar(number); });
-  return made;
+  std::vector<Scalar> result;
+  std::ranges::transform(numbers, std::back_inserter(result), [](std::int64_t number) { return Scalar(number); });
+  return result;
 }
 
 OpAttribute attribute(std::string_view field, std::span<const Scalar> numbers) {

@@ -253,7 +253,7 @@ struct LocalResponse {
 Result<LocalResponse> add_local_response(const OpDesc& desc, DecompositionBuilder& list) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const u32 size = number_of(desc, "LocalSize").as<u32>();
-  LocalResponse made{
+  LocalResponse built{
       .window = {.windowed = is_set(desc, "CrossChannel") ? 1U << kChannel : dimensions_from(kChannel + 1, input.rank),
                  .unused = 0,
                  .before = (std::int64_t{size} - 1) / 2,
@@ -262,16 +262,16 @@ Result<LocalResponse> add_local_response(const OpDesc& desc, DecompositionBuilde
       .factor = number_of(desc, "Alpha").as<f32>() / static_cast<f32>(size),
       .base = 0,
       .divisor = 0};
-  made.sums.type = DataType::FLOAT32;
-  if (!set_packed_strides(made.sums)) {
+  built.sums.type = DataType::FLOAT32;
+  if (!set_packed_strides(built.sums)) {
     return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
   }
   const std::uint32_t squares =
-      list.add_internal(kWindowSquares, {0}, std::span(&made.sums, 1), std::as_bytes(std::span(&made.window, 1)));
-  made.base = multiple_of(squares, Scalar(f64{made.factor}), number_of(desc, "Bias"), list);
-  made.divisor = list.add("ELEMENT_WISE_CONSTANT_POW", {made.base}, DataType::FLOAT32, made.sums,
-                          {{.field = "Exponent", .numbers = {number_of(desc, "Beta")}}});
-  return made;
+      list.add_internal(kWindowSquares, {0}, std::span(&built.sums, 1), std::as_bytes(std::span(&built.window, 1)));
+  built.base = multiple_of(squares, Scalar(f64{built.factor}), number_of(desc, "Bias"), list);
+  built.divisor = list.add("ELEMENT_WISE_CONSTANT_POW", {built.base}, DataType::FLOAT32, built.sums,
+                           {{.field = "Exponent", .numbers = {number_of(desc, "Beta")}}});
+  return built;
 }
 
 Result<Decomposition> decompose_local_response(const OpDesc& desc) {

@@ -95,8 +95,8 @@ class BatchParts {
     const std::uint32_t root = root_of_variance();
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScaleOfGradient), root);
     const Sums of = sums(wide(kGivenMean));
-    made("ELEMENT_WISE_DIVIDE", {of.products, root}, 1);
-    made("ELEMENT_WISE_MULTIPLY", {wide(kInputGradient), factor}, 0);
+    built("ELEMENT_WISE_DIVIDE", {of.products, root}, 1);
+    built("ELEMENT_WISE_MULTIPLY", {wide(kInputGradient), factor}, 0);
     return list_.finish();
   }
 
@@ -112,11 +112,11 @@ class BatchParts {
     const std::uint32_t slope = small("ELEMENT_WISE_DIVIDE", small("ELEMENT_WISE_DIVIDE", of.products, count), spread);
     const std::uint32_t shift =
         small("ELEMENT_WISE_MULTIPLY", small("ELEMENT_WISE_SUBTRACT", of.mean, wide(kGivenMean)), of.gradients);
-    made("ELEMENT_WISE_DIVIDE", {small("ELEMENT_WISE_ADD", of.products, shift), root}, 1);
+    built("ELEMENT_WISE_DIVIDE", {small("ELEMENT_WISE_ADD", of.products, shift), root}, 1);
     const std::uint32_t centred = at_input("ELEMENT_WISE_SUBTRACT", wide(kInputGradient), mean_gradient);
     const std::uint32_t share =
         at_input("ELEMENT_WISE_MULTIPLY", at_input("ELEMENT_WISE_SUBTRACT", wide(kInput), of.mean), slope);
-    made("ELEMENT_WISE_MULTIPLY", {at_input("ELEMENT_WISE_SUBTRACT", centred, share), factor}, 0);
+    built("ELEMENT_WISE_MULTIPLY", {at_input("ELEMENT_WISE_SUBTRACT", centred, share), factor}, 0);
     return list_.finish();
   }
 
@@ -137,8 +137,8 @@ class BatchParts {
   }
 
   // Adds an operator whose FLOAT32 result is, or is converted to, this output of the whole operator.
-  std::uint32_t made(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
-                     const std::vector<OpAttribute>& attributes = {}) {
+  std::uint32_t built(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
+                      const std::vector<OpAttribute>& attributes = {}) {
     const TensorDesc& tensor = desc_.outputs()[output].tensor;
     if (tensor.type == DataType::FLOAT32) {
       const std::uint32_t value = list_.add_as(op, sources, tensor, attributes);
@@ -159,7 +159,7 @@ class BatchParts {
       attributes = {{.field = "Function", .numbers = {Scalar(value)}}, {.field = "Axes", .numbers = axes_}};
     }
     return output == kNoOutput ? list_.add(op, {elements}, DataType::FLOAT32, reduced_, attributes)
-                               : made(op, {elements}, output, attributes);
+                               : built(op, {elements}, output, attributes);
   }
 
   struct Moments {

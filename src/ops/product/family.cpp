@@ -235,8 +235,8 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
     return products::decompose_convolution(desc, device);
   }
   if (device.half_products) {
-    if (auto made = products::half_parts(desc); made.has_value()) {
-      return std::move(*made);
+    if (auto built = products::half_parts(desc); built.has_value()) {
+      return std::move(*built);
     }
   }
   const TensorDesc& output = desc.output().tensor;

@@ -114,13 +114,13 @@ Result<Decomposition> decompose_integer_convolution(const OpDesc& desc, const In
     filter = list.add_internal(kIntegerFilter, {filter}, std::span(&packed.value(), 1),
                                std::as_bytes(std::span(&packing, 1)), true);
   }
-  const std::uint32_t made =
+  const std::uint32_t result =
       list.add_internal(kIntegerConvolution,
                         {filter, value(IntegerOperand::b), value(IntegerOperand::a_zero), value(IntegerOperand::b_zero),
                          value(IntegerOperand::a_scale), value(IntegerOperand::b_scale), value(IntegerOperand::bias),
                          value(IntegerOperand::output_scale), value(IntegerOperand::output_zero)},
                         std::span(&desc.output().tensor, 1), bytes);
-  list.set_output(0, made);
+  list.set_output(0, result);
   return list.finish();
 }
 

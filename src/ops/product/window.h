@@ -113,31 +113,31 @@ struct WindowClass {
             .output_move = along.stride,
             .tap_move = is_flipped ? -along.dilation : along.dilation};
   }
-  WindowClass made{.outputs = (along.output - number + along.stride - 1) / along.stride,
-                   .first_output = number,
-                   .output_stride = along.stride,
-                   .taps = {.first = 0, .step = 1, .count = 0, .before = 0},
-                   .first = 0,
-                   .output_move = 1,
-                   .tap_move = 0};
+  WindowClass result{.outputs = (along.output - number + along.stride - 1) / along.stride,
+                     .first_output = number,
+                     .output_stride = along.stride,
+                     .taps = {.first = 0, .step = 1, .count = 0, .before = 0},
+                     .first = 0,
+                     .output_move = 1,
+                     .tap_move = 0};
   // Tap k contributes if number + padding - k * dilation is a multiple of the stride.
   const std::int64_t common = std::gcd(along.stride, along.dilation);
   const std::int64_t start = number + along.padding;
   if (start % common != 0) {
-    return made;
+    return result;
   }
   const std::int64_t period = along.stride / common;
   const auto factor = static_cast<std::uint64_t>(inverse_modulo(along.dilation / common, period));
   const auto group = static_cast<std::int64_t>(static_cast<std::uint64_t>(start / common % period) * factor %
                                                static_cast<std::uint64_t>(period));
   if (group >= along.taps) {
-    return made;
+    return result;
   }
-  made.taps = taps_of_group(windows, axis, group);
-  const std::int64_t nearest = is_flipped ? group + (made.taps.count - 1) * period : group;
-  made.first = (start - nearest * along.dilation) / along.stride;
-  made.tap_move = is_flipped ? along.dilation / common : -(along.dilation / common);
-  return made;
+  result.taps = taps_of_group(windows, axis, group);
+  const std::int64_t nearest = is_flipped ? group + (result.taps.count - 1) * period : group;
+  result.first = (start - nearest * along.dilation) / along.stride;
+  result.tap_move = is_flipped ? along.dilation / common : -(along.dilation / common);
+  return result;
 }
 
 // The classes of one output along all dimensions.
@@ -155,13 +155,13 @@ struct WindowClasses {
 }
 
 [[nodiscard]] constexpr WindowClasses window_classes_of(const Windows& windows, std::int64_t number) {
-  WindowClasses made{};
+  WindowClasses result{};
   for (std::uint32_t i = kWindowAxes; i-- > 0;) {
     const std::int64_t count = window_classes(windows, i);
-    made.axes[i] = window_class(windows, i, number % count);
+    result.axes[i] = window_class(windows, i, number % count);
     number /= count;
   }
-  return made;
+  return result;
 }
 
 // The packed filter contains the taps of one group after another. This is the number of taps before those of these

@@ -121,15 +121,15 @@ Status check(const OpDesc& desc) {
 
 RecurrentActivation activation_of(const schema::Described& nested) {
   const auto* const found = std::ranges::find(kActivations, nested.op->name);
-  RecurrentActivation made{.function = static_cast<RecurrentFunction>(found - std::begin(kActivations)), .values = {}};
+  RecurrentActivation built{.function = static_cast<RecurrentFunction>(found - std::begin(kActivations)), .values = {}};
   std::size_t next = 0;
   for (std::size_t i = 0; i < nested.op->fields.size(); ++i) {
-    if (facts::is_attribute(nested.op->fields[i].kind) && next < std::size(made.values)) {
+    if (facts::is_attribute(nested.op->fields[i].kind) && next < std::size(built.values)) {
       const std::vector<Scalar>& numbers = nested.arguments[i].numbers;
-      made.values[next++] = numbers.empty() ? 0.0F : numbers.front().as<f32>();
+      built.values[next++] = numbers.empty() ? 0.0F : numbers.front().as<f32>();
     }
   }
-  return made;
+  return built;
 }
 
 // Everything except the strides.
@@ -168,13 +168,13 @@ Error too_large(const OpDesc& desc) {
 }
 
 Result<TensorDesc> packed_tensor(const OpDesc& desc, std::initializer_list<std::int64_t> sizes) {
-  TensorDesc made{
+  TensorDesc built{
       .type = DataType::FLOAT32, .rank = static_cast<std::uint32_t>(sizes.size()), .sizes = {}, .strides = {}};
-  std::ranges::copy(sizes, made.sizes);
-  if (!set_packed_strides(made)) {
+  std::ranges::copy(sizes, built.sizes);
+  if (!set_packed_strides(built)) {
     return too_large(desc);
   }
-  return made;
+  return built;
 }
 
 // Multiplies the inputs of all time steps by the weights: {directions, steps, rows, gates * units}.

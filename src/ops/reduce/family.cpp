@@ -171,7 +171,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 // Whether a reduction can consume elements while they are computed, in memory order. A reduction that jumps often would
 // read every operand of the joined step in short pieces, and so would threads that share rows of many columns. That
 // takes longer than writing the elements and reading them again, unless everything is small.
-bool takes_made(const ReduceStep& step) {
+bool takes_computed(const ReduceStep& step) {
   constexpr std::int64_t kSmall = 1 << 16;        // in elements
   constexpr std::int64_t kShortRun = 64;          // elements between two jumps
   constexpr std::int64_t kLongRun = 1 << 14;      // worth a jump
@@ -200,7 +200,7 @@ Joins joins(const OpDesc& desc, const DeviceTraits&) {
   for (std::uint32_t i = step.kept_rank; i-- > 0; stride *= step.kept[i].size) {
     in_order = in_order && (step.kept[i].size == 1 || step.kept[i].output == stride);
   }
-  const bool takes = step.count > 1 && is_packed(input) && takes_made(step);
+  const bool takes = step.count > 1 && is_packed(input) && takes_computed(step);
   return {.inputs = takes ? 1U : 0U, .outputs = in_order ? 1U : 0U};
 }
 

@@ -155,10 +155,10 @@ class Attention final : public cpu::Prepared {
       const QueryRange own = panel_of(range, i);
       alignas(64) f32 totals[kScorePeriod];
       scores_.raise(own, masks(operands), scores + i * scores_step, finds ? greatest[i] : nullptr, room, totals);
-      f32* const made = outputs + i * outputs_step;
-      multiply(values, step_.width, step_.keys, scores + i * scores_step, own.count, made);
-      kernels_.divide(made, step_.width * beside_, totals);
-      store(own, made, operands[kOutput], room);
+      f32* const computed = outputs + i * outputs_step;
+      multiply(values, step_.width, step_.keys, scores + i * scores_step, own.count, computed);
+      kernels_.divide(computed, step_.width * beside_, totals);
+      store(own, computed, operands[kOutput], room);
     }
   }
 
@@ -223,8 +223,8 @@ class Attention final : public cpu::Prepared {
   void run_query(const QueryRange& range, std::byte* const* operands, f32* scratch) const {
     f32* const scores = scratch;
     f32* const query = scores + buffers_.scores;
-    f32* const made = query + buffers_.queries;
-    f32* const room = made + buffers_.outputs;
+    f32* const computed = query + buffers_.queries;
+    f32* const room = computed + buffers_.outputs;
     const std::byte* const q = operands[kQ] + step_.q.at(range.batch, range.head, range.first, 0);
     for (std::int64_t i = 0; i < step_.depth; ++i) {
       query[i] = load(q + i * step_.q.column, step_.type);
@@ -249,19 +249,19 @@ class Attention final : public cpu::Prepared {
     std::fill(scores + step_.keys, scores + buffers_.scores, 0.0F);
     scores_.raise(range, masks(operands), scores, nullptr, room, totals);
     if (rows != nullptr && (step_.v.column == bytes || step_.width == 1)) {
-      rows->along(scores, values, step_.v.row, step_.keys, step_.width, made);
+      rows->along(scores, values, step_.v.row, step_.keys, step_.width, computed);
     } else {
       for (std::int64_t column = 0; column < step_.width; ++column) {
-        made[column] = sum_of_products(
+        computed[column] = sum_of_products(
             step_.keys, [&](std::int64_t k) { return scores[k]; },
             [&](std::int64_t k) { return load(values + k * step_.v.row + column * step_.v.column, key_type_); });
       }
     }
     for (std::int64_t i = step_.width; i < buffers_.outputs; ++i) {
-      made[i] = 0.0F;
+      computed[i] = 0.0F;
     }
-    kernels_.divide(made, buffers_.outputs, totals);
-    store_row(made, step_.width, operands[kOutput] + step_.output.at(range.batch, range.head, range.first, 0));
+    kernels_.divide(computed, buffers_.outputs, totals);
+    store_row(computed, step_.width, operands[kOutput] + step_.output.at(range.batch, range.head, range.first, 0));
   }
 
   AttentionStep step_;

@@ -55,14 +55,14 @@ ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::
     ANYDML_EACH_VECTOR shifted[i] = vreinterpretq_f64_s64(vshlq_n_s64(vreinterpretq_s64_f64(shifted[i]), 52));
     ANYDML_EACH_VECTOR r[i] = vfmaq_f64(r[i], r4[i], middle[i]);
     ANYDML_EACH_VECTOR r[i] = vfmaq_f64(shifted[i], r[i], shifted[i]);
-    float32x4_t made[kPowerVectors / 2];
+    float32x4_t computed[kPowerVectors / 2];
     _Pragma("GCC unroll 4") for (int i = 0; i < kPowerVectors / 2; ++i) {
-      made[i] = vcvt_high_f32_f64(vcvt_f32_f64(r[2 * i]), r[2 * i + 1]);
-      vst1q_f32(scores + first + 4 * i, made[i]);
+      computed[i] = vcvt_high_f32_f64(vcvt_f32_f64(r[2 * i]), r[2 * i + 1]);
+      vst1q_f32(scores + first + 4 * i, computed[i]);
     }
     if (sums != nullptr) {
       _Pragma("GCC unroll 4") for (int i = 0; i < kPowerVectors / 2; ++i) {
-        vst1q_f32(sums + lane + 4 * i, vaddq_f32(vld1q_f32(sums + lane + 4 * i), made[i]));
+        vst1q_f32(sums + lane + 4 * i, vaddq_f32(vld1q_f32(sums + lane + 4 * i), computed[i]));
       }
       lane = lane + 2 * kPowerVectors == period ? 0 : lane + 2 * kPowerVectors;
     }

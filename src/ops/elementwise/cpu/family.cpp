@@ -28,13 +28,13 @@ void open(cpu::Target target) {
   if (table != nullptr) {
     return;
   }
-  auto made = std::make_unique<KernelTable>(generic_kernels());
+  auto computed = std::make_unique<KernelTable>(generic_kernels());
   for (const KernelTarget& vectors : vector_targets()) {
     if (vectors.target == target) {
-      vectors.replace(*made);
+      vectors.replace(*computed);
     }
   }
-  table = made.release();
+  table = computed.release();
 }
 
 // A single instruction whose result is stored; its kernel processes whole tiles.

@@ -182,7 +182,7 @@ HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs
   std::byte* const to = output + first * sizeof(T);
   std::array<const f32*, sizeof...(kInputs)> from = {
       reinterpret_cast<const f32*>(inputs[kInputs] + first * sizeof(T))...};
-  f32* made = reinterpret_cast<f32*>(to);
+  f32* computed = reinterpret_cast<f32*>(to);
   if constexpr (kStaged) {
     const auto stage = [&]<std::size_t i>() HWY_ATTR {
       const std::byte* const bytes = inputs[i] + first * sizeof(T);
@@ -195,12 +195,12 @@ HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs
     };
     (stage.template operator()<kInputs>(), ...);
     from = {staged[kInputs]...};
-    made = results;
+    computed = results;
   }
   if constexpr (kIsQuick<T, Of, decltype(*from[kInputs])...>) {
-    run_quickly<T>(scalar.of, made, flags, part, from, indices);
+    run_quickly<T>(scalar.of, computed, flags, part, from, indices);
   } else {
-    run_slowly<T>(scalar.of, made, flags, part, from, indices);
+    run_slowly<T>(scalar.of, computed, flags, part, from, indices);
   }
   if constexpr (kStaged && kHalf) {
     narrow_halves(results, to, part);
@@ -256,8 +256,8 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
   static_assert(std::is_trivially_copyable_v<Of>);
   static std::atomic<const HalfTable<Of>*> tables[std::is_empty_v<Of> ? 1 : kMostTables] = {};
   for (std::atomic<const HalfTable<Of>*>& entry : tables) {
-    const HalfTable<Of>* made = entry.load(std::memory_order_acquire);
-    if (made == nullptr) {
+    const HalfTable<Of>* computed = entry.load(std::memory_order_acquire);
+    if (computed == nullptr) {
       if (count < kWorthTable<Of>) {
         return nullptr;
       }
@@ -271,13 +271,13 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
       auto* const bytes = reinterpret_cast<std::byte*>(fresh->results);
       const std::byte* const inputs[] = {bytes};
       run_function(scalar, inputs, bytes, kHalves, std::make_index_sequence<1>{});
-      if (entry.compare_exchange_strong(made, fresh.get(), std::memory_order_acq_rel)) {
+      if (entry.compare_exchange_strong(computed, fresh.get(), std::memory_order_acq_rel)) {
         return fresh.release()->results;
       }
     }
     // Another thread may have built it. Compared by bits, since -0 and 0 differ here.
-    if (std::is_empty_v<Of> || std::memcmp(&made->of, &scalar.of, sizeof(Of)) == 0) {
-      return made->results;
+    if (std::is_empty_v<Of> || std::memcmp(&computed->of, &scalar.of, sizeof(Of)) == 0) {
+      return computed->results;
     }
   }
   return nullptr;

@@ -353,38 +353,38 @@ class Scheduler {
  public:
   Scheduler(std::vector<Operation> operations, const std::vector<Repeated>& repeated, const RunKernels& runs)
       : repeated_(repeated), runs_(runs) {
-    made_.operations = std::move(operations);
+    result_.operations = std::move(operations);
   }
 
   Schedule make() {
-    const std::size_t count = made_.operations.size();
+    const std::size_t count = result_.operations.size();
     for (std::size_t i = 0, end = 0; i < count; i = end) {
-      for (end = i; end < count && end - i < kMostOfRun && made_.operations[end].run != nullptr;) {
+      for (end = i; end < count && end - i < kMostOfRun && result_.operations[end].run != nullptr;) {
         ++end;
       }
       if (end - i >= 2 || end - i == count) {
         add_run(i, end);
       } else {
-        made_.stages.push_back({.is_run = false, .first = i, .count = 0});
+        result_.stages.push_back({.is_run = false, .first = i, .count = 0});
         end = i + 1;
       }
     }
-    return std::move(made_);
+    return std::move(result_);
   }
 
  private:
   void add_run(std::size_t begin, std::size_t end) {
-    const std::size_t first = made_.steps.size();
+    const std::size_t first = result_.steps.size();
     for (std::size_t i = begin; i < end; ++i) {
-      const Operation& operation = made_.operations[i];
+      const Operation& operation = result_.operations[i];
       const auto in_registers = [&](const Source& source) {
-        return i != begin && source == made_.operations[i - 1].target;
+        return i != begin && source == result_.operations[i - 1].target;
       };
       const bool has_second = operation.inputs == 2;
       const bool second_is_in = has_second && in_registers(operation.sources[1]);
       bool first_is_in = in_registers(operation.sources[0]);
       if (!first_is_in && !second_is_in) {
-        made_.steps.push_back({.function = runs_.load, .has_location = true, .location = operation.sources[0]});
+        result_.steps.push_back({.function = runs_.load, .has_location = true, .location = operation.sources[0]});
         first_is_in = true;
       }
       const bool both = first_is_in && has_second && (second_is_in || operation.sources[0] == operation.sources[1]);
@@ -399,14 +399,14 @@ class Scheduler {
       }
       step.function = operation.run->functions[static_cast<std::size_t>(in)];
       operation.run->prepare(operation.attributes, step.scalar.data());
-      made_.steps.push_back(step);
+      result_.steps.push_back(step);
       if (operation.target.is_operand || is_read_again(i, end)) {
-        made_.steps.push_back(
+        result_.steps.push_back(
             {.function = runs_.store, .has_location = true, .stores = true, .location = operation.target});
       }
     }
-    made_.steps.push_back({.function = runs_.end});
-    made_.stages.push_back({.is_run = true, .first = first, .count = made_.steps.size() - first});
+    result_.steps.push_back({.function = runs_.end});
+    result_.stages.push_back({.is_run = true, .first = first, .count = result_.steps.size() - first});
   }
 
   [[nodiscard]] bool is_number(const Source& source) const {
@@ -417,9 +417,9 @@ class Scheduler {
   // Whether the result of operation i, in a buffer, is read by any operation other than the next one in its run, which
   // ends before `end`.
   [[nodiscard]] bool is_read_again(std::size_t i, std::size_t end) const {
-    const Source& target = made_.operations[i].target;
-    for (std::size_t later = i + 1; later < made_.operations.size(); ++later) {
-      const Operation& operation = made_.operations[later];
+    const Source& target = result_.operations[i].target;
+    for (std::size_t later = i + 1; later < result_.operations.size(); ++later) {
+      const Operation& operation = result_.operations[later];
       const bool reads = std::find(operation.sources, operation.sources + operation.inputs, target) !=
                          operation.sources + operation.inputs;
       if (reads && (later != i + 1 || later >= end)) {
@@ -434,7 +434,7 @@ class Scheduler {
 
   const std::vector<Repeated>& repeated_;
   const RunKernels& runs_;
-  Schedule made_;
+  Schedule result_;
 };
 
 }  // namespace

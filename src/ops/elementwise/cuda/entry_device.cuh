@@ -208,7 +208,7 @@ __device__ inline void compute_vector(const Scalar& scalar, const Element& eleme
   const auto of_element = [&](int i) {
     return [&element, i]<class T, int kInput>() { return element.template operator()<T, kInput>(i); };
   };
-  Output made[kElements];
+  Output computed[kElements];
   u32 hard = 0;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
@@ -218,9 +218,9 @@ __device__ inline void compute_vector(const Scalar& scalar, const Element& eleme
       const bool asks =
           Types::call([&](auto... x) { return asks_after<Output>(scalar.of, first, widen(x)...); }, of_element(i));
       hard |= static_cast<u32>(asks) << i;
-      made[i] = rounded<Output>(first);
+      computed[i] = rounded<Output>(first);
     } else {
-      made[i] = Types::call(scalar, of_element(i));
+      computed[i] = Types::call(scalar, of_element(i));
     }
   }
   if constexpr (kMayBeHard<Scalar>) {
@@ -228,14 +228,15 @@ __device__ inline void compute_vector(const Scalar& scalar, const Element& eleme
 #pragma unroll
       for (int i = 0; i < kElements; ++i) {
         if ((hard >> i & 1) != 0) {
-          made[i] = Types::call([&](auto... x) { return after_all<Output>(scalar.of, widen(x)...); }, of_element(i));
+          computed[i] =
+              Types::call([&](auto... x) { return after_all<Output>(scalar.of, widen(x)...); }, of_element(i));
         }
       }
     }
   }
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    insert<Output>(results, i, __builtin_bit_cast(bits_t<Output>, made[i]));
+    insert<Output>(results, i, __builtin_bit_cast(bits_t<Output>, computed[i]));
   }
 }
 

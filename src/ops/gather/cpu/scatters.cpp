@@ -27,9 +27,9 @@ struct ScatterCut {
 };
 
 ScatterCut cut(const GatherStep& step, std::int64_t threads) {
-  ScatterCut made{.loop = kMaxRank, .loop_parts = 1, .run_parts = 1, .target_parts = 1, .targets = 1};
+  ScatterCut computed{.loop = kMaxRank, .loop_parts = 1, .run_parts = 1, .target_parts = 1, .targets = 1};
   for (std::uint32_t k = 0; k < step.coordinates; ++k) {
-    made.targets *= step.table[k].size;
+    computed.targets *= step.table[k].size;
   }
   const std::int64_t all = step.iterations(step.rank) * (2 * step.run + kCostOfItem);
   std::int64_t wanted = std::clamp<std::int64_t>(all / kLeastOfPiece, 1, threads * kPiecesOfThread);
@@ -38,20 +38,20 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
     const bool is_free = step.loops[i].number != 0 || i >= step.item_rank;
     const std::int64_t fitting = i + 1 < step.rank ? step.loops[i].size : parts(step.loops[i].size, kLeastOfRow);
     if (is_free && fitting > most) {
-      made.loop = i;
+      computed.loop = i;
       most = fitting;
       if (fitting >= wanted) {
         break;  // the outermost loop that is long enough
       }
     }
   }
-  made.loop_parts = std::min(wanted, most);
+  computed.loop_parts = std::min(wanted, most);
   // Each part reads all indices again, so the number of parts is limited to the number of threads.
-  wanted = parts(std::min(wanted, threads), made.loop_parts);
-  made.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
-  wanted = parts(wanted, made.run_parts);
-  made.target_parts = std::clamp<std::int64_t>(made.targets, 1, wanted);
-  return made;
+  wanted = parts(std::min(wanted, threads), computed.loop_parts);
+  computed.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
+  wanted = parts(wanted, computed.run_parts);
+  computed.target_parts = std::clamp<std::int64_t>(computed.targets, 1, wanted);
+  return computed;
 }
 
 class Scatter final : public cpu::Prepared {

@@ -109,13 +109,13 @@ class SelectionRun final : public PreparedStep {
     steps_ = static_cast<u64>(step.run);
     for (u32 i = 0; i < step.rank; ++i) {
       const GatherLoop& loop = step.loops[i];
-      PartLoop made{.size = loop.size, .strides = {loop.table, loop.indices, loop.slices, 0, loop.number}};
+      PartLoop computed{.size = loop.size, .strides = {loop.table, loop.indices, loop.slices, 0, loop.number}};
       if (i < step.item_rank) {
         item /= loop.size;
-        made.strides[kItem] = item;
-        items_.loops.push_back(made);
+        computed.strides[kItem] = item;
+        items_.loops.push_back(computed);
       }
-      whole.loops.push_back(made);
+      whole.loops.push_back(computed);
       steps_ |= static_cast<u64>(loop.table) | static_cast<u64>(loop.slices);
       index_steps_ |= static_cast<u64>(loop.indices);
     }

@@ -29,20 +29,20 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* powers, co
   }
 }
 
-// Writes the exponentials of some lines to `made`, which may be where the lines are packed. The number of lines is a
-// multiple of kPowersTogether, unless they are the last ones.
+// Writes the exponentials of some lines to `computed`, which may be where the lines are packed. The number of lines is
+// a multiple of kPowersTogether, unless they are the last ones.
 template <class T>
-void powers_of_lines(Lines<T>& lines, std::int64_t count, const f32* greatest, f32* made) {
+void powers_of_lines(Lines<T>& lines, std::int64_t count, const f32* greatest, f32* computed) {
   alignas(64) f32 gathered[kMostColumns];
   const std::int64_t width = lines.tile.width;
   const bool is_last = lines.number + count == lines.tile.loops.count;
   for (std::int64_t i = 0; i < count; ++i, lines.next()) {
-    subtract_columns(lines.load(gathered), greatest, width, made + i * width);
+    subtract_columns(lines.load(gathered), greatest, width, computed + i * width);
   }
   if (is_last) {
-    std::fill_n(made + count * width, kPowersTogether, 0.0F);
+    std::fill_n(computed + count * width, kPowersTogether, 0.0F);
   }
-  powers_in_place(made, count * width);
+  powers_in_place(computed, count * width);
 }
 
 inline std::int64_t lines_at_once(std::int64_t width) {
@@ -69,14 +69,14 @@ void sum_tile(Lines<T> lines, const f32* greatest, bool replaces, bool kept, f32
     std::fill_n(sums, lanes * width, kNothing<f32>);
     for (std::int64_t first = 0; first < of_block; first += at_once) {
       const std::int64_t some = std::min(at_once, of_block - first);
-      f32* const made = replaces ? lines.own() : stage;
+      f32* const computed = replaces ? lines.own() : stage;
       LoopWalk written = lines.line;
-      powers_of_lines(lines, some, greatest, made);
+      powers_of_lines(lines, some, greatest, computed);
       for (std::int64_t i = 0; i < some; ++i) {
-        add_columns(made + i * width, width, sums + (first + i) % lanes * width);
+        add_columns(computed + i * width, width, sums + (first + i) % lanes * width);
       }
       for (std::int64_t i = 0; kept && i < some; ++i, written.next()) {
-        std::memcpy(tile.destination(written, nullptr), made + i * width,
+        std::memcpy(tile.destination(written, nullptr), computed + i * width,
                     static_cast<std::size_t>(width) * sizeof(f32));
       }
     }

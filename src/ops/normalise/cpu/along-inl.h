@@ -6,7 +6,7 @@ template <class T, NormaliseFunction kFunction>
 void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row, std::int64_t count_of_rows,
                 f32* scratch) {
   f32* const gathered = scratch;
-  f32* const made = scratch + kNormaliseStage + kNormalisePadding;
+  f32* const computed = scratch + kNormaliseStage + kNormalisePadding;
   const Elements* x[kMostRows];
   f32 greatest[kMostRows];
   const std::int64_t count = loops.count;
@@ -15,20 +15,20 @@ void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row,
     x[i] = rows.load(row, 0, count, gathered + i * count);
     greatest[i] = greatest_of(x[i], count, kLeastElement);
     if (count >= kShortRow) {
-      powers(x[i], greatest[i], count, made + i * count);
+      powers(x[i], greatest[i], count, computed + i * count);
       continue;
     }
     for (std::int64_t k = 0; k < count; ++k) {
-      made[i * count + k] = x[i][k] - greatest[i];
+      computed[i * count + k] = x[i][k] - greatest[i];
     }
   }
   if (count < kShortRow) {
     const std::int64_t all = count_of_rows * count;
-    std::fill_n(made + all, kPowersTogether, 0.0F);
-    powers_in_place(made, all);
+    std::fill_n(computed + all, kPowersTogether, 0.0F);
+    powers_in_place(computed, all);
   }
   for (std::int64_t i = 0; i < count_of_rows; ++i, later.next()) {
-    f32* const own = made + i * count;
+    f32* const own = computed + i * count;
     const f32 total = finished_total<kFunction>(sum_block(own, count, loops.has_lanes != 0));
     finish<kFunction>(x[i], own, greatest[i], total, count, rows.destination(later, 0, own));
     rows.store(later, 0, count, own);
@@ -39,7 +39,7 @@ template <class T, NormaliseFunction kFunction>
 void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row, bool has_room, f32* scratch) {
   static_assert(kNormaliseStage == kReduceBlock);
   constexpr bool kIsSoftmax = kFunction == NormaliseFunction::softmax;
-  f32* const made = scratch;
+  f32* const computed = scratch;
   f32* const held = scratch + kNormaliseStage + kNormalisePadding;  // a whole row, or a block of one
   const std::int64_t step = has_room ? 1 : 0;
   f32 greatest = kLeastElement;
@@ -53,10 +53,10 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
     f32* const own = held + step * first;
     const Elements* const x = loads ? rows.load(row, first, count, own) : own;
-    Elements* const to = !kIsSoftmax     ? made
-                         : rows.writes() ? rows.destination(row, first, made)
+    Elements* const to = !kIsSoftmax     ? computed
+                         : rows.writes() ? rows.destination(row, first, computed)
                          : has_room      ? own
-                                         : made;
+                                         : computed;
     if (x == to) {
       for (std::int64_t i = 0; i < count; ++i) {
         own[i] -= greatest;
@@ -72,7 +72,7 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
     f32* const own = held + step * first;
-    Elements* const to = rows.destination(row, first, made);
+    Elements* const to = rows.destination(row, first, computed);
     if (kIsSoftmax && rows.writes()) {
       finish<kFunction>(to, to, greatest, total, count, to);
       continue;
@@ -82,11 +82,11 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
       x = rows.load(row, first, count, own);
     }
     if (kIsSoftmax && !has_room) {
-      powers(x, greatest, count, made);
-      x = made;
+      powers(x, greatest, count, computed);
+      x = computed;
     }
     finish<kFunction>(x, x, greatest, total, count, to);
-    rows.store(row, first, count, made);
+    rows.store(row, first, count, computed);
   }
 }
 

@@ -89,28 +89,28 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   }
   NormaliseStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormaliseCut made = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
-  NormaliseRun run = vector_normalise_run(machine.target, step, made.across);
+  const NormaliseCut computed = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
+  NormaliseRun run = vector_normalise_run(machine.target, step, computed.across);
   if (run == nullptr) {
-    run = generic_normalise_run(step, made.across);
+    run = generic_normalise_run(step, computed.across);
   }
-  return std::make_unique<Normalisation>(step, made, run, machine.target);
+  return std::make_unique<Normalisation>(step, computed, run, machine.target);
 }
 
 }  // namespace
 
 NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t least) {
-  NormaliseCut made{};
+  NormaliseCut computed{};
   const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // 1 without rows
-  made.across = goes_across(loops, type);
-  made.width = made.across ? width_of(loops, threads) : 1;
-  made.tiles = parts(columns, made.width);
-  made.units = loops.outputs / columns * made.tiles;
-  const std::int64_t elements = std::max<std::int64_t>(1, loops.count * made.width);
-  made.has_room = elements <= kMostRoom;
+  computed.across = goes_across(loops, type);
+  computed.width = computed.across ? width_of(loops, threads) : 1;
+  computed.tiles = parts(columns, computed.width);
+  computed.units = loops.outputs / columns * computed.tiles;
+  const std::int64_t elements = std::max<std::int64_t>(1, loops.count * computed.width);
+  computed.has_room = elements <= kMostRoom;
   const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), least, kMostOfPiece);
-  made.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  return made;
+  computed.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  return computed;
 }
 
 namespace cpu {

@@ -22,7 +22,7 @@ void run_gradients(const GradientStep& step, const AxisLoops& of_gradient, std::
   const AlongRows<T> gradients(of_gradient, tensors.gradient, tensors.mean);
   f32* const own = scratch;
   f32* const other = scratch + kPaddedStage;
-  f32* const made = scratch + 2 * kPaddedStage;
+  f32* const computed = scratch + 2 * kPaddedStage;
   LoopWalk row = inputs.walk(first);
   LoopWalk gradient_row = gradients.walk(first);
   LoopWalk offsets(step.statistics.kept, step.statistics.kept_rank, first);
@@ -47,8 +47,8 @@ void run_gradients(const GradientStep& step, const AxisLoops& of_gradient, std::
       const Elements* const x = inputs.load(row, begin, count, own);
       const Elements* const gradient = gradients.load(gradient_row, begin, count, other);
       sums.add(sum_block(gradient, count, has_lanes), added);
-      multiply_differences(x, mean, gradient, count, made);
-      products.add(sum_block(made, count, has_lanes), added);
+      multiply_differences(x, mean, gradient, count, computed);
+      products.add(sum_block(computed, count, has_lanes), added);
     }
     const std::int64_t offset = step.statistics.output_offset + offsets.output();
     const f32 sum = sums.total(added);

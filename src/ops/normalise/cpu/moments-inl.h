@@ -235,7 +235,7 @@ struct MomentRows {
   bool is_ordinary;  // whether the shared scale is
   f32 count;         // elements per row
   bool has_room;
-  f32* made;
+  f32* computed;
   f32* scales;
   f32* biases;
   f32* held;
@@ -257,10 +257,10 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
     finish_one<T>(x, mean, factor, all.bias.load(all.bias.at(affine), 0, 1, all.biases)[0], count, packed);
     return;
   }
-  Elements* to = all.rows.destination(row, first, all.made);
+  Elements* to = all.rows.destination(row, first, all.computed);
   if (all.shared_scale != nullptr) {
     finish_any(x, mean, root, all.shared_scale + first, true, all.shared_bias + first, true, count, to);
-    all.rows.store(row, first, count, all.made);
+    all.rows.store(row, first, count, all.computed);
     return;
   }
   const std::int64_t scale_step = all.scale.stride(inner);
@@ -277,7 +277,7 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
     x += length;
     to += length;
   }
-  all.rows.store(row, first, count, all.made);
+  all.rows.store(row, first, count, all.computed);
 }
 
 template <class T>
@@ -364,7 +364,7 @@ void run_moments_along(const MomentStep& step, const NormaliseCut& cut, std::int
                     .is_ordinary = false,
                     .count = static_cast<f32>(step.loops.count),
                     .has_room = cut.has_room,
-                    .made = scratch,
+                    .computed = scratch,
                     .scales = scratch + kPaddedStage,
                     .biases = scratch + 2 * kPaddedStage,
                     .held = scratch + 3 * kPaddedStage};

@@ -60,12 +60,12 @@ class Moments final : public cpu::Prepared {
 std::unique_ptr<cpu::Prepared> prepare_moments(const Step& flat, const cpu::Machine& machine) {
   MomentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormaliseCut made = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
-  MomentRun run = vector_moment_run(machine.target, step, made.across);
+  const NormaliseCut computed = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
+  MomentRun run = vector_moment_run(machine.target, step, computed.across);
   if (run == nullptr) {
-    run = generic_moment_run(step, made.across);
+    run = generic_moment_run(step, computed.across);
   }
-  return std::make_unique<Moments>(step, made, run, machine.target);
+  return std::make_unique<Moments>(step, computed, run, machine.target);
 }
 
 }  // namespace anydml

@@ -14,14 +14,14 @@ namespace anydml::cuda {
 namespace {
 
 DeviceLoops device_loops(const AxisLoop* loops, u32 rank) {
-  DeviceLoops made{};
-  made.rank = rank;
+  DeviceLoops computed{};
+  computed.rank = rank;
   for (u32 i = 0; i < rank; ++i) {
-    made.sizes[i] = make_divisor(static_cast<u32>(loops[i].size));
-    made.first[i] = loops[i].input;
-    made.second[i] = loops[i].output;
+    computed.sizes[i] = make_divisor(static_cast<u32>(loops[i].size));
+    computed.first[i] = loops[i].input;
+    computed.second[i] = loops[i].output;
   }
-  return made;
+  return computed;
 }
 
 // All strides ORed; only the lowest bits matter.

@@ -118,22 +118,22 @@ template <class T>
 void run(const PoolStep& step, const PoolCut&, std::int64_t first, std::int64_t end, const PoolAddresses& at,
          std::byte*) noexcept {
   constexpr std::int64_t kTogether = 256;
-  T made[kTogether];
+  T computed[kTogether];
   while (first < end) {
     const std::int64_t some = std::min(kTogether, end - first);
     for (std::int64_t i = 0; i < some; ++i) {
       const Window window = window_of(step, first + i, at);
       std::int64_t index = -1;
-      made[i] = pooled<T>(step, window, index);
+      computed[i] = pooled<T>(step, window, index);
       if (at.output != nullptr) {
-        std::memcpy(at.output + window.output, &made[i], sizeof(T));
+        std::memcpy(at.output + window.output, &computed[i], sizeof(T));
       }
       if (at.indices != nullptr) {
         store_index(at.indices + window.index, step.index_type, index);
       }
     }
     if (at.output == nullptr) {
-      at.after->run(first, some, reinterpret_cast<std::byte*>(made), at.operands);
+      at.after->run(first, some, reinterpret_cast<std::byte*>(computed), at.operands);
     }
     first += some;
   }

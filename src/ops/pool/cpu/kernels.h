@@ -45,13 +45,13 @@ struct PoolCut {
   std::int64_t gathered;  // strided elements of a tensor
   std::int64_t numbers;   // taps from which indices are computed
   std::int64_t tags;      // the numbers of the kept rows
-  std::int64_t made;      // elements for a joined step
+  std::int64_t computed;  // elements for a joined step
   std::int64_t bytes;
 };
 
-inline constexpr std::int64_t kPoolSlack = 64;   // elements after a buffer that vectors may access
-inline constexpr std::int64_t kPoolMade = 2048;  // elements passed to a joined step at a time if rows are shorter
-inline constexpr std::uint64_t kMostTaps = 64;   // processed at a time
+inline constexpr std::int64_t kPoolSlack = 64;      // elements after a buffer that vectors may access
+inline constexpr std::int64_t kPoolResults = 2048;  // elements passed to a joined step at a time if rows are shorter
+inline constexpr std::uint64_t kMostTaps = 64;      // processed at a time
 
 struct PoolAddresses {
   const std::byte* input;

@@ -32,7 +32,7 @@ class Tile {
         gathered_(scratch + cut.gathered),
         numbers_(reinterpret_cast<u32*>(scratch + cut.numbers)),
         tags_(reinterpret_cast<std::int64_t*>(scratch + cut.tags)),
-        made_(scratch + cut.made) {}
+        result_(scratch + cut.computed) {}
 
   // Starts a tile of a plane, whose rows follow.
   void begin(std::int64_t plane, std::int64_t tile) {
@@ -72,9 +72,9 @@ class Tile {
 
   // Passes the remaining elements to the joined step.
   void flush() {
-    if (made_count_ != 0) {
-      at_.after->run(made_first_, made_count_, made_, at_.operands);
-      made_count_ = 0;
+    if (computed_count_ != 0) {
+      at_.after->run(computed_first_, computed_count_, result_, at_.operands);
+      computed_count_ = 0;
     }
   }
 
@@ -239,11 +239,11 @@ class Tile {
       }
       const DirectWindow<Value> window{.rows = shifted, .row_count = row_count_, .width = last_.window};
       const std::int64_t divisor = step_.function == PoolFunction::average ? divisor_of(last_.window) : 1;
-      const std::int64_t made =
+      const std::int64_t computed =
           begin == end        ? 0
           : last_.stride == 1 ? pool_directly<Op, 1>(window, last_.input - start, end - begin, divisor, to + begin)
                               : pool_directly<Op, 2>(window, last_.input - start, end - begin, divisor, to + begin);
-      add_one_by_one(rows, begin + made, first_ + columns_, to);
+      add_one_by_one(rows, begin + computed, first_ + columns_, to);
       return true;
     }
 #endif
@@ -449,12 +449,13 @@ class Tile {
     const std::int64_t count = columns_ * cut_.inner;
     if (at_.output == nullptr) {
       const std::int64_t first = (plane_ * cut_.rows + number) * last_.output + first_;
-      if (made_count_ != 0 && (made_first_ + made_count_ != first || made_count_ + count > kPoolMade)) {
+      if (computed_count_ != 0 &&
+          (computed_first_ + computed_count_ != first || computed_count_ + count > kPoolResults)) {
         flush();
       }
-      made_first_ = made_count_ == 0 ? first : made_first_;
-      finish<T, Op>(step_.function, totals_, divisors_, count, made_ + made_count_ * element_);
-      made_count_ += count;
+      computed_first_ = computed_count_ == 0 ? first : computed_first_;
+      finish<T, Op>(step_.function, totals_, divisors_, count, result_ + computed_count_ * element_);
+      computed_count_ += count;
       return;
     }
     std::byte* const to = at_.output + output_ + output_row_ + first_ * last_.output_step;
@@ -482,7 +483,7 @@ class Tile {
   std::byte* const gathered_;
   u32* const numbers_;
   std::int64_t* const tags_;  // the number of each kept row
-  std::byte* const made_;
+  std::byte* const result_;
 
   std::int64_t plane_ = 0;
   const std::byte* input_ = nullptr;
@@ -501,8 +502,8 @@ class Tile {
   std::int64_t output_row_ = 0;
   std::int64_t index_row_ = 0;
   Value* last_held_ = nullptr;
-  std::int64_t made_first_ = 0;
-  std::int64_t made_count_ = 0;
+  std::int64_t computed_first_ = 0;
+  std::int64_t computed_count_ = 0;
 };
 
 template <class T, class Op>

@@ -57,10 +57,10 @@ WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
     const WindowAxis& axis = windows.axes[i];
     const bool is_backward = windows.is_backward != 0;
-    WindowClass& made = classes.axes[i];
-    made = window_class(windows, i, 0);
-    made.taps = taps_of_group(windows, i, (bits >> i & 1) != 0 ? tap_groups(windows, i) - 1 : 0);
-    made.tap_move = is_backward ? axis.dilation / std::gcd(axis.dilation, axis.stride) : axis.dilation;
+    WindowClass& computed = classes.axes[i];
+    computed = window_class(windows, i, 0);
+    computed.taps = taps_of_group(windows, i, (bits >> i & 1) != 0 ? tap_groups(windows, i) - 1 : 0);
+    computed.tap_move = is_backward ? axis.dilation / std::gcd(axis.dilation, axis.stride) : axis.dilation;
   }
   return classes;
 }
@@ -97,13 +97,13 @@ TapClasses::TapClasses(const Windows& windows) {
 }
 
 WindowClasses TapClasses::of(std::int64_t number) const {
-  WindowClasses made{};
+  WindowClasses computed{};
   for (std::uint32_t i = kWindowAxes; i-- > 0;) {
     const auto count = static_cast<std::int64_t>(axes[i].size());
-    made.axes[i] = axes[i][static_cast<std::size_t>(number % count)];
+    computed.axes[i] = axes[i][static_cast<std::size_t>(number % count)];
     number /= count;
   }
-  return made;
+  return computed;
 }
 
 std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps, std::int64_t block) {

@@ -485,13 +485,13 @@ class ConvolutionRun final : public cpu::Prepared {
       return;
     }
     for (std::int64_t row = 0; row < bounds.rows; ++row) {
-      f32* const made = totals + row * buffers_.row_step;
+      f32* const computed = totals + row * buffers_.row_step;
       const std::int64_t channel = bounds.group * step_.rows + bounds.row + row;
       const std::byte* const bias = has_bias_ ? operands[kBias] + channel * step_.bias_channel : nullptr;
       if (is_forwarded) {
-        scale_row(made, bias, columns, reinterpret_cast<std::byte*>(made));
+        scale_row(computed, bias, columns, reinterpret_cast<std::byte*>(computed));
       } else {
-        write_row(bounds, made, bias,
+        write_row(bounds, computed, bias,
                   operands[kOutput] + bounds.image * step_.output_image + channel * step_.output_channel);
       }
     }
@@ -527,10 +527,10 @@ class ConvolutionRun final : public cpu::Prepared {
   }
 
   // Writes the pixels of one channel; `to` is the address of the first.
-  void write_row(const TileBounds& bounds, f32* made, const std::byte* bias, std::byte* to) const {
+  void write_row(const TileBounds& bounds, f32* computed, const std::byte* bias, std::byte* to) const {
     for_each_run(step_, bounds.classes, bounds.box, kBytes,
                  [&](std::int64_t pixel, std::int64_t count, std::int64_t offset, std::int64_t step) {
-                   f32* const totals = made + pixel;
+                   f32* const totals = computed + pixel;
                    if (step == kBytes) {
                      scale_row(totals, bias, count, to + offset);
                      return;

@@ -361,10 +361,10 @@ class IntegerRun final : public cpu::Prepared {
         finish_row(work, row, bias, to);
         continue;
       }
-      std::byte* const made = at<std::byte>(work, buffers_.row);
-      finish_row(work, row, bias, made);
+      std::byte* const computed = at<std::byte>(work, buffers_.row);
+      finish_row(work, row, bias, computed);
       for (std::int64_t column = 0; column < bounds.columns; ++column) {
-        std::memcpy(to + column * product_.output.column, made + column * bytes, static_cast<std::size_t>(bytes));
+        std::memcpy(to + column * product_.output.column, computed + column * bytes, static_cast<std::size_t>(bytes));
       }
     }
     if (is_forwarded) {

@@ -370,10 +370,10 @@ class IntegerConvolutionRun final : public cpu::Prepared {
                        finish_row(row, to + offset);
                        return;
                      }
-                     std::byte* const made = at<std::byte>(work, buffers_.row);
-                     finish_row(row, made);
+                     std::byte* const computed = at<std::byte>(work, buffers_.row);
+                     finish_row(row, computed);
                      for (std::int64_t k = 0; k < count; ++k) {
-                       std::memcpy(to + offset + k * step, made + k * bytes, static_cast<std::size_t>(bytes));
+                       std::memcpy(to + offset + k * step, computed + k * bytes, static_cast<std::size_t>(bytes));
                      }
                    });
     }

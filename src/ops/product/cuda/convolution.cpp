@@ -297,18 +297,18 @@ WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[
   for (u32 i = 0; i < kWindowAxes; ++i) {
     const WindowAxis& axis = step.windows.axes[i];
     const std::int64_t here = std::min<std::int64_t>(window_classes(step.windows, i) - first[i], kLaunchClasses);
-    AxisLaunch& made = launch.axes[i];
-    made.input_step = axis.input_step;
-    made.filter_step = axis.filter_step;
-    made.output_step = axis.output_step;
-    made.input = narrow(axis.input);
-    made.output = narrow(axis.output);
-    made.classes = make_divisor(narrow(here));
+    AxisLaunch& computed = launch.axes[i];
+    computed.input_step = axis.input_step;
+    computed.filter_step = axis.filter_step;
+    computed.output_step = axis.output_step;
+    computed.input = narrow(axis.input);
+    computed.output = narrow(axis.output);
+    computed.classes = make_divisor(narrow(here));
     for (std::int64_t n = 0; n < here; ++n) {
-      made.of_class[n] = class_of(window_class(step.windows, i, first[i] + n));
+      computed.of_class[n] = class_of(window_class(step.windows, i, first[i] + n));
     }
     part.classes *= here;
-    part.columns *= made.of_class[0].outputs.divisor;
+    part.columns *= computed.of_class[0].outputs.divisor;
   }
   launch.input_image = step.input_image;
   launch.input_channel = step.input_channel;

@@ -41,15 +41,15 @@ class DoubleRun final : public PreparedStep {
 
  private:
   [[nodiscard]] DoubleMatrixLaunch matrix(const MatrixStrides& strides, std::byte* at) const {
-    DoubleMatrixLaunch made{
+    DoubleMatrixLaunch computed{
         .at = at, .row_stride = strides.row, .column_stride = strides.column, .batch = {}, .is_aligned = false};
     auto all = static_cast<std::uint64_t>(strides.row) | static_cast<std::uint64_t>(strides.column);
     for (u32 i = 0; i < step_.batch_rank; ++i) {
-      made.batch[i] = strides.batch[i];
+      computed.batch[i] = strides.batch[i];
       all |= static_cast<std::uint64_t>(strides.batch[i]);
     }
-    made.is_aligned = is_multiple(at, all, sizeof(f64));
-    return made;
+    computed.is_aligned = is_multiple(at, all, sizeof(f64));
+    return computed;
   }
 
   ProductStep step_;

@@ -33,16 +33,16 @@ class Maker {
   [[nodiscard]] bool is_good() const { return good_; }
 
   Handle matmul() {
-    void* made = nullptr;
-    check(library_.matmul_create(&made, kBlasCompute32F, kBlasReal32F));
-    return {made, library_.matmul_destroy};
+    void* computed = nullptr;
+    check(library_.matmul_create(&computed, kBlasCompute32F, kBlasReal32F));
+    return {computed, library_.matmul_destroy};
   }
   Handle preference(std::uint32_t alignment) {
-    void* made = nullptr;
-    check(library_.preference_create(&made));
+    void* computed = nullptr;
+    check(library_.preference_create(&computed));
     const auto set = [&](int attribute, const auto& value) {
       if (good_) {
-        check(library_.preference_set(made, attribute, &value, sizeof(value)));
+        check(library_.preference_set(computed, attribute, &value, sizeof(value)));
       }
     };
     set(kBlasMostWorkspace, kMostWorkspace);
@@ -51,7 +51,7 @@ class Maker {
     for (int i = 0; i < 4; ++i) {
       set(kBlasAlignments + i, i < 2 ? alignment : std::max(alignment, of_output));
     }
-    return {made, library_.preference_destroy};
+    return {computed, library_.preference_destroy};
   }
   // The layout of the transposed matrix. trans: the attribute that says whether to transpose it back; 0: it must not be
   // transposed.
@@ -62,17 +62,17 @@ class Maker {
       good_ = false;
       return {nullptr, library_.layout_destroy};
     }
-    void* made = nullptr;
+    void* computed = nullptr;
     const int type = element_bytes == sizeof(f16) ? kBlasReal16F : kBlasReal32F;
     const auto length = static_cast<std::uint64_t>(lines->are_rows ? columns : rows);
     const auto count = static_cast<std::uint64_t>(lines->are_rows ? rows : columns);
-    check(library_.layout_create(&made, type, length, count, lines->pitch));
-    Handle layout(made, library_.layout_destroy);
+    check(library_.layout_create(&computed, type, length, count, lines->pitch));
+    Handle layout(computed, library_.layout_destroy);
     if (good_ && step_.batch_rank != 0) {
       const auto batches = static_cast<std::int32_t>(step_.batches);
       const std::int64_t stride = strides.batch[0] / element_bytes;
-      check(library_.layout_set(made, kBlasBatchCount, &batches, sizeof(batches)));
-      check(library_.layout_set(made, kBlasBatchStride, &stride, sizeof(stride)));
+      check(library_.layout_set(computed, kBlasBatchCount, &batches, sizeof(batches)));
+      check(library_.layout_set(computed, kBlasBatchStride, &stride, sizeof(stride)));
     }
     if (good_ && trans != 0) {
       const std::int32_t form = lines->are_rows ? kBlasPlain : kBlasTransposed;
@@ -96,7 +96,8 @@ class HalfProductRun final : public PreparedStep {
 
   // Null, or the reason why the library cannot run it.
   [[nodiscard]] const char* why_not() const {
-    return is_made_ && aligned_.state == kBlasSuccess ? nullptr : "cuBLASLt has no algorithm for a product of FLOAT16";
+    return is_created_ && aligned_.state == kBlasSuccess ? nullptr
+                                                         : "cuBLASLt has no algorithm for a product of FLOAT16";
   }
 
   [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override {
@@ -142,7 +143,7 @@ class HalfProductRun final : public PreparedStep {
         output_(make.layout(step.output, step.rows, step.columns, products::output_bytes(step), nullptr, 0)) {
     choose(make, kAligned, aligned_);
     choose(make, sizeof(f16), unaligned_);
-    is_made_ = make.is_good();
+    is_created_ = make.is_good();
   }
 
   void choose(Maker& make, std::uint32_t alignment, BlasChoice& choice) {
@@ -181,7 +182,7 @@ class HalfProductRun final : public PreparedStep {
 
   ProductStep step_;
   bool has_c_;
-  bool is_made_ = false;
+  bool is_created_ = false;
   const CublasLtDevice& device_;
   std::uint64_t element_bytes_;  // of C and the output
   Handle matmul_;

@@ -102,32 +102,32 @@ class IntegerRun final : public PreparedStep {
  private:
   [[nodiscard]] ByteFactorLaunch factor(const std::byte* from, const MatrixStrides& strides, std::int64_t side_stride,
                                         std::int64_t k_stride, std::int64_t side) const {
-    ByteFactorLaunch made{};
-    made.from = from;
-    made.side_stride = side_stride;
-    made.k_stride = k_stride;
-    std::memcpy(made.batch, strides.batch, sizeof(made.batch));
-    made.side = static_cast<u32>(side);
+    ByteFactorLaunch computed{};
+    computed.from = from;
+    computed.side_stride = side_stride;
+    computed.k_stride = k_stride;
+    std::memcpy(computed.batch, strides.batch, sizeof(computed.batch));
+    computed.side = static_cast<u32>(side);
     const std::uint64_t batches = low_bits(step_.product, strides);
     const auto words_along = [&](std::int64_t near, std::int64_t far) {
       return near == 1 && is_multiple(from, batches | static_cast<std::uint64_t>(far), kWordBytes);
     };
-    made.order = words_along(k_stride, side_stride)   ? ByteOrder::words_along_k
-                 : words_along(side_stride, k_stride) ? ByteOrder::words_along_side
-                                                      : ByteOrder::bytes;
-    return made;
+    computed.order = words_along(k_stride, side_stride)   ? ByteOrder::words_along_k
+                     : words_along(side_stride, k_stride) ? ByteOrder::words_along_side
+                                                          : ByteOrder::bytes;
+    return computed;
   }
   [[nodiscard]] MatrixLaunch matrix(std::byte* at, const MatrixStrides& strides) const {
-    MatrixLaunch made{};
-    made.at = at;
-    made.row_stride = strides.row;
-    made.column_stride = strides.column;
-    std::memcpy(made.batch, strides.batch, sizeof(made.batch));
+    MatrixLaunch computed{};
+    computed.at = at;
+    computed.row_stride = strides.row;
+    computed.column_stride = strides.column;
+    std::memcpy(computed.batch, strides.batch, sizeof(computed.batch));
     const std::uint64_t others = low_bits(step_.product, strides) | static_cast<std::uint64_t>(strides.row);
-    made.is_aligned = is_multiple(at, others | static_cast<std::uint64_t>(strides.column), sizeof(f32));
-    made.has_vectors =
+    computed.is_aligned = is_multiple(at, others | static_cast<std::uint64_t>(strides.column), sizeof(f32));
+    computed.has_vectors =
         strides.column == kBytes && step_.product.columns % kVector == 0 && is_multiple(at, others, kVectorBytes);
-    return made;
+    return computed;
   }
 
   IntegerStep step_;

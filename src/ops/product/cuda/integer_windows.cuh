@@ -284,11 +284,11 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
         }
         const RowNumbers& row = row_numbers[there];
         const u32 channel = first_channel + first_row + there;
-        const u32 made = total(row, i, n);
+        const u32 computed = total(row, i, n);
         if (launch.totals != nullptr) {
-          part[u64{channel} * block.columns + column + n] = made;
+          part[u64{channel} * block.columns + column + n] = computed;
         } else {
-          put_finished<After>(launch, finish, channel, pixel, finish(row.channel, made));
+          put_finished<After>(launch, finish, channel, pixel, finish(row.channel, computed));
         }
       }
     }

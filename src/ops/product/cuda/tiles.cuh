@@ -170,12 +170,12 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
       .a = {launch.a, batch_offset(launch, batch, launch.a.batch), first_k, depth, first_row},
       .b = {launch.b, batch_offset(launch, batch, launch.b.batch), first_k, depth, first_column}};
   const SharedTotals<kTile> totals;
-  multiply_tile<kTile>(factors, position, depth, sums, [&](ThreadSums<kTile>& made, u32 block, bool is_last) {
+  multiply_tile<kTile>(factors, position, depth, sums, [&](ThreadSums<kTile>& computed, u32 block, bool is_last) {
     if (launch.split.sums == nullptr) {
-      totals.add(made, block == 0, is_last);
+      totals.add(computed, block == 0, is_last);
     } else {
       write_sums(launch.split, position, first_block + block, (batch * rows + first_row) * columns + first_column,
-                 rows - first_row, columns - first_column, columns, made);
+                 rows - first_row, columns - first_column, columns, computed);
     }
   });
   if (launch.split.sums != nullptr) {

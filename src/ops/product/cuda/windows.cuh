@@ -291,13 +291,13 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
   ThreadSums<kTile> sums;
   WindowFactors<kTile> factors(launch, block, table, first_k, first_row, first_column);
   const SharedTotals<kTile> totals;
-  multiply_tile<kTile>(factors, position, depth, sums, [&](ThreadSums<kTile>& made, u32 number, bool is_last) {
+  multiply_tile<kTile>(factors, position, depth, sums, [&](ThreadSums<kTile>& computed, u32 number, bool is_last) {
     if (launch.split.sums == nullptr) {
-      totals.add(made, number == 0, is_last);
+      totals.add(computed, number == 0, is_last);
     } else {
       write_sums(launch.split, position, first_block + number,
                  (block.group * rows + first_row) * block.columns + first_column, rows - first_row,
-                 block.columns - first_column, block.columns, made);
+                 block.columns - first_column, block.columns, computed);
     }
   });
   if (launch.split.sums != nullptr) {

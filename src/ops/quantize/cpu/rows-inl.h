@@ -272,7 +272,7 @@ class QuantizeChunks {
 
   // Processes all whole blocks from here on, for contiguous tensors; returns the number of their elements.
   std::int64_t dequantize_blocks_at(QuantizePosition& position, std::int64_t part, std::int64_t count,
-                                    std::byte* made) {
+                                    std::byte* computed) {
     const std::int64_t length = inner_.size;
     const std::int64_t blocks = std::min(position.whole_loops(), (count - part) / length);
     if (!has_blocks_ || blocks < 2) {
@@ -282,16 +282,16 @@ class QuantizeChunks {
     const i16* const codes = codes_ + part;
     switch (length) {
       case 16:
-        dequantize_blocks<16>(codes, blocks, length, zeros_, scales_, made);
+        dequantize_blocks<16>(codes, blocks, length, zeros_, scales_, computed);
         break;
       case 32:
-        dequantize_blocks<32>(codes, blocks, length, zeros_, scales_, made);
+        dequantize_blocks<32>(codes, blocks, length, zeros_, scales_, computed);
         break;
       case 64:
-        dequantize_blocks<64>(codes, blocks, length, zeros_, scales_, made);
+        dequantize_blocks<64>(codes, blocks, length, zeros_, scales_, computed);
         break;
       default:
-        dequantize_blocks<0>(codes, blocks, length, zeros_, scales_, made);
+        dequantize_blocks<0>(codes, blocks, length, zeros_, scales_, computed);
     }
     position.advance_loops(blocks);
     return blocks * length;
@@ -304,11 +304,11 @@ class QuantizeChunks {
     if (input_in_order_) {
       load_codes(from, at, 1, count, step_.codes, codes_);
     }
-    const auto made_at = [&](std::int64_t part) {
+    const auto computed_at = [&](std::int64_t part) {
       return direct ? to + (at + part) * 4 : reinterpret_cast<std::byte*>(numbers_ + part);
     };
     for (std::int64_t part = 0; part < count;) {
-      if (const std::int64_t done = dequantize_blocks_at(position, part, count, made_at(part)); done != 0) {
+      if (const std::int64_t done = dequantize_blocks_at(position, part, count, computed_at(part)); done != 0) {
         part += done;
         continue;
       }
@@ -318,9 +318,9 @@ class QuantizeChunks {
         load_codes(from, position.offset(kQuantizeInput), inner_.strides[kQuantizeInput], length, step_.codes, codes);
       }
       if (const auto [is_one, scale, zero] = parameters(position, length); is_one) {
-        dequantize_block(codes, length, zero, scale, made_at(part));
+        dequantize_block(codes, length, zero, scale, computed_at(part));
       } else {
-        dequantize_each(codes, length, zeros_, scales_, made_at(part));
+        dequantize_each(codes, length, zeros_, scales_, computed_at(part));
       }
       if (!output_in_order_) {
         store_numbers(numbers_ + part, length, to, position.offset(kQuantizeOutput), inner_.strides[kQuantizeOutput],

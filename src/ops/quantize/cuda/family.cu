@@ -150,22 +150,22 @@ __device__ inline void dequantize_run(const Codes& codes, u32 first) {
     const u32 bits = codes.four_bits ? words[0] >> (4 * i) & 15U : words[i / 4] >> (8 * (i % 4)) & 255U;
     numbers[i] = number_of_code(code_of_bits(bits, codes.range.flip), parameters.zero, parameters.scale);
   });
-  u32 made[4] = {};
+  u32 computed[4] = {};
   if (codes.half_numbers) {
 #pragma unroll
     for (u32 i = 0; i < kRun; ++i) {
-      insert<f16>(made, static_cast<int>(i), __builtin_bit_cast(u16, narrow<f16>(numbers[i])));
+      insert<f16>(computed, static_cast<int>(i), __builtin_bit_cast(u16, narrow<f16>(numbers[i])));
     }
-    store_access<16, true>(codes.to + u64{first} * 2, made);
+    store_access<16, true>(codes.to + u64{first} * 2, computed);
     return;
   }
 #pragma unroll
   for (u32 half = 0; half < 2; ++half) {
 #pragma unroll
     for (u32 i = 0; i < 4; ++i) {
-      made[i] = __builtin_bit_cast(u32, numbers[4 * half + i]);
+      computed[i] = __builtin_bit_cast(u32, numbers[4 * half + i]);
     }
-    store_access<16, true>(codes.to + (u64{first} + 4 * half) * 4, made);
+    store_access<16, true>(codes.to + (u64{first} + 4 * half) * 4, computed);
   }
 }
 
@@ -188,19 +188,19 @@ __device__ inline void quantize_run(const Codes& codes, u32 first) {
       }
     }
   }
-  u32 made[4] = {};
+  u32 computed[4] = {};
   for_each_element(codes, first, kRun, [&](u32 i, const Position&, const Parameters& parameters) {
     const auto bits = static_cast<u32>(quantized_code(numbers[i], parameters.scale, parameters.zero, codes.range));
     if (codes.four_bits) {
-      made[0] |= (bits & 15U) << (4 * i);
+      computed[0] |= (bits & 15U) << (4 * i);
     } else {
-      made[i / 4] |= (bits & 255U) << (8 * (i % 4));
+      computed[i / 4] |= (bits & 255U) << (8 * (i % 4));
     }
   });
   if (codes.four_bits) {
-    store_access<4, true>(codes.to + first / 2, made);
+    store_access<4, true>(codes.to + first / 2, computed);
   } else {
-    store_access<8, true>(codes.to + first, made);
+    store_access<8, true>(codes.to + first, computed);
   }
 }
 

@@ -110,19 +110,19 @@ HWY_INLINE void put_counters(const PhiloxState& state, u32* to) {
     key[1] += kPhiloxWeyl1;
   }
   const V lower = hn::Set(d, u64{0xffffffff});
-  alignas(64) u64 made[2 * kCounters];
+  alignas(64) u64 computed[2 * kCounters];
   for (int i = 0; i < 2; ++i) {
     const V first = hn::Or(hn::And(x0[i], lower), hn::ShiftLeft<32>(x1[i]));
     const V second = hn::Or(hn::And(x2[i], lower), hn::ShiftLeft<32>(x3[i]));
-    hn::StoreInterleaved2(first, second, d, made + static_cast<std::size_t>(i) * 2 * hn::Lanes(d));
+    hn::StoreInterleaved2(first, second, d, computed + static_cast<std::size_t>(i) * 2 * hn::Lanes(d));
   }
-  std::memcpy(to, made, sizeof(made));
+  std::memcpy(to, computed, sizeof(computed));
 }
 
 #endif
 
 void put_blocks(const PhiloxState& state, std::int64_t blocks, std::byte* to) noexcept {
-  alignas(64) u32 made[kCounters * kPhiloxWords];
+  alignas(64) u32 computed[kCounters * kPhiloxWords];
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(to) % sizeof(u32) == 0;
   PhiloxState at = state;
   while (blocks > 0) {
@@ -130,14 +130,14 @@ void put_blocks(const PhiloxState& state, std::int64_t blocks, std::byte* to) no
     const auto bytes = static_cast<std::size_t>(some) * sizeof(PhiloxBlock);
     if (at.low > ~static_cast<u64>(kCounters)) {  // the lower half is about to wrap
       for (std::int64_t i = 0; i < some; ++i) {
-        std::memcpy(made + 4 * i, philox(at.after(static_cast<u64>(i))).words, sizeof(PhiloxBlock));
+        std::memcpy(computed + 4 * i, philox(at.after(static_cast<u64>(i))).words, sizeof(PhiloxBlock));
       }
-      std::memcpy(to, made, bytes);
+      std::memcpy(to, computed, bytes);
     } else if (is_aligned && some == kCounters) {
       put_counters(at, reinterpret_cast<u32*>(to));
     } else {
-      put_counters(at, made);
-      std::memcpy(to, made, bytes);
+      put_counters(at, computed);
+      std::memcpy(to, computed, bytes);
     }
     to += bytes;
     at = at.after(static_cast<u64>(some));

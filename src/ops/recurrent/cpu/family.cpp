@@ -112,7 +112,7 @@ class RecurrentRun final : public cpu::Prepared {
     [[nodiscard]] std::int64_t at(std::int64_t all_rows) const { return (panel * all_rows + row) * size.panel; }
     [[nodiscard]] f32* sums(std::int64_t gate) const { return scratch + gate * size.count(); }
     [[nodiscard]] f32* inputs(std::int64_t gate) const { return sums(kMostGates + gate); }
-    [[nodiscard]] f32* made() const { return sums(2 * kMostGates); }
+    [[nodiscard]] f32* computed() const { return sums(2 * kMostGates); }
   };
 
   [[nodiscard]] Tile tile_of(std::int64_t number, std::byte* const* operands, const cpu::Piece& piece) const {
@@ -400,17 +400,17 @@ class RecurrentRun final : public cpu::Prepared {
         finish_gate(tile, kLstmForget, 0, kPeepholeForget, cell);
       }
       finish_gate(tile, kLstmCell, 1);
-      f32* const made = tile.made();
+      f32* const computed = tile.computed();
       kernels_.next_cells(tile.size.count(), tile.sums(kLstmInput),
-                          step_.couples == 0 ? tile.sums(kLstmForget) : nullptr, tile.sums(kLstmCell), cell, made);
-      round(tile, made);
-      finish_gate(tile, kLstmOutput, 0, kPeepholeOutput, made);
-      copy_active(tile, made, cell);
-      apply(tile, 2, made);
-      kernels_.multiply(tile.size.count(), tile.sums(kLstmOutput), made);
-      round(tile, made);
+                          step_.couples == 0 ? tile.sums(kLstmForget) : nullptr, tile.sums(kLstmCell), cell, computed);
+      round(tile, computed);
+      finish_gate(tile, kLstmOutput, 0, kPeepholeOutput, computed);
+      copy_active(tile, computed, cell);
+      apply(tile, 2, computed);
+      kernels_.multiply(tile.size.count(), tile.sums(kLstmOutput), computed);
+      round(tile, computed);
     }
-    keep(tile, tile.made());
+    keep(tile, tile.computed());
   }
 
   // The product of the last gate is multiplied by the reset gate.
@@ -428,10 +428,10 @@ class RecurrentRun final : public cpu::Prepared {
                          tile.sums(kGruHidden));
       apply(tile, 1, tile.sums(kGruHidden));
       kernels_.next_hiddens(tile.size.count(), tile.sums(kGruUpdate), tile.sums(kGruHidden), state_of(tile),
-                            tile.made());
-      round(tile, tile.made());
+                            tile.computed());
+      round(tile, tile.computed());
     }
-    keep(tile, tile.made());
+    keep(tile, tile.computed());
   }
 
   // The first of two phases: the update gate, and the hidden state after the reset gate.
@@ -451,10 +451,10 @@ class RecurrentRun final : public cpu::Prepared {
       multiply(tile, tile.memory + memory_.reset, kGruHidden, 1);
       finish_gate(tile, kGruHidden, 1);
       kernels_.next_hiddens(tile.size.count(), tile.memory + memory_.update + tile.at(step_.rows),
-                            tile.sums(kGruHidden), state_of(tile), tile.made());
-      round(tile, tile.made());
+                            tile.sums(kGruHidden), state_of(tile), tile.computed());
+      round(tile, tile.computed());
     }
-    keep(tile, tile.made());
+    keep(tile, tile.computed());
   }
 
   // ---- The new state ------------------------------------------------------------------------------------------------
@@ -483,9 +483,9 @@ class RecurrentRun final : public cpu::Prepared {
 
   // Stores the new hidden state of the rows that have this time step; the other rows keep theirs, and their outputs are
   // 0.
-  void keep(const Tile& tile, const f32* made) const {
+  void keep(const Tile& tile, const f32* computed) const {
     f32* const state = state_of(tile);
-    copy_active(tile, made, state);
+    copy_active(tile, computed, state);
     hand_on(tile, state, tile.memory + memory_.hidden[(tile.step + 1) % 2]);
     if (has(tile, kRecurrentSequence)) {
       const std::int64_t stride = step_.strides[kRecurrentSequence].unit;

@@ -226,9 +226,10 @@ __device__ NewState next_state(const Gates& gates, f32 hidden, f32 cell) {
   if (step.kind == RecurrentKind::lstm) {
     const f32 input = gates.of(kLstmInput);
     const f32 forget = step.couples != 0 ? 1.0F - input : gates.of(kLstmForget);
-    const f32 made = rounded(launch, next_cell(forget, cell, input, gates.of(kLstmCell)));
-    const f32 output = is_late(launch, kLstmOutput) ? gates.finished(kLstmOutput, 0, 1, made) : gates.of(kLstmOutput);
-    return {rounded(launch, output * gates.activated(2, made)), made};
+    const f32 computed = rounded(launch, next_cell(forget, cell, input, gates.of(kLstmCell)));
+    const f32 output =
+        is_late(launch, kLstmOutput) ? gates.finished(kLstmOutput, 0, 1, computed) : gates.of(kLstmOutput);
+    return {rounded(launch, output * gates.activated(2, computed)), computed};
   }
   if (gates.now.phase == RecurrentPhase::hidden) {
     const f32 update = *kept(launch, launch.memory.update, gates.at);

@@ -125,7 +125,7 @@ class Reduction final : public cpu::Prepared {
   void make(std::byte* const* operands, std::int64_t offset, std::int64_t count, std::byte* to) const {
     neighbours_.before.run(offset / kBytes, count, to, operands);
   }
-  [[nodiscard]] bool are_made() const { return neighbours_.before.step != nullptr; }
+  [[nodiscard]] bool are_computed() const { return neighbours_.before.step != nullptr; }
 
   // Returns `count` contiguous elements of one output's reduction from `first` on: in place, or gathered or computed in
   // the buffer.
@@ -134,7 +134,7 @@ class Reduction final : public cpu::Prepared {
     const std::byte* source = buffer;
     std::byte* to = buffer;
     for_each_run(step_, first, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t length) {
-      if (are_made()) {
+      if (are_computed()) {
         make(operands, input + offset, length, to);
         to += length * kBytes;
         return;
@@ -187,7 +187,9 @@ class Reduction final : public cpu::Prepared {
     Accumulator results[kTogether];
     const bool plain = step_.reduced_rank == 1 && step_.reduced[0].input == kBytes;
     // Outputs of one row each are processed together; computed elements are limited by the size of the buffer.
-    const std::int64_t most = !plain || step_.blocks() > 1 ? 1 : are_made() ? kReduceBlock / step_.count : kTogether;
+    const std::int64_t most = !plain || step_.blocks() > 1 ? 1
+                              : are_computed()             ? kReduceBlock / step_.count
+                                                           : kTogether;
     const std::int64_t blocks = step_.blocks();
     std::int64_t known = -1;  // the output whose best key so far is `best`
     Accumulator best = Fold::kNeutral;
@@ -215,7 +217,7 @@ class Reduction final : public cpu::Prepared {
       } else {
         const std::int64_t together = std::min({most, kTogether, end - unit, column().size - output % column().size});
         const std::byte* elements = buffer;
-        if (together > 1 && are_made()) {
+        if (together > 1 && are_computed()) {
           make(operands, at.input, together * count, buffer);
         } else {
           elements = contiguous(operands, at.input, first, count, buffer);
@@ -235,10 +237,11 @@ class Reduction final : public cpu::Prepared {
   void for_each_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                      std::int64_t width, Use use) const {
     alignas(64) std::byte buffer[kGatheredRows * kRowBytes];
-    const std::int64_t fitting = are_made() ? std::max<std::int64_t>(1, kRowBytes / (width * kBytes)) : kGatheredRows;
+    const std::int64_t fitting =
+        are_computed() ? std::max<std::int64_t>(1, kRowBytes / (width * kBytes)) : kGatheredRows;
     std::int64_t number = 0;
     for_each_run(step_, first, count, [&](std::int64_t offset, std::int64_t stride, std::int64_t length) {
-      if (column().input == kBytes && !are_made()) {
+      if (column().input == kBytes && !are_computed()) {
         use(operands[0] + input + offset, stride, length, number);
         number += length;
         return;
@@ -246,7 +249,7 @@ class Reduction final : public cpu::Prepared {
       for (std::int64_t row = 0; row < length; row += fitting) {
         const std::int64_t rows = std::min(fitting, length - row);
         const std::int64_t from = input + offset + row * stride;
-        if (are_made()) {  // consecutive whole rows
+        if (are_computed()) {  // consecutive whole rows
           make(operands, from, rows * width, buffer);
         } else {
           std::byte* to = buffer;

@@ -103,37 +103,37 @@ struct Cut {
 // Elements computed by a joined step are consumed in memory order, by whole rows: reductions that would split them do
 // not join (family.cpp).
 Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, bool ordered, std::int64_t threads,
-        bool are_made) {
+        bool are_computed) {
   const ReduceLoop& column = step.kept[step.kept_rank - 1];
   const bool reduced_is_contiguous = step.reduced[step.reduced_rank - 1].input == element;
   const bool column_is_contiguous = column.size > 1 && column.input == element;
-  Cut made{};
+  Cut computed{};
   // An ordered fold without lanes combines an output's elements one after another, so vectors must go across.
-  made.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
+  computed.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
   std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // per unit
-  if (made.across) {
+  if (computed.across) {
     const std::int64_t others = step.outputs / column.size * step.blocks();
-    made.width =
+    computed.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
     // A few units are split into one or two per thread, but not more: memory is slowest with short parts of long rows.
-    if (const std::int64_t units = others * parts(column.size, made.width);
-        !are_made && units < 2 * threads && units % threads != 0) {
+    if (const std::int64_t units = others * parts(column.size, computed.width);
+        !are_computed && units < 2 * threads && units % threads != 0) {
       const std::int64_t line = std::max<std::int64_t>(1, 64 / element);
       const std::int64_t share = parts(column.size, others < threads ? parts(threads, others) : 2);
-      made.width = std::min(made.width, std::max(parts(share, line) * line, kLeastRowBytes / element));
+      computed.width = std::min(computed.width, std::max(parts(share, line) * line, kLeastRowBytes / element));
     }
-    made.tiles = parts(column.size, made.width);
-    made.units = others * made.tiles;
-    bytes *= made.width;
+    computed.tiles = parts(column.size, computed.width);
+    computed.units = others * computed.tiles;
+    bytes *= computed.width;
   } else {
-    made.width = 1;
-    made.tiles = column.size;
-    made.units = step.outputs * step.blocks();
+    computed.width = 1;
+    computed.tiles = column.size;
+    computed.units = step.outputs * step.blocks();
   }
   const std::int64_t wanted =
       std::clamp(step.outputs * step.count * element / (8 * threads), kLeastOfPiece, kMostOfPiece);
-  made.units_of_piece = std::max<std::int64_t>(1, wanted / bytes);
-  return made;
+  computed.units_of_piece = std::max<std::int64_t>(1, wanted / bytes);
+  return computed;
 }
 
 std::uint64_t pieces_of(const Cut& cut) { return static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)); }

@@ -14,7 +14,7 @@ struct Across {
   using Value = typename W::Value;
   static constexpr u32 kLanesOfThread = kLanes ? static_cast<u32>(kReduceLanes) / kLaneGroups : 1;
   // Loads in flight; each has its own copy of the code that computes its elements.
-  static constexpr u32 kRows = kLanes ? 8 : W::kIsMade ? (kColumns == 1 ? 4 : 2) : kColumns == 1 ? 16 : 8;
+  static constexpr u32 kRows = kLanes ? 8 : W::kIsComputed ? (kColumns == 1 ? 4 : 2) : kColumns == 1 ? 16 : 8;
   static_assert(!kLanes || kRows == kLanesOfThread);
 
   struct Row {
@@ -183,7 +183,7 @@ template <class W>
 __global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
   constexpr u32 kWarps = kReduceThreads / kStagedColumns;
-  constexpr u32 kRows = W::kIsMade ? 4 : sizeof(T) == 8 ? 8 : 16;  // per warp, in a tile
+  constexpr u32 kRows = W::kIsComputed ? 4 : sizeof(T) == 8 ? 8 : 16;  // per warp, in a tile
   constexpr u32 kTile = kWarps * kRows;
   __shared__ bits_t<T> tiles[2][kTile][kStagedColumns];
   const u32 column = threadIdx.x % kStagedColumns;

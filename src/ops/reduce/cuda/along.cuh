@@ -142,7 +142,7 @@ struct Vectors {
 
 // Each vector has its own copy of the code that computes its elements.
 template <class W>
-inline constexpr u32 kVectorsInFlight = W::kIsMade        ? 2
+inline constexpr u32 kVectorsInFlight = W::kIsComputed    ? 2
                                         : W::kVector >= 8 ? 4
                                                           : 8;
 
@@ -163,7 +163,7 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
                                    typename W::Lane (&lanes)[W::kLanes]) {
   constexpr u32 kSome = kVectorsInFlight<W>;
   const auto add_part = [&] {
-    if constexpr (!W::kIsMade) {  // computed vectors are always whole
+    if constexpr (!W::kIsComputed) {  // computed vectors are always whole
       u32 words[4];
       vectors.load_part(vector, words);
       add_vector<W, false>(vectors, vector, words, lanes);
@@ -366,7 +366,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
-  constexpr u32 kSome = W::kIsMade ? 4 : 8;  // even, for the two lanes; each has its own code
+  constexpr u32 kSome = W::kIsComputed ? 4 : 8;  // even, for the two lanes; each has its own code
   const auto [thread, elements] = position_in_team(launch);
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;

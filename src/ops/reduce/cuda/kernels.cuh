@@ -16,22 +16,22 @@ template <auto kKernel>
 
 template <class W>
 [[nodiscard]] constexpr ReduceKernels make_kernels() {
-  ReduceKernels made{};
-  made.element_bytes = sizeof(typename W::T);
-  made.partial_bytes = sizeof(typename W::Value);
-  made.is_ordered = W::kOrdered;
-  made.has_half_sums = W::kHalfSums;
-  made.at(ReduceKernel::along_vectors) = start<along_vectors<W>>;
-  made.at(ReduceKernel::along_elements) = start<along_elements<W>>;
-  made.at(ReduceKernel::across_vectors) = start<across<W, W::kVector, false>>;
-  made.at(ReduceKernel::across_elements) = start<across<W, 1, false>>;
+  ReduceKernels computed{};
+  computed.element_bytes = sizeof(typename W::T);
+  computed.partial_bytes = sizeof(typename W::Value);
+  computed.is_ordered = W::kOrdered;
+  computed.has_half_sums = W::kHalfSums;
+  computed.at(ReduceKernel::along_vectors) = start<along_vectors<W>>;
+  computed.at(ReduceKernel::along_elements) = start<along_elements<W>>;
+  computed.at(ReduceKernel::across_vectors) = start<across<W, W::kVector, false>>;
+  computed.at(ReduceKernel::across_elements) = start<across<W, 1, false>>;
   if constexpr (W::kOrdered) {
-    made.at(ReduceKernel::along_wide) = start<along_wide<W>>;
-    made.at(ReduceKernel::across_lanes) = start<across<W, 1, true>>;
-    made.at(ReduceKernel::across_staged) = start<across_staged<W>>;
+    computed.at(ReduceKernel::along_wide) = start<along_wide<W>>;
+    computed.at(ReduceKernel::across_lanes) = start<across<W, 1, true>>;
+    computed.at(ReduceKernel::across_staged) = start<across_staged<W>>;
   }
-  made.at(ReduceKernel::combine) = start<combine<W>>;
-  return made;
+  computed.at(ReduceKernel::combine) = start<combine<W>>;
+  return computed;
 }
 
 template <class Fold, bool kIsArg = false>

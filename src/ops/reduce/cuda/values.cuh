@@ -45,9 +45,9 @@ struct JoinedLaunch : ReduceLaunch {
 template <class Fold_, bool kIsArg_, class Before = InMemory, class After = InMemory>
 struct Work {
   using Fold = Fold_;
-  static constexpr bool kIsMade = !std::is_same_v<Before, InMemory>;
+  static constexpr bool kIsComputed = !std::is_same_v<Before, InMemory>;
   static constexpr bool kIsForwarded = !std::is_same_v<After, InMemory>;
-  using Launch = std::conditional_t<kIsMade || kIsForwarded, JoinedLaunch<Before, After>, ReduceLaunch>;
+  using Launch = std::conditional_t<kIsComputed || kIsForwarded, JoinedLaunch<Before, After>, ReduceLaunch>;
   static constexpr bool kIsArg = kIsArg_;
   using T = typename Fold::Element;
   using Loaded = typename Fold::Loaded;
@@ -65,14 +65,14 @@ struct Work {
 
   // The element at an address, or a vector of them. If they are computed, addresses count from 0.
   [[nodiscard]] __device__ static bits_t<T> element(const Launch& launch, const std::byte* at) {
-    if constexpr (kIsMade) {
+    if constexpr (kIsComputed) {
       return launch.before(static_cast<u32>(reinterpret_cast<u64>(at) / sizeof(T)));
     } else {
       return load_element<T>(at, launch.input_is_aligned);
     }
   }
   __device__ static void vector(const Launch& launch, const std::byte* at, u32 (&words)[4]) {
-    if constexpr (kIsMade) {
+    if constexpr (kIsComputed) {
       launch.before.vector(static_cast<u32>(reinterpret_cast<u64>(at) / sizeof(T)), words);
     } else {
       load_access<kVectorBytes, true>(at, words);

@@ -31,21 +31,21 @@ void set_taps(const ResampleDimension& dimension, const std::vector<LinearTaps>&
               LevelTaps& taps) {
   taps.index = index;
   if (dimension.kind == ResampleKind::stretched) {
-    const StretchedTaps made(dimension, index);
-    taps.first = made.first();
-    taps.count = made.count();
+    const StretchedTaps computed(dimension, index);
+    taps.first = computed.first();
+    taps.count = computed.count();
     taps.weights = memory;
     for (std::int64_t t = 0; t < taps.count; ++t) {
-      memory[t] = made.weight(t);
+      memory[t] = computed.weight(t);
     }
     return;
   }
-  const LinearTaps made = kept.empty() ? few_taps(dimension, index) : kept[static_cast<std::size_t>(index)];
-  taps.first = made.first;
-  taps.count = made.second == 0.0F ? 1 : 2;
+  const LinearTaps computed = kept.empty() ? few_taps(dimension, index) : kept[static_cast<std::size_t>(index)];
+  taps.first = computed.first;
+  taps.count = computed.second == 0.0F ? 1 : 2;
   taps.weights = taps.pair;
-  taps.pair[0] = 1.0F - made.second;
-  taps.pair[1] = made.second;
+  taps.pair[0] = 1.0F - computed.second;
+  taps.pair[1] = computed.second;
 }
 
 // The state of a running piece: the position of the unit, and the rows that are kept.
@@ -114,9 +114,9 @@ class RowWork {
                         stride == run_ * static_cast<std::int64_t>(sizeof(f32)) &&
                         reinterpret_cast<std::uintptr_t>(to) % sizeof(f32) == 0;
     f32* const own = writes ? reinterpret_cast<f32*>(to) : level_row(0);
-    const f32* const made = mean_of(0, plane_input_, own);
-    if (!writes || made != own) {
-      kernels_.store(made, columns_.count, run_, to, stride);
+    const f32* const computed = mean_of(0, plane_input_, own);
+    if (!writes || computed != own) {
+      kernels_.store(computed, columns_.count, run_, to, stride);
     }
   }
 
@@ -217,8 +217,9 @@ class RowWork {
       return own;
     }
     for (std::int64_t t = 0; t < taps.count; ++t) {
-      const f32* const made = mean_of(level + 1, offset + t * stride, level_row(level + 1));
-      (t == 0 ? kernels_.scale : kernels_.add)(reinterpret_cast<const std::byte*>(made), taps.weights[t], count_, to);
+      const f32* const computed = mean_of(level + 1, offset + t * stride, level_row(level + 1));
+      (t == 0 ? kernels_.scale : kernels_.add)(reinterpret_cast<const std::byte*>(computed), taps.weights[t], count_,
+                                               to);
     }
     return own;
   }

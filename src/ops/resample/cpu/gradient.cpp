@@ -70,9 +70,9 @@ class GradientAxis {
   void walk() {
     std::vector<std::int64_t> firsts;
     for (std::int64_t o = 0; o < inputs(); ++o) {
-      const LinearTaps made = few_taps(dimension_.forward, o);
-      firsts.push_back(made.first);
-      seconds_.push_back(made.second);
+      const LinearTaps computed = few_taps(dimension_.forward, o);
+      firsts.push_back(computed.first);
+      seconds_.push_back(computed.second);
     }
     GradientTaps taps{};
     const auto first_of = [&](std::int64_t o) { return firsts[static_cast<std::size_t>(o)]; };
@@ -328,13 +328,13 @@ class GradientWork {
     for (std::int64_t at = 0; at < tile_->span; at += cut_.chunk) {
       chunk_first_ = tile_->base + at;
       chunk_ = std::min(cut_.chunk, tile_->span - at);
-      f32* const made = level_row(cut_.levels.size());
-      add_levels(cut_.levels.size(), plane_input_ + chunk_first_ * column.input_stride(), 1, made);
+      f32* const computed = level_row(cut_.levels.size());
+      add_levels(cut_.levels.size(), plane_input_ + chunk_first_ * column.input_stride(), 1, computed);
       if (has_table) {
-        made[chunk_ * run_] = 0.0F;
-        kernels_.add_columns(tile_->table, made, sums);
+        computed[chunk_ * run_] = 0.0F;
+        kernels_.add_columns(tile_->table, computed, sums);
       } else {
-        add_columns(made, sums);
+        add_columns(computed, sums);
       }
     }
     if (!writes) {
@@ -411,10 +411,10 @@ class GradientWork {
     std::byte* const row = first + next_ * cut_.row_bytes;
     kept_[next_] = wanted;
     next_ = (next_ + 1) % cut_.slots;
-    auto* const made = reinterpret_cast<f32*>(row);
-    elements_.load(input_ + offset, cut_.column.front().input_stride(), chunk_, run_, made);
+    auto* const computed = reinterpret_cast<f32*>(row);
+    elements_.load(input_ + offset, cut_.column.front().input_stride(), chunk_, run_, computed);
     if (cut_.step.divisor != GradientDivisor::none) {
-      kernels_.divide(divisors(elements), chunk_ * run_, made);
+      kernels_.divide(divisors(elements), chunk_ * run_, computed);
     }
     return row;
   }

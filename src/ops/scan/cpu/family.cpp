@@ -56,15 +56,15 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   const AxisLoops& loops = step.loops;
   const std::int64_t blocks = parts(loops.count, kScanBlock);
   const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
-  ScanCut made{};
-  made.across = goes_across(step);
-  const std::int64_t outer = made.across ? loops.outputs / columns : 1;
-  const std::int64_t all = made.across ? columns : loops.outputs;
+  ScanCut computed{};
+  computed.across = goes_across(step);
+  const std::int64_t outer = computed.across ? loops.outputs / columns : 1;
+  const std::int64_t all = computed.across ? columns : loops.outputs;
   const bool is_staged = element_size(step.type) < sizeof(f32) ||
                          loops.kept[loops.kept_rank - 1].output != static_cast<std::int64_t>(element_size(step.type));
   const std::int64_t rows = std::clamp(kShortRows / loops.count / kScanRows * kScanRows, kScanRows, kMostRows);
-  const std::int64_t most = !made.across ? rows : is_staged ? kMostScanLoad : kMostWidth;
-  const std::int64_t least = made.across ? kLeastWidth : kFewRows;
+  const std::int64_t most = !computed.across ? rows : is_staged ? kMostScanLoad : kMostWidth;
+  const std::int64_t least = computed.across ? kLeastWidth : kFewRows;
   std::int64_t width = std::min(all, most);
   while (width > least && outer * parts(all, width) < 2 * threads) {
     width = std::max(least, width / 2);
@@ -73,27 +73,27 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
   // chain of them is as fast as two threads that share it; a chain of floats is slower than that.
   const bool is_float = is_float_type(step.type);
-  const bool is_slow = is_float && !made.across && all < kFewRows;
-  made.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
+  const bool is_slow = is_float && !computed.across && all < kFewRows;
+  computed.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
   const std::int64_t most_blocks = kGroupBytes / kScanBlock / static_cast<std::int64_t>(element_size(step.type));
-  made.block = is_float_type(step.type) || (made.shared && made.across) ? kScanBlock
-               : made.shared                                            ? kScanBlock * most_blocks
-                                                                        : std::max(kScanBlock, loops.count);
-  made.width = made.shared && !made.across ? 1 : width;
-  made.tiles_of_loop = parts(all, made.width);
-  made.tiles = outer * made.tiles_of_loop;
+  computed.block = is_float_type(step.type) || (computed.shared && computed.across) ? kScanBlock
+                   : computed.shared                                                ? kScanBlock * most_blocks
+                                                                                    : std::max(kScanBlock, loops.count);
+  computed.width = computed.shared && !computed.across ? 1 : width;
+  computed.tiles_of_loop = parts(all, computed.width);
+  computed.tiles = outer * computed.tiles_of_loop;
   const std::int64_t elements = loops.count * width;
   const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kLeastOfPiece, kMostOfPiece);
-  made.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  if (!made.across && is_float_type(step.type)) {
+  computed.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  if (!computed.across && is_float_type(step.type)) {
     const std::int64_t wanted_blocks = parts(parts(blocks, threads), kScanRows) * kScanRows;
-    made.group = std::clamp(wanted_blocks, kScanRows, most_blocks);
+    computed.group = std::clamp(wanted_blocks, kScanRows, most_blocks);
   } else {
-    made.group = 1;
+    computed.group = 1;
   }
-  made.groups = parts(parts(loops.count, made.block), made.group);
-  made.together = std::min(made.groups, parts(threads, made.tiles));
-  return made;
+  computed.groups = parts(parts(loops.count, computed.block), computed.group);
+  computed.together = std::min(computed.groups, parts(threads, computed.tiles));
+  return computed;
 }
 
 std::uint64_t pieces_of(const ScanCut& cut) {

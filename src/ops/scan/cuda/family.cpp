@@ -33,23 +33,23 @@ struct ScanShape {
 ScanShape shape_of(const ScanStep& step, const Machine& machine) {
   const AxisLoops& loops = step.loops;
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
-  ScanShape made{};
-  made.blocks = parts_of(loops.count, kScanBlock);
-  made.across = column.size > 1 && column.input != 0 && std::abs(column.input) < std::abs(step.along().input);
-  made.tiles_of_loop = parts_of(column.size, kScanChains);
+  ScanShape computed{};
+  computed.blocks = parts_of(loops.count, kScanBlock);
+  computed.across = column.size > 1 && column.input != 0 && std::abs(column.input) < std::abs(step.along().input);
+  computed.tiles_of_loop = parts_of(column.size, kScanChains);
   const std::int64_t groups =
-      made.across ? loops.outputs / column.size * made.tiles_of_loop : parts_of(loops.outputs, kScanChains);
+      computed.across ? loops.outputs / column.size * computed.tiles_of_loop : parts_of(loops.outputs, kScanChains);
   // Blocks read the input twice, which takes 1.5 times as long. So do groups that occupy fewer than two
   // thirds of the multiprocessors.
-  made.in_blocks = made.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(machine.multiprocessors);
-  if (!made.in_blocks) {
-    made.groups = groups;
-  } else if (made.across) {
-    made.groups = groups * made.blocks;
+  computed.in_blocks = computed.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(machine.multiprocessors);
+  if (!computed.in_blocks) {
+    computed.groups = groups;
+  } else if (computed.across) {
+    computed.groups = groups * computed.blocks;
   } else {
-    made.groups = parts_of(loops.outputs * made.blocks, kScanChains);
+    computed.groups = parts_of(loops.outputs * computed.blocks, kScanChains);
   }
-  return made;
+  return computed;
 }
 
 class ScanRun final : public PreparedStep {
@@ -74,18 +74,18 @@ class ScanRun final : public PreparedStep {
     }
     const auto size = static_cast<std::int64_t>(element_size(type_));
     const auto side = [&](std::int64_t AxisLoop::*stride) {
-      Side made{};
+      Side computed{};
       for (u32 i = 0; i < loops.kept_rank; ++i) {
         // Across, the columns of a vector are adjacent.
         const bool is_column = shape.across && i + 1 == loops.kept_rank;
-        made.low |= static_cast<u64>(loops.kept[i].*stride);
-        made.rows_low |= is_column || loops.kept[i].size == 1 ? 0 : static_cast<u64>(loops.kept[i].*stride);
+        computed.low |= static_cast<u64>(loops.kept[i].*stride);
+        computed.rows_low |= is_column || loops.kept[i].size == 1 ? 0 : static_cast<u64>(loops.kept[i].*stride);
       }
       const std::int64_t along = step.along().*stride;
-      made.low |= static_cast<u64>(along);
-      made.rows_low |= shape.across ? static_cast<u64>(along) : 0;
-      made.is_contiguous = (shape.across ? loops.kept[loops.kept_rank - 1].*stride : along) == size;
-      return made;
+      computed.low |= static_cast<u64>(along);
+      computed.rows_low |= shape.across ? static_cast<u64>(along) : 0;
+      computed.is_contiguous = (shape.across ? loops.kept[loops.kept_rank - 1].*stride : along) == size;
+      return computed;
     };
     input_ = side(&AxisLoop::input);
     output_ = side(&AxisLoop::output);

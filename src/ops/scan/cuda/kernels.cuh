@@ -201,12 +201,12 @@ __device__ void compute_tile(std::byte* tile, u32 lane, bool is_exclusive, Runni
       auto* const at = reinterpret_cast<uint4*>(tile + Tile::offset_of(lane, vector * Tile::kOfVector));
       const uint4 loaded = *at;
       const u32 words[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-      u32 made[4] = {};
+      u32 computed[4] = {};
 #pragma unroll
       for (int i = 0; i < static_cast<int>(Tile::kOfVector); ++i) {
-        insert<T>(made, i, chain.next(extract<T>(words, i), is_exclusive));
+        insert<T>(computed, i, chain.next(extract<T>(words, i), is_exclusive));
       }
-      *at = uint4{made[0], made[1], made[2], made[3]};
+      *at = uint4{computed[0], computed[1], computed[2], computed[3]};
     }
   }
 }

@@ -62,22 +62,22 @@ SortCut cut(const SortStep& step, std::int64_t threads) {
   const bool is_wide = element_size(step.type) == 8;
   const std::size_t key_bytes = is_wide ? sizeof(i64) : sizeof(i32);
   const std::size_t word_bytes = is_wide ? sizeof(WideWord) : sizeof(NarrowWord);
-  SortCut made{};
-  made.width = width_of(step, threads);
-  made.tiles = parts(inner, made.width);
-  made.units = step.rows / inner * made.tiles;
-  const std::int64_t elements = count * made.width;
+  SortCut computed{};
+  computed.width = width_of(step, threads);
+  computed.tiles = parts(inner, computed.width);
+  computed.units = step.rows / inner * computed.tiles;
+  const std::int64_t elements = count * computed.width;
   const std::int64_t wanted = std::clamp(step.rows * count / (8 * threads), kLeastOfPiece, kMostOfPiece);
-  made.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  made.selects = step.k <= count / kSmallPart;
+  computed.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  computed.selects = step.k <= count / kSmallPart;
   const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
-  const std::int64_t keys = made.width > 1 ? elements : std::min(count, kSortChunk);
-  const std::int64_t words = made.selects ? selection_room(step.k) : count;
-  made.minima = aligned(static_cast<std::size_t>(keys) * key_bytes);
-  made.words = made.minima + aligned(static_cast<std::size_t>(kSelectionKeys) * key_bytes);
-  made.spare = made.words + aligned(static_cast<std::size_t>(words) * word_bytes);
-  made.bytes = made.spare + aligned(static_cast<std::size_t>(made.selects ? step.k : count) * word_bytes);
-  return made;
+  const std::int64_t keys = computed.width > 1 ? elements : std::min(count, kSortChunk);
+  const std::int64_t words = computed.selects ? selection_room(step.k) : count;
+  computed.minima = aligned(static_cast<std::size_t>(keys) * key_bytes);
+  computed.words = computed.minima + aligned(static_cast<std::size_t>(kSelectionKeys) * key_bytes);
+  computed.spare = computed.words + aligned(static_cast<std::size_t>(words) * word_bytes);
+  computed.bytes = computed.spare + aligned(static_cast<std::size_t>(computed.selects ? step.k : count) * word_bytes);
+  return computed;
 }
 
 template <class T>
@@ -265,12 +265,12 @@ class Sort final : public cpu::Prepared {
 std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
   SortStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const SortCut made = cut(step, machine.threads);
+  const SortCut computed = cut(step, machine.threads);
   const SortKernels kernels = vector_sort_kernels(machine.target, step.type);
   if (element_size(step.type) == 8) {
-    return std::make_unique<Sort<WideWord>>(step, made, kernels, machine.target);
+    return std::make_unique<Sort<WideWord>>(step, computed, kernels, machine.target);
   }
-  return std::make_unique<Sort<NarrowWord>>(step, made, kernels, machine.target);
+  return std::make_unique<Sort<NarrowWord>>(step, computed, kernels, machine.target);
 }
 
 }  // namespace
