@@ -140,10 +140,10 @@ def _by_ufunc(operation, inputs, out, asked):
     if others:
         raise TypeError(f"{_function_of(operation.op)}: operands of the types {', '.join(others)} cannot be combined")
     result = operation(*map(_plain, inputs), out=_plain(out))
-    home = max(asked, key=lambda one: one.__array_priority__) if out is None else out
-    if type(home) is _np.ndarray:
+    library = max(asked, key=lambda one: one.__array_priority__) if out is None else out
+    if type(library) is _np.ndarray:
         return out
-    return home.__array_wrap__(result if out is None else out, (operation, inputs, 0))
+    return library.__array_wrap__(result if out is None else out, (operation, inputs, 0))
 
 
 # ---- Masked arrays --------------------------------------------------------------------------------------------------

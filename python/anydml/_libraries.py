@@ -166,13 +166,13 @@ def names_of(kind):
 
 def borrow(inputs, outs):
     """Returns NumPy arrays over other libraries' memory, and a function that converts the results for the caller."""
-    home = next((array for array in inputs if _is_foreign(array)), None)
+    library = next((array for array in inputs if _is_foreign(array)), None)
 
     def give(results):
         tell_written(outs)
         return [out if _is_foreign(out) else
-                result if home is None or result is None or (out is not None and out is not True) else
-                _to_library(home, np.asarray(result))  # NumPy may have converted it to a scalar
+                result if library is None or result is None or (out is not None and out is not True) else
+                _to_library(library, np.asarray(result))  # NumPy may have converted it to a scalar
                 for out, result in zip(outs, results)]
 
     return [_to_numpy(array) for array in inputs], [_to_numpy(out, writes=True) for out in outs], give
@@ -228,9 +228,9 @@ def _to_numpy(array, writes=False):
         raise TypeError(f"cannot use an array of {known}: {error}") from error
 
 
-def _to_library(home, result):
+def _to_library(library, result):
     """Converts the result to an array of home's library, or returns a NumPy array if that library cannot."""
-    for name in names_of(type(home)):
+    for name in names_of(type(library)):
         if name == "torch":
             return importlib.import_module(name).from_numpy(result)
         for module in (name, f"{name}.dlpack"):
@@ -240,6 +240,6 @@ def _to_library(home, result):
                 continue
             if make is not None:
                 return make(result)
-    if hasattr(home, "__array_namespace__"):
-        return home.__array_namespace__().from_dlpack(result)
+    if hasattr(library, "__array_namespace__"):
+        return library.__array_namespace__().from_dlpack(result)
     return result

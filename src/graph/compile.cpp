@@ -14,18 +14,18 @@ namespace anydml {
 namespace {
 
 // The location of a value. A value without a slot is not in memory.
-struct Home {
+struct Location {
   std::uint32_t slot = kNoSlot;
   std::uint64_t offset = 0;
 };
 
 // A value that passes from one step to the next has no memory, only a number.
-constexpr Home kFromPrologue{.slot = kNoSlot, .offset = 1};
-constexpr Home kToEpilogue{.slot = kNoSlot, .offset = 2};
-constexpr Home kAbsent{.slot = kAbsentSlot, .offset = 0};
+constexpr Location kFromPrologue{.slot = kNoSlot, .offset = 1};
+constexpr Location kToEpilogue{.slot = kNoSlot, .offset = 2};
+constexpr Location kAbsent{.slot = kAbsentSlot, .offset = 0};
 
-PlacedTensor placed(const TensorDesc& tensor, const Home& home) {
-  return {.tensor = tensor, .slot = home.slot, .offset = home.offset};
+PlacedTensor placed(const TensorDesc& tensor, const Location& location) {
+  return {.tensor = tensor, .slot = location.slot, .offset = location.offset};
 }
 
 // Compiles the needed nodes of a graph, which are sorted.
@@ -39,7 +39,7 @@ class Compiler {
         text_(text),
         sharing_(sharing),
         values_(graph),
-        homes_(values_.count()),
+        locations_(values_.count()),
         written_(values_.count()),
         is_absent_(graph.outputs.size()) {
     for (const std::uint32_t output : graph.absent_outputs) {
@@ -157,22 +157,22 @@ class Compiler {
   // them.
   void place_given(const ValueSet& read) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
-      homes_[values_.of_input(i)] = {.slot = i, .offset = 0};
+      locations_[values_.of_input(i)] = {.slot = i, .offset = 0};
     }
     plans_.constants.resize(graph_.constants.size());
     for (std::uint32_t i = 0; sharing_ != nullptr && i < graph_.constants.size(); ++i) {
       if (const ConstantKey& key = sharing_->constants[i]; key.is_shared) {
         const std::uint32_t value = values_.of_constant(i);
-        homes_[value] = share(
+        locations_[value] = share(
             {.key = key.text, .bytes = graph_.constants[i].bytes, .constant = i, .is_read_later = bool{read[value]}});
       }
     }
     for (const bool is_read : {true, false}) {
       for (std::uint32_t i = 0; i < graph_.constants.size(); ++i) {
         if (const std::uint32_t value = values_.of_constant(i);
-            homes_[value].slot == kNoSlot && read[value] == is_read) {
+            locations_[value].slot == kNoSlot && read[value] == is_read) {
           plans_.constants[i] = take(plans_.constant_bytes, graph_.constants[i]);
-          homes_[value] = {.slot = plans_.constants_slot(), .offset = plans_.constants[i]};
+          locations_[value] = {.slot = plans_.constants_slot(), .offset = plans_.constants[i]};
         }
       }
       plans_.run_constant_bytes = is_read ? plans_.constant_bytes : plans_.run_constant_bytes;
@@ -180,13 +180,13 @@ class Compiler {
   }
 
   // Gives the memory its own slot.
-  Home share(GraphPlans::Shared memory) {
+  Location share(GraphPlans::Shared memory) {
     plans_.shared.push_back(std::move(memory));
     return {.slot = plans_.shared_slot(static_cast<std::uint32_t>(plans_.shared.size() - 1)), .offset = 0};
   }
 
   [[nodiscard]] GraphPlans::Shared* shared_of(std::uint32_t value) {
-    const std::uint32_t slot = homes_[value].slot;
+    const std::uint32_t slot = locations_[value].slot;
     return slot >= plans_.shared_slot(0) && slot < plans_.slots() ? &plans_.shared[slot - plans_.shared_slot(0)]
                                                                   : nullptr;
   }
@@ -253,12 +253,12 @@ class Compiler {
       }
     }
     for_each_output([&](std::uint32_t, const GraphSource& source) { want(source); });
-    owned_homes_.resize(graph_.inputs.size());
+    owned_locations_.resize(graph_.inputs.size());
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       if (wanted[values_.of_input(i)]) {
         const std::uint64_t offset = take(plans_.persistent_bytes, graph_.inputs[i].extent);
         plans_.kept.push_back({.input = i, .offset = offset, .bytes = graph_.inputs[i].extent.bytes});
-        owned_homes_[i] = {.slot = plans_.persistent_slot(), .offset = offset};
+        owned_locations_[i] = {.slot = plans_.persistent_slot(), .offset = offset};
       }
     }
     const std::vector<std::string> keys = sharing_ != nullptr
@@ -281,10 +281,10 @@ class Compiler {
       // The element at index 0 is not the first one in memory if strides are negative.
       const std::int64_t before = -graph_.nodes[node].op->outputs()[output].reach.first;
       if (wanted[value] && key.empty()) {
-        homes_[value] =
+        locations_[value] =
             moved({.slot = plans_.persistent_slot(), .offset = take(plans_.persistent_bytes, extent)}, before);
       } else if (wanted[value]) {
-        homes_[value] = moved(share({.key = format_text("{} {}", output, key), .bytes = extent.bytes}), before);
+        locations_[value] = moved(share({.key = format_text("{} {}", output, key), .bytes = extent.bytes}), before);
         is_there = is_there && sharing_->is_there(plans_.shared.back().key);
       }
     }
@@ -297,15 +297,15 @@ class Compiler {
   // computed, is copied. Owned inputs are in the persistent memory from here on.
   std::vector<std::uint32_t> place_outputs(const NodeSet& folded) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
-      if (owned_homes_[i].slot != kNoSlot) {
-        homes_[values_.of_input(i)] = owned_homes_[i];
+      if (owned_locations_[i].slot != kNoSlot) {
+        locations_[values_.of_input(i)] = owned_locations_[i];
       }
     }
     std::vector<std::uint32_t> copies;
     for_each_output([&](std::uint32_t i, const GraphSource& source) {
-      Home& home = homes_[values_.of(source)];
-      if (home.slot == kNoSlot && !folded[source.index]) {
-        home = {.slot = plans_.output_slot(i), .offset = 0};
+      Location& location = locations_[values_.of(source)];
+      if (location.slot == kNoSlot && !folded[source.index]) {
+        location = {.slot = plans_.output_slot(i), .offset = 0};
       } else {
         copies.push_back(i);
       }
@@ -319,7 +319,7 @@ class Compiler {
     ValueSet temporary(values_.count());
     for (const GraphGroup& group : groups) {
       for (const std::uint32_t value : group.writes) {
-        temporary[value] = values_.root(value) == value && homes_[value].slot == kNoSlot;
+        temporary[value] = values_.root(value) == value && locations_[value].slot == kNoSlot;
       }
     }
     std::vector<GraphGroup> ordered;
@@ -331,17 +331,18 @@ class Compiler {
     const Placement placement = place(graph_, values_, ordered, alive);
     plans_.temporary_values = 0;
     for (std::size_t i = 0; i < alive.size(); ++i) {
-      homes_[alive[i].value] = {.slot = plans_.temporary_slot(), .offset = placement.offsets[i]};
+      locations_[alive[i].value] = {.slot = plans_.temporary_slot(), .offset = placement.offsets[i]};
       plans_.temporary_values += alive[i].extent.bytes;
     }
     for (std::uint32_t value = 0; value < values_.count(); ++value) {
       if (const std::uint32_t root = values_.root(value); root != value) {
-        homes_[value] = moved(homes_[root], values_.offset_in_root(value));
+        locations_[value] = moved(locations_[root], values_.offset_in_root(value));
       }
     }
     plans_.writes_last = std::ranges::none_of(
         std::span(ordered).first(ordered.empty() ? 0 : ordered.size() - 1), [&](const GraphGroup& group) {
-          return std::ranges::any_of(group.writes, [&](std::uint32_t value) { return is_in_output(homes_[value]); });
+          return std::ranges::any_of(group.writes,
+                                     [&](std::uint32_t value) { return is_in_output(locations_[value]); });
         });
     steps_ = 0;
     for (const GraphGroup& group : ordered) {
@@ -361,17 +362,17 @@ class Compiler {
     return plan;
   }
 
-  [[nodiscard]] bool is_in_output(const Home& home) const {
-    return home.slot >= plans_.output_slot(0) && home.slot < plans_.temporary_slot();
+  [[nodiscard]] bool is_in_output(const Location& location) const {
+    return location.slot >= plans_.output_slot(0) && location.slot < plans_.temporary_slot();
   }
 
-  static Home moved(const Home& home, std::int64_t bytes) {
-    return {.slot = home.slot, .offset = home.offset + static_cast<std::uint64_t>(bytes)};
+  static Location moved(const Location& location, std::int64_t bytes) {
+    return {.slot = location.slot, .offset = location.offset + static_cast<std::uint64_t>(bytes)};
   }
 
   // The location of a tensor that is read from this source.
-  [[nodiscard]] Home home_of(const GraphSource& source) const {
-    return moved(homes_[values_.of(source)], source.offset);
+  [[nodiscard]] Location location_of(const GraphSource& source) const {
+    return moved(locations_[values_.of(source)], source.offset);
   }
 
   // Whether the value from this source is part of an output of this node, and its producer already wrote it there.
@@ -414,18 +415,18 @@ class Compiler {
     const bool has_prologue = position != 0;
     const bool has_epilogue = position + 1 < group.nodes.size();
     for (std::uint32_t i = 0; i < op.input_count; ++i) {
-      const Home home = !op.tensors[i].present                                ? kAbsent
-                        : has_prologue && i == group.computed_input           ? kFromPrologue
-                        : is_in_place(node.sources[i], group.nodes[position]) ? kAbsent
-                                                                              : home_of(node.sources[i]);
-      tensors.push_back(placed(op.tensors[i].tensor, home));
+      const Location location = !op.tensors[i].present                                ? kAbsent
+                                : has_prologue && i == group.computed_input           ? kFromPrologue
+                                : is_in_place(node.sources[i], group.nodes[position]) ? kAbsent
+                                                                                      : location_of(node.sources[i]);
+      tensors.push_back(placed(op.tensors[i].tensor, location));
     }
     for (std::uint32_t i = 0; i < op.output_count; ++i) {
       const std::uint32_t value = values_.of_node(group.nodes[position], i);
-      const Home home = has_epilogue && i == group.forwarded_output ? kToEpilogue
-                        : written_[value]                           ? homes_[value]
-                                                                    : kAbsent;
-      tensors.push_back(placed(op.tensors[op.input_count + i].tensor, home));
+      const Location location = has_epilogue && i == group.forwarded_output ? kToEpilogue
+                                : written_[value]                           ? locations_[value]
+                                                                            : kAbsent;
+      tensors.push_back(placed(op.tensors[op.input_count + i].tensor, location));
     }
     op.family->lower(op, device_, tensors, plan);
   }
@@ -460,7 +461,7 @@ class Compiler {
           const bool is_forwarded = begin != 0 && source.kind == SourceKind::node &&
                                     source.index == group.nodes[group.main] && source.output == group.forwarded_output;
           loads.push_back({.value = static_cast<std::uint32_t>(load),
-                           .placed = placed(view, is_forwarded ? kToEpilogue : home_of(source))});
+                           .placed = placed(view, is_forwarded ? kToEpilogue : location_of(source))});
           source_of_load.push_back(source);
         }
         numbers[i].push_back(static_cast<std::uint32_t>(load));
@@ -482,7 +483,7 @@ class Compiler {
         stores.push_back({.value = result, .placed = placed(views[i].back(), kFromPrologue)});
       }
       if (const std::uint32_t value = values_.of_node(nodes[i], 0); written_[value]) {
-        stores.push_back({.value = result, .placed = placed(views[i].back(), homes_[value])});
+        stores.push_back({.value = result, .placed = placed(views[i].back(), locations_[value])});
       }
     }
     members.front().desc->family->lower_together({.members = members, .loads = loads, .stores = stores}, plan);
@@ -491,29 +492,29 @@ class Compiler {
   void add_output_copy(std::uint32_t output) {
     const GraphSource& source = graph_.outputs[output];
     const OpTensor& built = graph_.nodes[source.index].op->outputs()[source.output];
-    const Home to{.slot = plans_.output_slot(output), .offset = 0};
-    add_copy(plans_.run, placed(built.tensor, homes_[values_.of(source)]), placed(built.tensor, to));
+    const Location to{.slot = plans_.output_slot(output), .offset = 0};
+    add_copy(plans_.run, placed(built.tensor, locations_[values_.of(source)]), placed(built.tensor, to));
     ++steps_;
     say(format_text("run: output{} is a copy of {}\n", output, value_text(values_.of(source))));
   }
 
   [[nodiscard]] std::string value_text(std::uint32_t value) const {
-    const Home& home = homes_[value];
-    if (home.slot == plans_.persistent_slot()) {
-      return format_text("persistent+{}", home.offset);
+    const Location& location = locations_[value];
+    if (location.slot == plans_.persistent_slot()) {
+      return format_text("persistent+{}", location.offset);
     }
-    if (home.slot == plans_.constants_slot()) {
-      return format_text("constants+{}", home.offset);
+    if (location.slot == plans_.constants_slot()) {
+      return format_text("constants+{}", location.offset);
     }
-    if (home.slot == plans_.temporary_slot()) {
-      return format_text("temporary+{}", home.offset);
+    if (location.slot == plans_.temporary_slot()) {
+      return format_text("temporary+{}", location.offset);
     }
-    if (home.slot >= plans_.shared_slot(0) && home.slot < plans_.slots()) {
-      return format_text("shared{}+{}", home.slot - plans_.shared_slot(0), home.offset);
+    if (location.slot >= plans_.shared_slot(0) && location.slot < plans_.slots()) {
+      return format_text("shared{}+{}", location.slot - plans_.shared_slot(0), location.offset);
     }
-    const std::string offset = home.offset != 0 ? format_text("+{}", home.offset) : std::string();
-    return home.slot < plans_.inputs ? format_text("input{}{}", home.slot, offset)
-                                     : format_text("output{}{}", home.slot - plans_.output_slot(0), offset);
+    const std::string offset = location.offset != 0 ? format_text("+{}", location.offset) : std::string();
+    return location.slot < plans_.inputs ? format_text("input{}{}", location.slot, offset)
+                                         : format_text("output{}{}", location.slot - plans_.output_slot(0), offset);
   }
 
   void say_group(const GraphGroup& group, const char* name) {
@@ -546,10 +547,10 @@ class Compiler {
   std::string* const text_;
   const GraphSharing* const sharing_;
   const ValueNumbers values_;
-  std::vector<Home> homes_;        // for each value
-  ValueSet written_;               // the values that a step of the plans so far writes
-  std::vector<bool> is_absent_;    // by output of the graph
-  std::vector<Home> owned_homes_;  // for each owned input that is kept
+  std::vector<Location> locations_;        // for each value
+  ValueSet written_;                       // the values that a step of the plans so far writes
+  std::vector<bool> is_absent_;            // by output of the graph
+  std::vector<Location> owned_locations_;  // for each owned input that is kept
   GraphPlans plans_;
   std::uint32_t steps_ = 0;  // in the most recent plan
 };

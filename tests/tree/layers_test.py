@@ -145,12 +145,12 @@ def symbols(archive):
 
 def wrong_calls(layers):
     tables = {name: symbols(layer["archive"]) for name, layer in layers.of.items() if layer["archive"]}
-    homes = {symbol: name for name, (defined, _) in tables.items() for symbol in defined}
+    folders = {symbol: name for name, (defined, _) in tables.items() for symbol in defined}
     for name, (_, asked) in tables.items():
         linked = layers.reach(name, ("depends", "uses", "links"))
-        for symbol in sorted(asked & homes.keys()):
-            if homes[symbol] not in linked:
-                yield f"the layer {name} calls {symbol} of {homes[symbol]}, but is not linked with it"
+        for symbol in sorted(asked & folders.keys()):
+            if folders[symbol] not in linked:
+                yield f"the layer {name} calls {symbol} of {folders[symbol]}, but is not linked with it"
 
 
 def errors_in(src, layers):
