@@ -45,7 +45,7 @@ int runs_per_sample(const Body& body) {
 }  // namespace
 
 // A condition has its own memory, so that it stays valid while types change.
-std::size_t room_of(const Row& row, std::size_t input) {
+std::size_t buffer_of(const Row& row, std::size_t input) {
   if (row.inputs[input].holds == Operand::condition) {
     return kCondition;
   }
@@ -71,8 +71,9 @@ void Measurer::PagesDelete::operator()(std::byte* memory) const {
   ::operator delete[](memory, std::align_val_t{kPage});
 }
 
-void Measurer::need(std::size_t room, std::int64_t elements, anydml_type type) {
-  rooms_[room].bytes = std::max(rooms_[room].bytes, static_cast<std::size_t>(elements) * anydml_type_size(type));
+void Measurer::need(std::size_t buffer, std::int64_t elements, anydml_type type) {
+  buffers_[buffer].bytes =
+      std::max(buffers_[buffer].bytes, static_cast<std::size_t>(elements) * anydml_type_size(type));
 }
 
 Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings settings, Reference& reference)
@@ -81,7 +82,7 @@ Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings se
     if (const auto placement = lay_out(of)) {
       for (const std::size_t i : of.row->tensors()) {
         // The pass reads packed arrays of the elements.
-        need(room_of(*of.row, i), std::max(placement->inputs[i].extent, placement->elements),
+        need(buffer_of(*of.row, i), std::max(placement->inputs[i].extent, placement->elements),
              of.row->input_type(i, of.type));
       }
       need(kOutput, placement->output.extent, of.row->output_type(of.type));
@@ -90,38 +91,38 @@ Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings se
       }
     }
   }
-  for (std::size_t i = 0; i < rooms_.size(); ++i) {
-    Room& room = rooms_[i];
-    room.memory.reset(static_cast<std::byte*>(
-        ::operator new[](room.bytes + kStagger * rooms_.size() + kPage, std::align_val_t{kPage})));
-    room.data = room.memory.get() + kStagger * i;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    OperandBuffer& buffer = buffers_[i];
+    buffer.memory.reset(static_cast<std::byte*>(
+        ::operator new[](buffer.bytes + kStagger * buffers_.size() + kPage, std::align_val_t{kPage})));
+    buffer.data = buffer.memory.get() + kStagger * i;
     // By the team, so that each page is first touched by a thread that will use it.
-    team_.share(room.bytes, kPage,
-                [&](std::size_t begin, std::size_t end) { std::memset(room.data + begin, 0, end - begin); });
+    team_.share(buffer.bytes, kPage,
+                [&](std::size_t begin, std::size_t end) { std::memset(buffer.data + begin, 0, end - begin); });
   }
 }
 
-void Measurer::fill_room(std::size_t index, std::int64_t elements, anydml_type type, const Data& values,
-                         Operand operand) {
-  Room& room = rooms_[index];
+void Measurer::fill_buffer(std::size_t index, std::int64_t elements, anydml_type type, const Data& values,
+                           Operand operand) {
+  OperandBuffer& buffer = buffers_[index];
   const auto count = static_cast<std::size_t>(elements);
-  if (room.type == type && room.values == values && room.operand == operand && room.elements >= count) {
+  if (buffer.type == type && buffer.values == values && buffer.operand == operand && buffer.elements >= count) {
     return;
   }
-  room.elements = count;
-  room.type = type;
-  room.values = values;
-  room.operand = operand;
-  fill(room.data, room.elements, type, values, operand, team_);
+  buffer.elements = count;
+  buffer.type = type;
+  buffer.values = values;
+  buffer.operand = operand;
+  fill(buffer.data, buffer.elements, type, values, operand, team_);
 }
 
 void Measurer::prepare(const Case& of, const Placement& placement) {
   for (const std::size_t i : of.row->tensors()) {
-    fill_room(room_of(*of.row, i), std::max(placement.inputs[i].extent, placement.elements),
-              of.row->input_type(i, of.type), of.data, of.row->inputs[i].holds);
+    fill_buffer(buffer_of(*of.row, i), std::max(placement.inputs[i].extent, placement.elements),
+                of.row->input_type(i, of.type), of.data, of.row->inputs[i].holds);
   }
   if (of.layout == Layout::inplace) {
-    fill_room(kPristine, placement.elements, of.type, of.data, of.row->inputs[of.row->tensors().front()].holds);
+    fill_buffer(kPristine, placement.elements, of.type, of.data, of.row->inputs[of.row->tensors().front()].holds);
   }
 }
 
@@ -133,7 +134,7 @@ Measurer::Pass Measurer::pass_of(const Case& of, const Placement& placement, std
   std::vector<const std::byte*> arrays;
   std::size_t in_size = 0;
   for (const std::size_t i : row.tensors()) {
-    const std::byte* const data = rooms_[room_of(row, i)].data;
+    const std::byte* const data = buffers_[buffer_of(row, i)].data;
     if (is_stream(of, i) && row.inputs[i].holds == Operand::condition) {
       condition = data;
     } else if (is_stream(of, i)) {
@@ -174,7 +175,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   const Row& row = *of.row;
   prepare(of, placement);
   const bool in_place = of.layout == Layout::inplace;
-  std::byte* const out = rooms_[in_place ? kFirst : kOutput].data;
+  std::byte* const out = buffers_[in_place ? kFirst : kOutput].data;
 
   Result result;
   result.of = of;
@@ -193,7 +194,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
       fill_single(singles[i].data(), type, of.data, row.inputs[i].holds);
       inputs.push_back(singles[i].data());
     } else {
-      inputs.push_back(rooms_[room_of(row, i)].data);
+      inputs.push_back(buffers_[buffer_of(row, i)].data);
     }
   }
   Call call(row, of.type, placement);
@@ -208,7 +209,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   const Body restore = [&] {
     team_.share(static_cast<std::size_t>(placement.elements) * anydml_type_size(of.type), kPage,
                 [&](std::size_t begin, std::size_t end) {
-                  std::memcpy(rooms_[kFirst].data + begin, rooms_[kPristine].data + begin, end - begin);
+                  std::memcpy(buffers_[kFirst].data + begin, buffers_[kPristine].data + begin, end - begin);
                 });
   };
 
@@ -280,7 +281,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
     return std::nullopt;
   }
   if (in_place) {
-    inputs[row.tensors().front()] = rooms_[kPristine].data;
+    inputs[row.tensors().front()] = buffers_[kPristine].data;
   }
   result.check = check(of, placement, inputs, out, settings_.samples, reference_);
   if (in_place) {

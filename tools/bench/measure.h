@@ -77,7 +77,7 @@ inline constexpr std::size_t kCondition = 2;
 inline constexpr std::size_t kOutput = 3;
 inline constexpr std::size_t kPristine = 4;
 // For an input that is not a single element.
-std::size_t room_of(const Row& row, std::size_t input);
+std::size_t buffer_of(const Row& row, std::size_t input);
 
 // Owns the memory for all cases, and refills an operand only if its type or values change.
 class Measurer {
@@ -92,7 +92,7 @@ class Measurer {
     void operator()(std::byte* memory) const;
   };
   // An operand's memory, and a description of its contents.
-  struct Room {
+  struct OperandBuffer {
     std::unique_ptr<std::byte[], PagesDelete> memory;
     std::byte* data = nullptr;
     std::size_t bytes = 0;
@@ -102,8 +102,8 @@ class Measurer {
     std::size_t elements = 0;
   };
 
-  void need(std::size_t room, std::int64_t elements, anydml_type type);
-  void fill_room(std::size_t room, std::int64_t elements, anydml_type type, const Data& values, Operand operand);
+  void need(std::size_t buffer, std::int64_t elements, anydml_type type);
+  void fill_buffer(std::size_t buffer, std::int64_t elements, anydml_type type, const Data& values, Operand operand);
   void prepare(const Case& of, const Placement& placement);
   // Moves the bytes of a case; called for ranges of units, by any number of threads.
   struct Pass {
@@ -115,7 +115,7 @@ class Measurer {
   Settings settings_;
   Team team_;
   Reference& reference_;
-  std::array<Room, 5> rooms_;
+  std::array<OperandBuffer, 5> buffers_;
 };
 
 double seconds_now();

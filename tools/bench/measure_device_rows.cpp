@@ -13,11 +13,11 @@
 namespace anydml::bench {
 namespace {
 
-constexpr std::size_t kRooms = kOutput + 1;
+constexpr std::size_t kBuffers = kOutput + 1;
 
 // The memory of a case: the bytes of one set of each operand, the number of sets, and the part that the pass uses.
 struct Needs {
-  std::array<std::uint64_t, kRooms> room{};
+  std::array<std::uint64_t, kBuffers> buffer{};
   std::uint64_t sets = 1;
   std::uint64_t moved = 0;       // bytes that a run moves
   std::uint64_t pass_array = 0;  // bytes
@@ -27,36 +27,37 @@ struct Needs {
 Needs needs_of(const Case& of, const Placement& placement) {
   const Row& row = *of.row;
   Needs needs;
-  const auto add = [&](std::size_t room, std::int64_t extent, anydml_type type, bool is_walked) {
+  const auto add = [&](std::size_t buffer, std::int64_t extent, anydml_type type, bool is_walked) {
     const std::uint64_t size = anydml_type_size(type);
-    needs.room[room] = static_cast<std::uint64_t>(extent) * size;
+    needs.buffer[buffer] = static_cast<std::uint64_t>(extent) * size;
     needs.moved += is_walked ? static_cast<std::uint64_t>(placement.elements) * size : 0;
   };
   int streams = 0;
   for (const std::size_t i : row.tensors()) {
     streams += is_stream(of, i) ? 1 : 0;
-    add(room_of(row, i), placement.inputs[i].extent, row.input_type(i, of.type), is_stream(of, i));
+    add(buffer_of(row, i), placement.inputs[i].extent, row.input_type(i, of.type), is_stream(of, i));
   }
   add(kOutput, placement.output.extent, row.output_type(of.type), true);
   needs.pass_inputs = std::min(streams, 2);
   needs.pass_array = round_up(needs.moved / static_cast<std::uint64_t>(needs.pass_inputs + 1), 4);
   std::uint64_t all = 0;
-  for (std::size_t room = 0; room < kRooms; ++room) {
-    const bool is_of_pass = room == kOutput || static_cast<int>(room) < needs.pass_inputs;
-    needs.room[room] = round_up(std::max(needs.room[room], is_of_pass ? needs.pass_array : 0), kDeviceAlignment);
-    all += needs.room[room];
+  for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
+    const bool is_of_pass = buffer == kOutput || static_cast<int>(buffer) < needs.pass_inputs;
+    needs.buffer[buffer] =
+        round_up(std::max(needs.buffer[buffer], is_of_pass ? needs.pass_array : 0), kDeviceAlignment);
+    all += needs.buffer[buffer];
   }
   needs.sets = sets_for(all);
   return needs;
 }
 
-std::array<std::uint64_t, kRooms> total_of(const std::vector<Case>& cases) {
-  std::array<std::uint64_t, kRooms> most{};
+std::array<std::uint64_t, kBuffers> total_of(const std::vector<Case>& cases) {
+  std::array<std::uint64_t, kBuffers> most{};
   for (const Case& of : cases) {
     if (const auto placement = lay_out(of)) {
       const Needs needs = needs_of(of, *placement);
-      for (std::size_t room = 0; room < kRooms; ++room) {
-        most[room] = std::max(most[room], needs.room[room] * needs.sets);
+      for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
+        most[buffer] = std::max(most[buffer], needs.buffer[buffer] * needs.sets);
       }
     }
   }
@@ -77,8 +78,8 @@ class DeviceRowMeasurer::State {
  public:
   State(const std::vector<Case>& cases, Settings settings, Reference& reference)
       : settings_(settings), reference_(reference), total_(total_of(cases)), team_(usable_cores()) {
-    for (std::size_t room = 0; room < kRooms; ++room) {
-      rooms_[room].memory = std::make_unique<CallMemory>(std::max(total_[room], kDeviceAlignment));
+    for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
+      buffers_[buffer].memory = std::make_unique<CallMemory>(std::max(total_[buffer], kDeviceAlignment));
     }
   }
 
@@ -104,7 +105,7 @@ class DeviceRowMeasurer::State {
     std::vector<DeviceCall::Place> inputs;
     for (std::size_t i = 0; i < row.inputs.size(); ++i) {
       inputs.push_back(is_single(of, i) ? DeviceCall::Place{singles_.first() + i * kDeviceAlignment, 0}
-                                        : place_in(room_of(row, i), needs));
+                                        : place_in(buffer_of(row, i), needs));
     }
     const DeviceCall::Place out = place_in(kOutput, needs);
     DeviceCall pass(pass_row, ANYDML_UINT32, packed, pass_inputs, out, needs.sets);
@@ -137,7 +138,7 @@ class DeviceRowMeasurer::State {
   }
 
  private:
-  struct Room {
+  struct OperandBuffer {
     std::unique_ptr<CallMemory> memory;
     Bytes block;  // its values, which repeat
     anydml_type type = ANYDML_NONE;
@@ -146,26 +147,26 @@ class DeviceRowMeasurer::State {
     std::uint64_t bytes = 0;  // bytes to fill
   };
 
-  [[nodiscard]] DeviceCall::Place place_in(std::size_t room, const Needs& needs) const {
-    return {rooms_[room].memory->first(), needs.room[room]};
+  [[nodiscard]] DeviceCall::Place place_in(std::size_t buffer, const Needs& needs) const {
+    return {buffers_[buffer].memory->first(), needs.buffer[buffer]};
   }
 
   static bool is_single(const Case& of, std::size_t input) {
     return !is_stream(of, input) && (of.row->inputs[input].single || of.layout != Layout::row);
   }
 
-  void fill_room(Room& room, std::uint64_t bytes, anydml_type type, const Data& values, Operand operand) {
-    if (room.type == type && room.values == values && room.operand == operand && room.bytes >= bytes) {
+  void fill_buffer(OperandBuffer& buffer, std::uint64_t bytes, anydml_type type, const Data& values, Operand operand) {
+    if (buffer.type == type && buffer.values == values && buffer.operand == operand && buffer.bytes >= bytes) {
       return;
     }
-    room.type = type;
-    room.values = values;
-    room.operand = operand;
-    room.bytes = bytes;
+    buffer.type = type;
+    buffer.values = values;
+    buffer.operand = operand;
+    buffer.bytes = bytes;
     const std::uint64_t size = anydml_type_size(type);
-    room.block.resize(std::min(kDeviceBlock * size, bytes / size * size));
-    fill(room.block.data(), room.block.size() / size, type, values, operand, team_);
-    room.memory->fill(bytes, room.block);
+    buffer.block.resize(std::min(kDeviceBlock * size, bytes / size * size));
+    fill(buffer.block.data(), buffer.block.size() / size, type, values, operand, team_);
+    buffer.memory->fill(bytes, buffer.block);
   }
 
   void prepare(const Case& of, const Needs& needs) {
@@ -179,8 +180,8 @@ class DeviceRowMeasurer::State {
     }
     for (const std::size_t i : row.tensors()) {
       if (!is_single(of, i)) {
-        fill_room(rooms_[room_of(row, i)], needs.room[room_of(row, i)] * needs.sets, row.input_type(i, of.type),
-                  of.data, row.inputs[i].holds);
+        fill_buffer(buffers_[buffer_of(row, i)], needs.buffer[buffer_of(row, i)] * needs.sets,
+                    row.input_type(i, of.type), of.data, row.inputs[i].holds);
       }
     }
   }
@@ -192,7 +193,7 @@ class DeviceRowMeasurer::State {
     std::vector<Bytes> inputs(row.inputs.size());
     Bytes out;
     const ReadBytes read = [&](std::uint64_t at, std::span<std::byte> bytes) {
-      rooms_[kOutput].memory->read(at, bytes);
+      buffers_[kOutput].memory->read(at, bytes);
     };
     read_windows(read, placement, size, settings_.samples, row.family == Family::fill,
                  [&](std::int64_t element, const std::byte* result) {
@@ -216,7 +217,7 @@ class DeviceRowMeasurer::State {
     if (is_single(of, input)) {
       return ones_[input].data();
     }
-    const Bytes& block = rooms_[room_of(*of.row, input)].block;
+    const Bytes& block = buffers_[buffer_of(*of.row, input)].block;
     const auto at = static_cast<std::size_t>(placement.offset(placement.inputs[input].strides, element)) *
                     anydml_type_size(of.row->input_type(input, of.type));
     return block.data() + at % block.size();
@@ -224,9 +225,9 @@ class DeviceRowMeasurer::State {
 
   Settings settings_;
   Reference& reference_;
-  std::array<std::uint64_t, kRooms> total_;
+  std::array<std::uint64_t, kBuffers> total_;
   Team team_;
-  std::array<Room, kRooms> rooms_;
+  std::array<OperandBuffer, kBuffers> buffers_;
   CallMemory singles_{kDeviceAlignment * 8};
   std::vector<Bytes> ones_;  // the single elements' values
 };

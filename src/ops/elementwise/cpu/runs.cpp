@@ -141,14 +141,14 @@ void end(const RunStep*, std::size_t, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, 
 
 // The remainder after the last whole block is computed in copies that have room for a whole block.
 HWY_NOINLINE void run_rest(RunStep* steps, std::size_t count, std::size_t at, std::size_t bytes) {
-  alignas(64) std::byte rooms[kMaxOperands][kBlockBytes];
+  alignas(64) std::byte buffers[kMaxOperands][kBlockBytes];
   for (std::size_t i = 0; i < count; ++i) {
     RunStep& step = steps[i];
     if (step.tensor >= 0 && !step.stores) {
-      std::byte* const room = rooms[step.tensor];
-      std::memset(room, 0, kBlockBytes);
-      std::memcpy(room, step.data + at, bytes);
-      step.data = room;
+      std::byte* const buffer = buffers[step.tensor];
+      std::memset(buffer, 0, kBlockBytes);
+      std::memcpy(buffer, step.data + at, bytes);
+      step.data = buffer;
       step.mask = 0;
     }
   }
@@ -157,14 +157,14 @@ HWY_NOINLINE void run_rest(RunStep* steps, std::size_t count, std::size_t at, st
     RunStep& step = steps[i];
     if (step.tensor >= 0 && step.stores) {
       targets[step.tensor] = step.data + at;
-      step.data = rooms[step.tensor];
+      step.data = buffers[step.tensor];
       step.mask = 0;
     }
   }
   go_to(steps, at, Block{});
   for (std::size_t tensor = 0; tensor < kMaxOperands; ++tensor) {
     if (targets[tensor] != nullptr) {
-      std::memcpy(targets[tensor], rooms[tensor], bytes);
+      std::memcpy(targets[tensor], buffers[tensor], bytes);
     }
   }
 }
