@@ -23,14 +23,14 @@ constexpr std::int64_t kEdges[] = {1,    2,    3,    4,    7,    8,    9,    10,
                                    4095, 4096, 4097, 4100, 6000, 8191, 8192, 8193, 12'345, 16'385};
 
 // The sum of exponentials, in the defined order.
-f32 sum_in_order(const std::vector<f32>& powers, bool has_lanes) {
+f32 sum_in_order(const std::vector<f32>& exponentials, bool has_lanes) {
   std::vector<f32> blocks;
-  for (std::size_t first = 0; first < powers.size(); first += kReduceBlock) {
+  for (std::size_t first = 0; first < exponentials.size(); first += kReduceBlock) {
     f32 lanes[kReduceLanes];
     std::fill_n(lanes, kReduceLanes, -0.0F);
-    for (std::size_t i = first; i < std::min<std::size_t>(powers.size(), first + kReduceBlock); ++i) {
+    for (std::size_t i = first; i < std::min<std::size_t>(exponentials.size(), first + kReduceBlock); ++i) {
       f32& lane = lanes[has_lanes ? i % kReduceLanes : 0];
-      lane = lane + powers[i];
+      lane = lane + exponentials[i];
     }
     for (std::int64_t half = kReduceLanes / 2; half > 0; half /= 2) {
       for (std::int64_t i = 0; i < half; ++i) {

@@ -18,9 +18,9 @@ def attention(q, k, v, scale, bias=None, masked=None, filter_value=0.0, hidden=N
         scores = np.where(masked, scores + wide(filter_value), scores)
     if hidden is not None:
         scores = np.where(hidden, wide(-np.inf), scores)
-    powers = rounded(np.exp, scores - scores.max(axis=-1, keepdims=True))
-    totals = fold(np.add, powers, -0.0, 64)[..., None]
-    return (product(powers, v.astype(wide)) / totals).astype(q.dtype)
+    exponentials = rounded(np.exp, scores - scores.max(axis=-1, keepdims=True))
+    totals = fold(np.add, exponentials, -0.0, 64)[..., None]
+    return (product(exponentials, v.astype(wide)) / totals).astype(q.dtype)
 
 
 def masked_keys(kind, mask, batches, heads, queries, keys):

@@ -45,22 +45,22 @@ f32 product_of(const std::vector<f32>& a, const std::vector<f32>& b) {
   return total;
 }
 
-f32 sum_of(const std::vector<f32>& powers) {
+f32 sum_of(const std::vector<f32>& exponentials) {
   BlockTree<f32> tree;
-  for (std::size_t first = 0; first < powers.size(); first += 4096) {
+  for (std::size_t first = 0; first < exponentials.size(); first += 4096) {
     f32 lanes[64];
     std::fill_n(lanes, 64, -0.0F);
-    for (std::size_t i = first; i < std::min(powers.size(), first + 4096); ++i) {
-      lanes[i % 64] += powers[i];
+    for (std::size_t i = first; i < std::min(exponentials.size(), first + 4096); ++i) {
+      lanes[i % 64] += exponentials[i];
     }
     for (std::size_t half = 32; half > 0; half /= 2) {
       for (std::size_t i = 0; i < half; ++i) {
         lanes[i] += lanes[i + half];
       }
     }
-    tree.add(lanes[0], added_powers);
+    tree.add(lanes[0], sum_exponentials);
   }
-  return tree.total(added_powers);
+  return tree.total(sum_exponentials);
 }
 
 // Tokens in FLOAT32 or FLOAT16, packed.

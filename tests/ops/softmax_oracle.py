@@ -87,10 +87,10 @@ def beside_float64(library, random):
             for scale in (0.01, 1, 20):
                 x = (random.standard_normal(shape) * scale).astype(dtype)
                 wide = x.astype(np.float64)
-                powers = np.exp(wide - wide.max(axis=axes, keepdims=True))
-                total = powers.sum(axis=axes, keepdims=True)
+                exponentials = np.exp(wide - wide.max(axis=axes, keepdims=True))
+                total = exponentials.sum(axis=axes, keepdims=True)
                 for function in FUNCTIONS[:2]:
-                    exact = powers / total if function == "SOFTMAX" else (
+                    exact = exponentials / total if function == "SOFTMAX" else (
                         wide - wide.max(axis=axes, keepdims=True) - np.log(total))
                     error = np.abs(run(library, function, x, axes).astype(np.float64) - exact)
                     allowed = bound(function, x, exact, axes)

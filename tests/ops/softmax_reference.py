@@ -19,9 +19,9 @@ def softmax(function, x, axes):
     long = [axis for axis in range(x.ndim) if x.shape[axis] != 1]
     lanes = 64 if long and long[-1] in axes else 1
     differences = elements - elements.max(axis=-1, keepdims=True)
-    powers = rounded(np.exp, differences)
-    total = fold(np.add, powers, -0.0, lanes)[..., None]
-    results = powers / total if function == "SOFTMAX" else differences - rounded(np.log, total)
+    exponentials = rounded(np.exp, differences)
+    total = fold(np.add, exponentials, -0.0, lanes)[..., None]
+    results = exponentials / total if function == "SOFTMAX" else differences - rounded(np.log, total)
     return unrows(results, x.shape, axes).astype(x.dtype)
 
 

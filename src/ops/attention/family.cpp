@@ -432,16 +432,16 @@ class Composition {
     step.first = first;
     step.rows = count;
     const TensorDesc results[] = {like(sizes_.keys), like(1)};
-    const std::uint32_t powers =
+    const std::uint32_t exponentials =
         list_.add_internal(kRows, {scores, given(attentions::kRelativeBias), mask(), given(attentions::kLengths)},
                            results, bytes_of(step));
-    const std::uint32_t sums = multiply(powers, v, false, 1, sizes_.width);
+    const std::uint32_t sums = multiply(exponentials, v, false, 1, sizes_.width);
     const TensorDesc built = grouped(result, step_.group, false);
     if (type_ == DataType::FLOAT32) {
-      return list_.add_as("ELEMENT_WISE_DIVIDE", {sums, powers + 1}, built, {});
+      return list_.add_as("ELEMENT_WISE_DIVIDE", {sums, exponentials + 1}, built, {});
     }
-    return list_.add_as("CAST", {list_.add("ELEMENT_WISE_DIVIDE", {sums, powers + 1}, DataType::FLOAT32, built)}, built,
-                        {});
+    return list_.add_as("CAST", {list_.add("ELEMENT_WISE_DIVIDE", {sums, exponentials + 1}, DataType::FLOAT32, built)},
+                        built, {});
   }
 
   const OpDesc& desc_;

@@ -71,9 +71,9 @@ ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor
 }
 #endif
 
-ANYDML_FLATTEN void add_lanes(f32* __restrict sums, const f32* __restrict powers, std::int64_t count) noexcept {
+ANYDML_FLATTEN void add_lanes(f32* __restrict sums, const f32* __restrict exponentials, std::int64_t count) noexcept {
   for (std::int64_t i = 0; i < count; ++i) {
-    sums[i] += powers[i];
+    sums[i] += exponentials[i];
   }
 }
 

@@ -29,7 +29,7 @@ struct ScoreKernels {
   void (*raise)(f32* scores, std::int64_t count, f32 factor, const f32* greatest, f32* sums,
                 std::int64_t period) noexcept;
   // sums[i] += powers[i]; here the count need not be a multiple.
-  void (*add_lanes)(f32* sums, const f32* powers, std::int64_t count) noexcept;
+  void (*add_lanes)(f32* sums, const f32* exponentials, std::int64_t count) noexcept;
   // values[i] /= divisors[i modulo kScorePeriod]
   void (*divide)(f32* values, std::int64_t count, const f32* divisors) noexcept;
   void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;  // converts to FLOAT16

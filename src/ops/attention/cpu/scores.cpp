@@ -164,11 +164,11 @@ void Scores::raise(const QueryRange& queries, const Masks& masks, f32* scores, f
       kernels_.add_lanes(lanes, lanes + half, half);
     }
     for (std::int64_t i = 0; i < beside_; ++i) {
-      trees[i].add(lanes[i], added_powers);
+      trees[i].add(lanes[i], sum_exponentials);
     }
   }
   for (std::int64_t i = 0; i < beside_; ++i) {
-    totals[i] = trees[i].total(added_powers);
+    totals[i] = trees[i].total(sum_exponentials);
   }
   repeat(totals, beside_);
 }

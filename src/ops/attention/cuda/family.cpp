@@ -37,7 +37,7 @@ class RowsRun final : public PreparedStep {
                               .bias = has_bias_ ? bases[1] : nullptr,
                               .mask = has_mask_ ? bases[2] : nullptr,
                               .lengths = has_lengths_ ? bases[3] : nullptr,
-                              .powers = reinterpret_cast<f32*>(bases[4]),
+                              .exponentials = reinterpret_cast<f32*>(bases[4]),
                               .totals = reinterpret_cast<f32*>(bases[5]),
                               .bias_is_aligned = is_aligned(bases[1], step_.bias, element_size(step_.type)),
                               .mask_is_aligned = is_aligned(bases[2], step_.mask, sizeof(i32))};

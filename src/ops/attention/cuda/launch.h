@@ -18,7 +18,7 @@ struct RowsLaunch {
   const std::byte* bias;  // null if absent, as are mask and lengths
   const std::byte* mask;
   const std::byte* lengths;
-  f32* powers;
+  f32* exponentials;
   f32* totals;
   bool bias_is_aligned;
   bool mask_is_aligned;

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_const
   const i64 batch = head_number / step.heads;
   const i64 head = head_number % step.heads;
   const f32* const scores = launch.scores + blockIdx.x * step.keys;
-  f32* const powers = launch.powers + blockIdx.x * step.keys;
+  f32* const exponentials = launch.exponentials + blockIdx.x * step.keys;
   const bool is_boolean = step.mask_kind == MaskKind::boolean;
   const std::byte* const bias = launch.bias == nullptr ? nullptr : launch.bias + step.bias.at(batch, head, query, 0);
   const std::byte* const mask = is_boolean ? launch.mask + step.mask.at(batch, head, query, 0) : nullptr;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_const
   f32 greatest = kLeastScore;
   for (i64 key = threadIdx.x; key < step.keys; key += blockDim.x) {
     const f32 score = finished_score<T>(launch, scores[key], bias, mask, range, seen, key);
-    powers[key] = score;  // read back by the same thread
+    exponentials[key] = score;  // read back by the same thread
     greatest = greater_score(greatest, score);
   }
   for (u32 distance = 16; distance > 0; distance /= 2) {
@@ -75,32 +75,32 @@ __global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_const
     const u32 count = static_cast<u32>(step.keys - first < kBlock ? step.keys - first : kBlock);
     // The number of threads divides kBlock, so each thread reads back the scores that it wrote itself.
     for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
-      const f32 power = power_of_score(powers[first + i] - greatest);
-      powers[first + i] = power;
+      const f32 power = power_of_score(exponentials[first + i] - greatest);
+      exponentials[first + i] = power;
       some[i] = power;
     }
     __syncthreads();
     if (threadIdx.x < kLanes) {
       f32 sum = kNothing<f32>;
       for (u32 i = threadIdx.x; i < count; i += kLanes) {
-        sum = added_powers(sum, some[i]);
+        sum = sum_exponentials(sum, some[i]);
       }
       lanes[threadIdx.x] = sum;
     }
     __syncthreads();
     if (threadIdx.x < 32) {
-      f32 sum = added_powers(lanes[threadIdx.x], lanes[threadIdx.x + 32]);
+      f32 sum = sum_exponentials(lanes[threadIdx.x], lanes[threadIdx.x + 32]);
       for (u32 distance = 16; distance > 0; distance /= 2) {
-        sum = added_powers(sum, __shfl_down_sync(0xffffffff, sum, distance));
+        sum = sum_exponentials(sum, __shfl_down_sync(0xffffffff, sum, distance));
       }
       if (threadIdx.x == 0) {
-        tree.add(sum, added_powers);
+        tree.add(sum, sum_exponentials);
       }
     }
     __syncthreads();
   }
   if (threadIdx.x == 0) {
-    launch.totals[blockIdx.x] = tree.total(added_powers);
+    launch.totals[blockIdx.x] = tree.total(sum_exponentials);
   }
 }
 

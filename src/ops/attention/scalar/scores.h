@@ -16,6 +16,6 @@ inline constexpr f32 kLeastScore = from_bits<f32>(0xff800000);  // -infinity
   return static_cast<f32>(ExpOf{}.ordinary(difference));
 }
 
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 added_powers(f32 a, f32 b) { return a + b; }
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 sum_exponentials(f32 a, f32 b) { return a + b; }
 
 }  // namespace anydml

@@ -14,12 +14,12 @@ ANYDML_FLATTEN void subtract_columns(const Elements* x, const f32* greatest, std
   }
 }
 template <NormaliseFunction kFunction>
-ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* powers, const f32* greatest, const f32* totals,
-                                   std::int64_t width, Elements* to) {
+ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* exponentials, const f32* greatest,
+                                   const f32* totals, std::int64_t width, Elements* to) {
   if constexpr (kFunction == NormaliseFunction::softmax) {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < width; ++i) {
-      to[i] = powers[i] / totals[i];
+      to[i] = exponentials[i] / totals[i];
     }
   } else {
     ANYDML_INDEPENDENT
@@ -30,9 +30,9 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* powers, co
 }
 
 // Writes the exponentials of some lines to `computed`, which may be where the lines are packed. The number of lines is
-// a multiple of kPowersTogether, unless they are the last ones.
+// a multiple of kExponentialsTogether, unless they are the last ones.
 template <class T>
-void powers_of_lines(Lines<T>& lines, std::int64_t count, const f32* greatest, f32* computed) {
+void exponentials_of_lines(Lines<T>& lines, std::int64_t count, const f32* greatest, f32* computed) {
   alignas(64) f32 gathered[kMostColumns];
   const std::int64_t width = lines.tile.width;
   const bool is_last = lines.number + count == lines.tile.loops.count;
@@ -40,13 +40,13 @@ void powers_of_lines(Lines<T>& lines, std::int64_t count, const f32* greatest, f
     subtract_columns(lines.load(gathered), greatest, width, computed + i * width);
   }
   if (is_last) {
-    std::fill_n(computed + count * width, kPowersTogether, 0.0F);
+    std::fill_n(computed + count * width, kExponentialsTogether, 0.0F);
   }
-  powers_in_place(computed, count * width);
+  exponentials_in_place(computed, count * width);
 }
 
 inline std::int64_t lines_at_once(std::int64_t width) {
-  return kNormaliseStage / width / kPowersTogether * kPowersTogether;
+  return kNormaliseStage / width / kExponentialsTogether * kExponentialsTogether;
 }
 
 // The totals of a tile. `replaces`: the exponentials replace the packed lines; `kept`: they are also written to the
@@ -71,7 +71,7 @@ void sum_tile(Lines<T> lines, const f32* greatest, bool replaces, bool kept, f32
       const std::int64_t some = std::min(at_once, of_block - first);
       f32* const computed = replaces ? lines.own() : stage;
       LoopWalk written = lines.line;
-      powers_of_lines(lines, some, greatest, computed);
+      exponentials_of_lines(lines, some, greatest, computed);
       for (std::int64_t i = 0; i < some; ++i) {
         add_columns(computed + i * width, width, sums + (first + i) % lanes * width);
       }
@@ -124,7 +124,7 @@ void normalise_tile(const Tile<T>& tile, bool has_room, f32* scratch) {
   for (std::int64_t first = 0; first < count; first += at_once) {
     const std::int64_t some = std::min(at_once, count - first);
     if (kIsSoftmax && !replaces && !kept) {
-      powers_of_lines(ahead, some, greatest, stage);
+      exponentials_of_lines(ahead, some, greatest, stage);
     }
     for (std::int64_t i = 0; i < some; ++i, lines.next()) {
       Elements* const to = tile.destination(lines.line, gathered);

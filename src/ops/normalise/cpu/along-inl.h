@@ -15,7 +15,7 @@ void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row,
     x[i] = rows.load(row, 0, count, gathered + i * count);
     greatest[i] = greatest_of(x[i], count, kLeastElement);
     if (count >= kShortRow) {
-      powers(x[i], greatest[i], count, computed + i * count);
+      exponentials(x[i], greatest[i], count, computed + i * count);
       continue;
     }
     for (std::int64_t k = 0; k < count; ++k) {
@@ -24,8 +24,8 @@ void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row,
   }
   if (count < kShortRow) {
     const std::int64_t all = count_of_rows * count;
-    std::fill_n(computed + all, kPowersTogether, 0.0F);
-    powers_in_place(computed, all);
+    std::fill_n(computed + all, kExponentialsTogether, 0.0F);
+    exponentials_in_place(computed, all);
   }
   for (std::int64_t i = 0; i < count_of_rows; ++i, later.next()) {
     f32* const own = computed + i * count;
@@ -61,10 +61,10 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
       for (std::int64_t i = 0; i < count; ++i) {
         own[i] -= greatest;
       }
-      std::fill_n(own + count, (kPowersTogether - count % kPowersTogether) % kPowersTogether, 0.0F);
-      powers_in_place(own, count);
+      std::fill_n(own + count, (kExponentialsTogether - count % kExponentialsTogether) % kExponentialsTogether, 0.0F);
+      exponentials_in_place(own, count);
     } else {
-      powers(x, greatest, count, to);
+      exponentials(x, greatest, count, to);
     }
     tree.add(sum_block(to, count, loops.has_lanes != 0), added);
   }
@@ -82,7 +82,7 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
       x = rows.load(row, first, count, own);
     }
     if (kIsSoftmax && !has_room) {
-      powers(x, greatest, count, computed);
+      exponentials(x, greatest, count, computed);
       x = computed;
     }
     finish<kFunction>(x, x, greatest, total, count, to);

@@ -10,34 +10,35 @@
 
 #include "ops/normalise/cpu/rows-inl.h"
 
-inline constexpr std::int64_t kPowersTogether = 16;  // elements whose instructions are interleaved
-inline constexpr std::int64_t kShortRow = 64;        // in elements; shorter rows are processed together
+inline constexpr std::int64_t kExponentialsTogether = 16;  // elements whose instructions are interleaved
+inline constexpr std::int64_t kShortRow = 64;              // in elements; shorter rows are processed together
 inline constexpr std::int64_t kMostRows = 256;
-static_assert(kPowersTogether <= kNormalisePadding);
+static_assert(kExponentialsTogether <= kNormalisePadding);
 
-// Replaces each element by EXP(x). The count is rounded up to a multiple of kPowersTogether.
-ANYDML_FLATTEN void powers_in_place(f32* values, std::int64_t count) {
-  for (std::int64_t first = 0; first < count; first += kPowersTogether) {
-    for (std::int64_t i = first; i < first + kPowersTogether; ++i) {
+// Replaces each element by EXP(x). The count is rounded up to a multiple of kExponentialsTogether.
+ANYDML_FLATTEN void exponentials_in_place(f32* values, std::int64_t count) {
+  for (std::int64_t first = 0; first < count; first += kExponentialsTogether) {
+    for (std::int64_t i = first; i < first + kExponentialsTogether; ++i) {
       values[i] = power_of(values[i]);
     }
   }
 }
 
 // Computes EXP(x - greatest) of each element.
-ANYDML_FLATTEN void powers(const Elements* __restrict x, f32 greatest, std::int64_t count, Elements* __restrict to) {
-  const std::int64_t whole = count - count % kPowersTogether;
-  for (std::int64_t first = 0; first < whole; first += kPowersTogether) {
-    for (std::int64_t i = first; i < first + kPowersTogether; ++i) {
+ANYDML_FLATTEN void exponentials(const Elements* __restrict x, f32 greatest, std::int64_t count,
+                                 Elements* __restrict to) {
+  const std::int64_t whole = count - count % kExponentialsTogether;
+  for (std::int64_t first = 0; first < whole; first += kExponentialsTogether) {
+    for (std::int64_t i = first; i < first + kExponentialsTogether; ++i) {
       to[i] = power_of(x[i] - greatest);
     }
   }
   if (whole < count) {
-    alignas(64) f32 rest[kPowersTogether] = {};
+    alignas(64) f32 rest[kExponentialsTogether] = {};
     for (std::int64_t i = whole; i < count; ++i) {
       rest[i - whole] = x[i] - greatest;
     }
-    for (std::int64_t i = 0; i < kPowersTogether; ++i) {
+    for (std::int64_t i = 0; i < kExponentialsTogether; ++i) {
       rest[i] = power_of(rest[i]);
     }
     for (std::int64_t i = whole; i < count; ++i) {
@@ -76,10 +77,10 @@ ANYDML_FLATTEN f32 greatest_of(const Elements* x, std::int64_t count, f32 before
 }
 
 #if defined(HWY_NAMESPACE) && defined(__x86_64__)
-ANYDML_FLATTEN bool has_tiny_power(const Elements* powers, std::int64_t count) {
+ANYDML_FLATTEN bool has_tiny_power(const Elements* exponentials, std::int64_t count) {
   u32 any = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    any |= is_tiny_power(powers[i]) ? 1U : 0U;
+    any |= is_tiny_power(exponentials[i]) ? 1U : 0U;
   }
   return any != 0;
 }
@@ -87,24 +88,24 @@ ANYDML_FLATTEN bool has_tiny_power(const Elements* powers, std::int64_t count) {
 
 // Computes the results of a part of a row. powers: EXP(x - greatest), only used by softmax; `to` may be the same.
 template <NormaliseFunction kFunction>
-ANYDML_FLATTEN void finish(const Elements* x, const Elements* powers, f32 greatest, f32 total, std::int64_t count,
+ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 greatest, f32 total, std::int64_t count,
                            Elements* to) {
   if constexpr (kFunction == NormaliseFunction::softmax) {
 #if defined(HWY_NAMESPACE) && defined(__x86_64__)
     // An AVX-512 division takes as long as a dozen fused multiply-adds. On Arm it is faster than four of them and the
     // check.
-    if (count >= kShortRow && !has_tiny_power(powers, count)) {
+    if (count >= kShortRow && !has_tiny_power(exponentials, count)) {
       const OrdinaryDivisor by = OrdinaryDivisor::of(total);
       ANYDML_INDEPENDENT
       for (std::int64_t i = 0; i < count; ++i) {
-        to[i] = by.quotient(powers[i]);
+        to[i] = by.quotient(exponentials[i]);
       }
       return;
     }
 #endif
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = powers[i] / total;
+      to[i] = exponentials[i] / total;
     }
   } else {
     ANYDML_INDEPENDENT

@@ -21,7 +21,7 @@ template <NormaliseFunction kFunction>
 // One warp per row. Thread t has the elements t, t + 32, ..., which alternate between the lanes t and t + 32.
 template <class T, NormaliseFunction kFunction, u32 kOfThread, bool kIsSimple>
 __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_constant__ NormaliseLaunch launch) {
-  constexpr bool kKeepsPowers = kFunction == NormaliseFunction::softmax;
+  constexpr bool kKeepsExponentials = kFunction == NormaliseFunction::softmax;
   const u32 number = blockIdx.x * (kNormaliseThreads / 32) + threadIdx.x / 32;
   const u32 thread = threadIdx.x % 32;
   if (number >= launch.rows) {
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_const
   for (u32 k = 0; k < kOfThread; ++k) {
     const f32 difference = values[k] - greatest;
     const f32 power = power_here(difference);
-    values[k] = kKeepsPowers ? power : difference;
+    values[k] = kKeepsExponentials ? power : difference;
     sums[k % 2] = added(sums[k % 2], thread + 32 * k < launch.count ? power : kNothing<f32>);
   }
   const f32 total = finished_total<kFunction>(fold_warp(added(sums[0], sums[1])));
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
   constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
   constexpr u32 kGroups = kNormaliseThreads / kLanes;
   static_assert(kMostBlocksHeld <= kGroups);
-  extern __shared__ f32 powers[];  // held * kBlock
+  extern __shared__ f32 exponentials[];  // held * kBlock
   __shared__ f32 of_warps[kNormaliseThreads / 32];
   __shared__ f32 lanes[kGroups][kLanes];
   __shared__ f32 of_blocks[kGroups];
@@ -98,14 +98,14 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
     const u32 some = min(at_once, launch.count - first);
 #pragma unroll 4
     for (u32 i = threadIdx.x; i < some; i += kNormaliseThreads) {
-      powers[i] = power_here(row.load(first + i) - greatest);
+      exponentials[i] = power_here(row.load(first + i) - greatest);
     }
     __syncthreads();
     f32 sum = kNothing<f32>;
     const u32 end = min(some, (group + 1) * kBlock);
 #pragma unroll 8
     for (u32 i = group * kBlock + threadIdx.x % kLanes; i < end; i += kLanes) {
-      sum = added(sum, powers[i]);
+      sum = added(sum, exponentials[i]);
     }
     lanes[group][threadIdx.x % kLanes] = sum;
     __syncthreads();
@@ -128,12 +128,12 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
   }
   __syncthreads();
   const f32 total = whole;
-  const bool has_powers = launch.count <= at_once;
+  const bool has_exponentials = launch.count <= at_once;
 #pragma unroll 4
   for (u32 i = threadIdx.x; i < launch.count; i += kNormaliseThreads) {
     f32 result = 0;
-    if (kFunction == NormaliseFunction::softmax && has_powers) {
-      result = finished<kFunction>(0, powers[i], total);
+    if (kFunction == NormaliseFunction::softmax && has_exponentials) {
+      result = finished<kFunction>(0, exponentials[i], total);
     } else {
       const f32 difference = row.load(i) - greatest;
       const f32 power = kFunction == NormaliseFunction::softmax ? power_here(difference) : 0;
@@ -150,7 +150,7 @@ inline constexpr u32 kThreadsAtOnce = 1024;  // per multiprocessor, so that each
 template <class T, NormaliseFunction kFunction, u32 kThreads, u32 kOfThread>
 __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
     in_registers(const __grid_constant__ NormaliseLaunch launch) {
-  constexpr bool kKeepsPowers = kFunction == NormaliseFunction::softmax;
+  constexpr bool kKeepsExponentials = kFunction == NormaliseFunction::softmax;
   constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
   constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
   constexpr u32 kWarps = kThreads / 32;
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
       for (u32 n = 0; n < kTogether; ++n) {
         const f32 difference = values[k + n] - greatest;
         four[n] = power_here(difference);
-        values[k + n] = kKeepsPowers ? four[n] : difference;
+        values[k + n] = kKeepsExponentials ? four[n] : difference;
       }
       fours[i / kTogether] = make_float4(four[0], four[1], four[2], four[3]);
     }
@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
   }
   __syncthreads();
   const OrdinaryDivisor total = whole;
-  if constexpr (kKeepsPowers) {
+  if constexpr (kKeepsExponentials) {
     bool is_tiny = false;
 #pragma unroll
     for (u32 k = 0; k < kOfThread; ++k) {
@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
   constexpr u32 kOfThread = kColumnLines / kColumnWarps;
   constexpr u32 kLanesOfThread = static_cast<u32>(kReduceLanes) / kColumnWarps;
   static_assert(kColumnLines % kReduceLanes == 0 && kBlock % kColumnLines == 0 && kOfThread % kLanesOfThread == 0);
-  __shared__ f32 powers[2][kColumnLines][32];
+  __shared__ f32 exponentials[2][kColumnLines][32];
   __shared__ f32 shared[kReduceLanes][32];
   const u32 column = threadIdx.x % 32;
   const u32 warp = threadIdx.x / 32;
@@ -346,7 +346,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
       f32 sum = kNothing<f32>;
 #pragma unroll 1
       for (u32 first = block; first < end; first += kColumnLines) {
-        auto& lines = powers[first / kColumnLines % 2];
+        auto& lines = exponentials[first / kColumnLines % 2];
         const u32 some = min(kColumnLines, end - first);
         if (computes) {
 #pragma unroll 4
@@ -376,12 +376,13 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
     return;
   }
   // Without lanes, the exponentials of a short row are still in shared memory.
-  const bool has_powers = !kHasLanes && kFunction == NormaliseFunction::softmax && launch.count <= 2 * kColumnLines;
+  const bool has_exponentials =
+      !kHasLanes && kFunction == NormaliseFunction::softmax && launch.count <= 2 * kColumnLines;
 #pragma unroll 4
   for (u32 i = warp; i < launch.count; i += kColumnWarps) {
     f32 result = 0;
-    if (has_powers) {
-      result = finished<kFunction>(0, powers[i / kColumnLines][i % kColumnLines][column], total);
+    if (has_exponentials) {
+      result = finished<kFunction>(0, exponentials[i / kColumnLines][i % kColumnLines][column], total);
     } else {
       const f32 difference = row.load(i) - greatest;
       const f32 power = kFunction == NormaliseFunction::softmax ? power_here(difference) : 0;
