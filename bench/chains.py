@@ -26,7 +26,7 @@ def chain(x, s, k, multiply, add, relu, absolute):
     return x
 
 
-def least(call, rounds):
+def lowest(call, rounds):
     call()
     times = []
     for _ in range(rounds):
@@ -42,17 +42,17 @@ def columns(elements, rounds):
     s = np.float32([1.5])
     out = np.empty_like(x)
     ours = (anydml.multiply, anydml.add, anydml.relu, anydml.abs)
-    result = {"pass": [least(lambda: anydml.element_wise_identity(x, out=out), rounds)], "anydml graph": [], "anydml": [], "NumPy": []}
+    result = {"pass": [lowest(lambda: anydml.element_wise_identity(x, out=out), rounds)], "anydml graph": [], "anydml": [], "NumPy": []}
     try:
         import torch
     except ImportError:
         torch = None
     for k in STEPS:
         graph = anydml.graph(lambda a, b: chain(a, b, k, *ours))  # noqa: B023: it is called only in this round
-        result["anydml graph"].append(least(lambda: graph(x, s, out=out), rounds))
-        result["anydml"].append(least(lambda: chain(x, s, k, *ours), rounds))
+        result["anydml graph"].append(lowest(lambda: graph(x, s, out=out), rounds))
+        result["anydml"].append(lowest(lambda: chain(x, s, k, *ours), rounds))
         numpys = (np.multiply, np.add, lambda a: np.maximum(a, 0), np.abs)
-        result["NumPy"].append(least(lambda: chain(x, s, k, *numpys), rounds))
+        result["NumPy"].append(lowest(lambda: chain(x, s, k, *numpys), rounds))
         same = np.array_equal(graph(x, s), chain(x, s, k, *numpys))
         if not same:
             raise SystemExit(f"k = {k}: the graph and NumPy differ")
@@ -62,8 +62,8 @@ def columns(elements, rounds):
             eager = lambda a, b: chain(a, b, k, *functions)  # noqa: E731, B023
             torch._dynamo.reset()
             compiled = torch.compile(eager)
-            result.setdefault("PyTorch", []).append(least(lambda: eager(*tensors), rounds))
-            result.setdefault("torch.compile", []).append(least(lambda: compiled(*tensors), rounds))
+            result.setdefault("PyTorch", []).append(lowest(lambda: eager(*tensors), rounds))
+            result.setdefault("torch.compile", []).append(lowest(lambda: compiled(*tensors), rounds))
     return result
 
 

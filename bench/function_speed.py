@@ -152,8 +152,8 @@ def make_inputs(np, random, name, dtype, count, kind):
     arrays = [random.uniform(low, high, count).astype(np.float32).astype(dtype) for low, high in ranges]
     low = ranges[0][0]
     if kind == "huge":
-        least, most = (9, 15) if dtype == np.float16 else (30, 127)
-        arrays[0] = np.exp2(random.uniform(least, most, count)).astype(dtype)
+        lowest, most = (9, 15) if dtype == np.float16 else (30, 127)
+        arrays[0] = np.exp2(random.uniform(lowest, most, count)).astype(dtype)
     elif kind == "subnormal":
         arrays[0] = (np.finfo(dtype).smallest_subnormal * random.integers(1, 1000, count)).astype(dtype)
     elif kind == "nan":

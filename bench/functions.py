@@ -230,9 +230,9 @@ def make_inputs(np, random, function, type_name, count):
     for number, (low, high) in enumerate(function.ranges):
         even = random.uniform(low, high, count // 2).astype(dtype)
         bits = random.integers(0, 256, 4 * count * dtype.itemsize, dtype=np.uint8).view(dtype)
-        least, greatest = function.domain if number == 0 else _ANY
+        lowest, highest = function.domain if number == 0 else _ANY
         with np.errstate(invalid="ignore"):
-            kept = bits[np.isfinite(bits) & (bits >= least) & (bits <= greatest)][:count - count // 2]
+            kept = bits[np.isfinite(bits) & (bits >= lowest) & (bits <= highest)][:count - count // 2]
         arrays.append(np.concatenate([even, np.resize(kept, count - count // 2)]))
     return arrays
 

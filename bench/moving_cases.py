@@ -46,8 +46,8 @@ def by(shape):
     return " x ".join(f"{size:,}" for size in shape)
 
 
-def scaled(size, scale, least=1):
-    return max(least, int(size * scale))
+def scaled(size, scale, lowest=1):
+    return max(lowest, int(size * scale))
 
 
 def transposing_slice(np, random, scale):

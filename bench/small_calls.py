@@ -166,7 +166,7 @@ def works(call):
         return False
 
 
-def least(calls, seconds):
+def lowest(calls, seconds):
     """The microseconds per call of each: the minimum of all turns."""
     calls = {name: call for name, call in calls.items() if works(call)}
     times, counts = {name: float("inf") for name in calls}, {}
@@ -235,11 +235,11 @@ def main():
     print(f"{'microseconds per call':34}" + "".join(f"{name:>13}" for name in columns))
     for op in python_rule.read_operators():
         if op.name in EXAMPLES and (not only or op.python in only):
-            rows[op.python] = least(contenders_of(op, others), options.seconds)
+            rows[op.python] = lowest(contenders_of(op, others), options.seconds)
     if not only or "matmul" in only:
-        rows["matmul"] = least(matmul_calls(), options.seconds)
+        rows["matmul"] = lowest(matmul_calls(), options.seconds)
     if not only or "graph" in only:
-        rows["graph"] = least(graph_calls(), options.seconds)
+        rows["graph"] = lowest(graph_calls(), options.seconds)
     for name, row in rows.items():
         print(f"{name:34}" + "".join(f"{row[one]:13.2f}" if one in row else f"{'-':>13}" for one in columns))
     functions = {name: row for name, row in rows.items() if name != "graph"}

@@ -16,14 +16,14 @@ namespace anydml::python {
 // that cannot be part of a key; the call then takes the slow path. All of this runs in every small call, so it stays
 // inline.
 struct CallArguments {
-  static constexpr std::size_t kMost = 24;  // operands
+  static constexpr std::size_t kMax = 24;  // operands
 
   CallKey key;
   std::size_t count = 0;
   std::size_t inputs = 0;
-  void* memory[kMost];
-  PyObject* given[kMost];
-  std::uint16_t at[kMost];           // the offset of each operand in the key
+  void* memory[kMax];
+  PyObject* given[kMax];
+  std::uint16_t at[kMax];            // the offset of each operand in the key
   const Library* library = nullptr;  // set if the operands are PyTorch tensors
   bool has_arrays = false;           // whether any operand is a NumPy array
   nb::object held[2];                // tuples with the items of lists
@@ -93,7 +93,7 @@ struct CallArguments {
 
  private:
   [[nodiscard]] bool add(PyObject* one, void* its_memory) {
-    if (count == kMost) {
+    if (count == kMax) {
       return false;
     }
     memory[count] = its_memory;

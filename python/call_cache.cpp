@@ -78,7 +78,7 @@ bool CachedCall::read_result(const CallArguments& args, nb::handle result) {
   inputs = args.inputs;
   several = PyTuple_CheckExact(result.ptr());
   const std::size_t count = several ? static_cast<std::size_t>(PyTuple_GET_SIZE(result.ptr())) : 1;
-  if (args.inputs + count > CallArguments::kMost) {
+  if (args.inputs + count > CallArguments::kMax) {
     return false;
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -114,7 +114,7 @@ bool CachedCall::view_input(const CallArguments& args, std::size_t i, const Othe
   }
   DeviceOperand view;
   view.locate_plain(one);
-  if (!view.viewed || view.library != library || view.memory() != args.memory[i] || view.view.rank > kMostDimensions) {
+  if (!view.viewed || view.library != library || view.memory() != args.memory[i] || view.view.rank > kMaxDimensions) {
     return false;
   }
   std::copy_n(view.operand.sizes, view.view.rank, operands[i].sizes);
@@ -129,7 +129,7 @@ bool CachedCall::view_output(std::size_t i, const OtherViews& views) {
     return true;
   }
   const std::vector<std::int64_t>& sizes = views.outputs[i - inputs];
-  if (outputs[i - inputs].kind != Kind::created || sizes.size() > kMostDimensions) {
+  if (outputs[i - inputs].kind != Kind::created || sizes.size() > kMaxDimensions) {
     return false;
   }
   const std::int64_t count = element_count(operands[i].tensor);
@@ -157,7 +157,7 @@ bool CachedCall::read_made(Output& output, PyObject* one) const {
     PyArrayObject* const array = as_array(one);
     output.number = PyArray_TYPE(array);
     output.rank = PyArray_NDIM(array);
-    if (library != nullptr || output.rank > kMostDimensions || !PyArray_IS_C_CONTIGUOUS(array)) {
+    if (library != nullptr || output.rank > kMaxDimensions || !PyArray_IS_C_CONTIGUOUS(array)) {
       return false;
     }
     std::copy_n(PyArray_DIMS(array), output.rank, output.sizes);
@@ -167,7 +167,7 @@ bool CachedCall::read_made(Output& output, PyObject* one) const {
   DeviceOperand operand;
   operand.locate_plain(one);
   if (library == nullptr || !operand.viewed || operand.library != library ||
-      dlpack::type_of(operand.view.type) == DataType::unknown || operand.view.rank > kMostDimensions) {
+      dlpack::type_of(operand.view.type) == DataType::unknown || operand.view.rank > kMaxDimensions) {
     return false;
   }
   std::int64_t packed = 1;
@@ -180,7 +180,7 @@ bool CachedCall::read_made(Output& output, PyObject* one) const {
   }
   output.rank = operand.view.rank;
   output.number = static_cast<int>(dlpack::type_of(operand.view.type));
-  if (packed * (operand.view.type.bits / 8) > kMostTemplateBytes) {
+  if (packed * (operand.view.type.bits / 8) > kMaxTemplateBytes) {
     return false;
   }
   output.like = in_python([&] { return library->empty_like(nb::handle(one)); });
@@ -194,10 +194,10 @@ void CallCache::add(const CallKey& key, std::shared_ptr<CachedCall> cached) {
   if (const auto before = std::ranges::find_if(all_, [&](const Entry& one) { return is(*one, key); });
       before != all_.end()) {
     before->swap(gone);
-  } else if (all_.size() < kMost) {
+  } else if (all_.size() < kMax) {
     all_.push_back(std::move(gone));
   } else {
-    all_[oldest_++ % kMost].swap(gone);
+    all_[oldest_++ % kMax].swap(gone);
     for (Candidate& one : candidates_) {
       one.times = one.hash == gone->hash ? 1 : one.times;  // the key may occur again
     }

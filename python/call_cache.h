@@ -74,10 +74,10 @@ struct CachedCall {
     Kind kind = Kind::absent;
     int number = NPY_VOID;  // the type: a NumPy type number, or a DataType for a tensor
     int rank = 0;
-    npy_intp sizes[kMostDimensions] = {};
+    npy_intp sizes[kMaxDimensions] = {};
     nb::object like;  // the dtype of an array, or a tensor to imitate
   };
-  static constexpr std::int64_t kMostTemplateBytes = 1 << 16;  // of a tensor to imitate
+  static constexpr std::int64_t kMaxTemplateBytes = 1 << 16;  // of a tensor to imitate
 
   std::vector<std::uint64_t> key;
   std::uint64_t hash = 0;
@@ -119,14 +119,14 @@ struct CachedCall {
   // Like run(), but calls a function run(addresses) that returns a status code.
   template <class Run>
   [[nodiscard]] nb::object run_by(const CallArguments& args, Run run) const {
-    void* memory[2 * CallArguments::kMost];
-    alignas(8) char scalars[CallArguments::kMost][8];
+    void* memory[2 * CallArguments::kMax];
+    alignas(8) char scalars[CallArguments::kMax][8];
     std::copy_n(args.memory, inputs, memory);
     if (!numbers.empty() && !read_numbers(args, memory, scalars)) {
       return {};
     }
     nb::object result;
-    nb::handle written[CallArguments::kMost];
+    nb::handle written[CallArguments::kMax];
     std::size_t written_count = 0;
     if (several) {
       result = checked(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
@@ -222,7 +222,7 @@ void try_to_cache(Add add) {
 // The last calls of one function. Used with the GIL held.
 class CallCache {
  public:
-  static constexpr std::size_t kMost = 32;
+  static constexpr std::size_t kMax = 32;
   using Entry = std::shared_ptr<const CachedCall>;
 
   [[nodiscard]] Entry find(const CallKey& key) {
@@ -267,7 +267,7 @@ class CallCache {
   std::vector<Entry> all_;
   std::size_t last_ = 0;
   std::size_t oldest_ = 0;
-  std::array<Candidate, kMost> candidates_{};
+  std::array<Candidate, kMax> candidates_{};
   std::size_t next_candidate_ = 0;
 };
 

@@ -60,7 +60,7 @@ class CallKey {
   [[nodiscard]] bool add_array(PyArrayObject* array) {
     const int type = PyArray_TYPE(array);
     const int rank = PyArray_NDIM(array);
-    if (!is_taken(type) || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array) ||
+    if (!is_taken(type) || rank > kMaxDimensions || !PyArray_ISNOTSWAPPED(array) ||
         !has_room(1 + 2 * static_cast<std::size_t>(rank)) || !has_whole_strides(array)) {
       return false;
     }
@@ -73,7 +73,7 @@ class CallKey {
 
   // Adds a tensor of another library, with strides in elements.
   [[nodiscard]] bool add_tensor(DataType type, int rank, const std::int64_t* sizes, const std::int64_t* strides) {
-    if (type == DataType::unknown || rank < 0 || rank > kMostDimensions ||
+    if (type == DataType::unknown || rank < 0 || rank > kMaxDimensions ||
         !has_room(1 + 2 * static_cast<std::size_t>(rank))) {
       return false;
     }

@@ -174,7 +174,7 @@ void DeviceOperand::read(Order order, bool writes) {
     read_capsule(order, writes);
   }
   const DataType type = element_type();
-  if (type == DataType::unknown || view.rank > kMostDimensions) {
+  if (type == DataType::unknown || view.rank > kMaxDimensions) {
     const std::string what =
         type == DataType::unknown
             ? "elements of " +
@@ -228,7 +228,7 @@ void DeviceOperand::ask() {
 
 void DeviceOperand::copy_layout() {
   std::int64_t packed = 1;
-  for (int i = view.rank - 1; i >= 0 && view.rank <= kMostDimensions; --i) {
+  for (int i = view.rank - 1; i >= 0 && view.rank <= kMaxDimensions; --i) {
     operand.sizes[i] = view.sizes[i];
     operand.strides[i] = view.strides != nullptr ? signed_stride(view.strides[i]) : packed;
     packed *= view.sizes[i];

@@ -327,7 +327,7 @@ nb::object DeviceCall::number_on_device(std::int64_t bits, DataType type) {
     return make();
   }
   using Key = std::tuple<PyObject*, const anydml_device*, std::size_t, std::int64_t>;
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMax = 64;
   static auto* const kept = new std::map<Key, nb::object>;
   const Key key{home_->self.ptr(), device_, size, bits};
   if (const auto known = kept->find(key); known != kept->end()) {
@@ -335,7 +335,7 @@ nb::object DeviceCall::number_on_device(std::int64_t bits, DataType type) {
   }
   nb::object created = make();
   std::map<Key, nb::object> gone;  // destroyed last: releasing an array may run other threads, which use this map
-  if (kept->size() >= kMost) {
+  if (kept->size() >= kMax) {
     gone.swap(*kept);
   }
   kept->emplace(key, created);
@@ -406,7 +406,7 @@ nb::object DeviceCall::make_out(std::size_t i, std::optional<DeviceMemory>& crea
   const DataType type = rule == nullptr ? type_of(operands_[like_]) : rule->type;
   const int rank = rule == nullptr ? rank_ : static_cast<int>(rule->shape.size());
   const std::int64_t* sizes = rule == nullptr ? sizes_ : rule->shape.data();
-  if (rank > kMostDimensions) {
+  if (rank > kMaxDimensions) {
     raise(PyExc_ValueError, "shape has " + std::to_string(rank) + " dimensions; expected at most eight");
   }
   if (home_->empty.is_none()) {

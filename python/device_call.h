@@ -134,7 +134,7 @@ class DeviceCall {
   bool waits_ = false;
   void* stream_ = nullptr;
   int rank_ = 0;
-  std::int64_t sizes_[kMostDimensions] = {};
+  std::int64_t sizes_[kMaxDimensions] = {};
   std::string key_;
 };
 

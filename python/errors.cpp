@@ -51,14 +51,14 @@ std::string plain_text(nb::handle of) {
 }
 
 std::string text_of(nb::handle given) {
-  constexpr std::size_t kMost = 80;
+  constexpr std::size_t kMax = 80;
   const nb::object shown = nb::steal(in_python([&] { return PyObject_ASCII(given.ptr()); }));
   if (!shown.is_valid()) {
     PyErr_Clear();
   }
   const std::string kind = Py_TYPE(given.ptr())->tp_name;
   const std::string text = shown.is_valid() ? PyUnicode_AsUTF8(shown.ptr()) : "";
-  return text.empty() || text.size() > kMost ? "of type " + kind : text + " (" + kind + ")";
+  return text.empty() || text.size() > kMax ? "of type " + kind : text + " (" + kind + ")";
 }
 
 std::string wrong_array_text(nb::handle given) {
@@ -75,9 +75,9 @@ std::string wrong_array_text(nb::handle given) {
     return kind + "; expected native byte order: convert it with astype('" +
            plain_text(given.attr("dtype").attr("name")) + "')";
   }
-  if (PyArray_NDIM(array) > kMostDimensions) {
+  if (PyArray_NDIM(array) > kMaxDimensions) {
     return kind + " with " + std::to_string(PyArray_NDIM(array)) + " dimensions; expected at most " +
-           std::to_string(kMostDimensions);
+           std::to_string(kMaxDimensions);
   }
   return kind + " with the strides " + plain_text(given.attr("strides")) +
          "; expected strides of whole elements: convert it with copy()";

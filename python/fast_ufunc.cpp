@@ -66,7 +66,7 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
     if (of.faults == Faults::modulus && !is_float_type(type) && count > 0 && any_zero(operands[1])) {
       faults = FE_DIVBYZERO;
     }
-    anydml_tensor tensors[kMostOperands + 1];
+    anydml_tensor tensors[kMaxOperands + 1];
     std::transform(operands, operands + of.inputs + 1, tensors, [](const Operand& one) { return one.tensor; });
     if (large) {
       Part whole;
@@ -101,7 +101,7 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
 
 // Handles a call in which at least one input is an array of NumPy's own type.
 nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) {
-  Operand operands[kMostOperands + 1];
+  Operand operands[kMaxOperands + 1];
   PyArrayObject* first = nullptr;
   for (int i = 0; i < of.inputs; ++i) {
     if (PyArray_CheckExact(inputs[i].ptr())) {
@@ -123,7 +123,7 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
     }
   }
   int rank = 0;
-  npy_intp sizes[kMostDimensions];
+  npy_intp sizes[kMaxDimensions];
   if (!broadcast(operands, of.inputs, rank, sizes) || rank == 0) {
     return not_implemented();
   }
@@ -160,7 +160,7 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
 bool take_tensor(DeviceOperand& one) {
   if (one.library == nullptr || !one.library->is_torch || one.library->is_subclass || !one.viewed ||
       one.device.type != dlpack::kCpu || dlpack::type_of(one.view.type) == DataType::unknown ||
-      one.view.rank > kMostDimensions || !(one.fresh || one.is_plain_torch())) {
+      one.view.rank > kMaxDimensions || !(one.fresh || one.is_plain_torch())) {
     return false;
   }
   one.read_plain();
@@ -169,7 +169,7 @@ bool take_tensor(DeviceOperand& one) {
 
 // Handles a call without NumPy arrays. The call has located its operands: the inputs, then out.
 nb::object try_torch(const Ufunc& of, DeviceCall& call) {
-  bool is_tensor[kMostOperands] = {};
+  bool is_tensor[kMaxOperands] = {};
   const DeviceOperand* first = nullptr;
   DataType type = DataType::unknown;
   for (int i = 0; i < of.inputs; ++i) {
@@ -187,7 +187,7 @@ nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   if (first == nullptr || !of.takes(type)) {
     return not_implemented();
   }
-  Operand operands[kMostOperands + 1];
+  Operand operands[kMaxOperands + 1];
   for (int i = 0; i < of.inputs; ++i) {
     DeviceOperand& one = call.operand(static_cast<std::size_t>(i));
     if (!is_tensor[i] && (!numpy_two || !one.operand.take_number(one.given.ptr(), type))) {
@@ -196,7 +196,7 @@ nb::object try_torch(const Ufunc& of, DeviceCall& call) {
     operands[i] = one.operand;
   }
   int rank = 0;
-  npy_intp sizes[kMostDimensions];
+  npy_intp sizes[kMaxDimensions];
   if (!broadcast(operands, of.inputs, rank, sizes)) {
     return not_implemented();
   }
@@ -238,7 +238,7 @@ nb::object try_torch(const Ufunc& of, DeviceCall& call) {
 nb::object run_cached(const Ufunc& of, const CachedCall& cached, const CallArguments& args) {
   int faults = 0;
   const nb::object result = cached.run_by(args, [&](void* const* memory) -> int {
-    Operand operands[kMostOperands + 1];
+    Operand operands[kMaxOperands + 1];
     for (int i = 0; i <= of.inputs; ++i) {
       operands[i] = cached.operands[static_cast<std::size_t>(i)];
       operands[i].tensor.sizes = operands[i].sizes;
@@ -365,7 +365,7 @@ class FastUfunc final : public FastFunction {
     PyObject* const* const options = values + inputs + 1;
     PyObject* const usual[kOptions] = {Py_True, casting_.ptr(), order_.ptr(), Py_None, Py_True, Py_None, Py_None};
     if (std::equal(usual, usual + kOptions, options)) {
-      const nb::handle given[kMostOperands] = {values[0], values[inputs - 1]};
+      const nb::handle given[kMaxOperands] = {values[0], values[inputs - 1]};
       if (nb::object result = try_fast(of_, given, values[inputs]); result.ptr() != Py_NotImplemented) {
         return result;
       }

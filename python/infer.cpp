@@ -51,7 +51,7 @@ void infer(const std::string& op, std::span<const anydml_tensor> inputs, const A
   }
   std::vector<WantedOutput> wanted;
   for (const OutputToMake& one : outputs) {
-    const bool has_sizes = one.has_shape && one.shape.size() <= kMostDimensions;
+    const bool has_sizes = one.has_shape && one.shape.size() <= kMaxDimensions;
     wanted.push_back({one.present, static_cast<std::uint32_t>(one.type), has_sizes,
                       has_sizes ? std::span(one.shape) : std::span<const std::int64_t>()});
   }

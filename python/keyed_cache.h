@@ -13,7 +13,7 @@ namespace anydml::python {
 template <class Value>
 class KeyedCache {
  public:
-  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kMax = 256;
 
   [[nodiscard]] std::size_t size() const { return by_key_.size(); }
 
@@ -24,7 +24,7 @@ class KeyedCache {
       return known->second;
     }
     Value created = make();
-    if (by_key_.size() == kMost) {
+    if (by_key_.size() == kMax) {
       by_key_.erase(oldest_.front());
       oldest_.pop_front();
     }

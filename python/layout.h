@@ -39,16 +39,16 @@ inline bool broadcast_with(const Operand& operand, int rank, std::int64_t* sizes
 // test(data, steps, count) gets the start and the step in bytes of each operand's row, and the number of elements.
 template <class Test>
 bool any_row(const Operand* const* operands, int count, Test test) {
-  constexpr int kMost = 3;
+  constexpr int kMax = 3;
   const Operand& last = *operands[count - 1];
   const auto size = static_cast<std::int64_t>(element_size(static_cast<DataType>(last.tensor.type)));
   struct Loop {
     std::int64_t size;
-    std::int64_t strides[kMost];
+    std::int64_t strides[kMax];
   };
-  Loop loops[kMostDimensions];  // the largest stride first
+  Loop loops[kMaxDimensions];  // the largest stride first
   int depth = 0;
-  const char* data[kMost];
+  const char* data[kMax];
   for (int k = 0; k < count; ++k) {
     data[k] = static_cast<const char*>(operands[k]->tensor.data);
   }
@@ -90,11 +90,11 @@ bool any_row(const Operand* const* operands, int count, Test test) {
     loops[outer++] = loops[i];
   }
   const Loop row = outer > 0 ? loops[--outer] : Loop{1, {}};
-  npy_intp steps[kMost];
+  npy_intp steps[kMax];
   for (int k = 0; k < count; ++k) {
     steps[k] = static_cast<npy_intp>(row.strides[k] * size);
   }
-  std::int64_t index[kMostDimensions] = {};
+  std::int64_t index[kMaxDimensions] = {};
   for (;;) {
     if (test(data, steps, static_cast<npy_intp>(row.size))) {
       return true;
@@ -183,8 +183,8 @@ inline bool is_in_place(const Operand& input, const Operand& output) {
 // ---- Parts ---------------------------------------------------------------------------------------------------------
 
 // The most elements that one call of the C API accepts; tests use fewer.
-inline constexpr std::int64_t kMostElements = 0xffff'ffff;
-inline std::atomic<std::int64_t> most_elements = kMostElements;
+inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
+inline std::atomic<std::int64_t> most_elements = kMaxElements;
 
 inline std::int64_t element_count(const anydml_tensor& tensor) {
   std::int64_t count = 1;
@@ -200,7 +200,7 @@ inline bool is_too_large(std::int64_t count) { return count > most_elements.load
 // elements overlap, even in different parts. The core performs a similar check, but only on one part at a time.
 inline bool has_nested_strides(const Operand& output) {
   std::int64_t reach = 1;
-  bool passed[kMostDimensions] = {};
+  bool passed[kMaxDimensions] = {};
   for (int turn = 0; turn < output.tensor.rank; ++turn) {
     int next = -1;
     for (int i = 0; i < output.tensor.rank; ++i) {
@@ -226,7 +226,7 @@ class Part {
   bool take(const anydml_tensor* tensors, std::size_t count) {
     const anydml_tensor& output = tensors[count - 1];
     count_ = count;
-    if (count > kMostInputs + 1) {
+    if (count > kMaxInputs + 1) {
       return false;
     }
     std::copy_n(output.sizes, output.rank, sizes_);
@@ -256,7 +256,7 @@ class Part {
         longest = i;
       }
     }
-    anydml_tensor tensors[kMostInputs + 1];
+    anydml_tensor tensors[kMaxInputs + 1];
     for (std::size_t i = 0; i < count_; ++i) {
       tensors[i] = tensors_[i];
       tensors[i].sizes = sizes_;
@@ -280,9 +280,9 @@ class Part {
 
  private:
   std::size_t count_ = 0;
-  std::int64_t sizes_[kMostDimensions] = {};
-  std::int64_t strides_[kMostInputs + 1][kMostDimensions] = {};
-  anydml_tensor tensors_[kMostInputs + 1] = {};
+  std::int64_t sizes_[kMaxDimensions] = {};
+  std::int64_t strides_[kMaxInputs + 1][kMaxDimensions] = {};
+  anydml_tensor tensors_[kMaxInputs + 1] = {};
 };
 
 }  // namespace anydml::python

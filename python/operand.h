@@ -18,8 +18,8 @@
 
 namespace anydml::python {
 
-inline constexpr int kMostDimensions = 8;
-inline constexpr std::size_t kMostInputs = 4;  // more than any operator accepts; the C API reports the right number
+inline constexpr int kMaxDimensions = 8;
+inline constexpr std::size_t kMaxInputs = 4;  // more than any operator accepts; the C API reports the right number
 
 // NumPy's type numbers; LONG and LONGLONG are equivalent here.
 struct TypePair {
@@ -49,15 +49,15 @@ inline PyArrayObject* as_array(PyObject* object) { return reinterpret_cast<PyArr
 // The tensor of an array, with strides in elements.
 struct Operand {
   anydml_tensor tensor{};
-  std::int64_t sizes[kMostDimensions] = {};
-  std::int64_t strides[kMostDimensions] = {};
+  std::int64_t sizes[kMaxDimensions] = {};
+  std::int64_t strides[kMaxDimensions] = {};
   alignas(8) char scalar[8] = {};
 
   // Returns false if the core cannot represent the array as a tensor.
   bool take(PyArrayObject* array) {
     const DataType type = type_of(PyArray_TYPE(array));
     const int rank = PyArray_NDIM(array);
-    if (type == DataType::unknown || rank > kMostDimensions || !PyArray_ISNOTSWAPPED(array)) {
+    if (type == DataType::unknown || rank > kMaxDimensions || !PyArray_ISNOTSWAPPED(array)) {
       return false;
     }
     const auto size = static_cast<npy_intp>(element_size(type));
@@ -93,7 +93,7 @@ struct Operand {
 
   // Takes packed four-bit elements. _four_bits.py has checked that there are as many bytes as the shape requires.
   void take_four_bits(DataType type, const std::vector<std::int64_t>& shape, PyArrayObject* bytes) {
-    const std::size_t rank = std::min<std::size_t>(shape.size(), kMostDimensions);
+    const std::size_t rank = std::min<std::size_t>(shape.size(), kMaxDimensions);
     std::copy_n(shape.begin(), rank, sizes);
     tensor = {static_cast<anydml_type>(type), static_cast<int>(shape.size()), sizes, nullptr, PyArray_DATA(bytes)};
   }

@@ -39,12 +39,12 @@ namespace {
 
 // Rows of the operands and, last, of the results.
 struct LoopRow {
-  char* data[kMostOperands + 1];
-  npy_intp steps[kMostOperands + 1];
+  char* data[kMaxOperands + 1];
+  npy_intp steps[kMaxOperands + 1];
 
   [[nodiscard]] LoopRow from(npy_intp first) const {
     LoopRow rest = *this;
-    for (int i = 0; i <= kMostOperands; ++i) {
+    for (int i = 0; i <= kMaxOperands; ++i) {
       rest.data[i] += first * steps[i];
     }
     return rest;
@@ -60,8 +60,8 @@ struct LoopRow {
 int run_row(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count) {
   const auto size = static_cast<npy_intp>(element_size(loop.type));
   const std::int64_t sizes[] = {count};
-  std::int64_t strides[kMostOperands + 1][1];
-  anydml_tensor tensors[kMostOperands + 1];
+  std::int64_t strides[kMaxOperands + 1][1];
+  anydml_tensor tensors[kMaxOperands + 1];
   for (int i = 0; i <= loop.of->inputs; ++i) {
     strides[i][0] = row.steps[i] / size;
     tensors[i] = {static_cast<anydml_type>(loop.type), 1, sizes, strides[i], row.data[i]};
@@ -71,8 +71,8 @@ int run_row(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count) {
 
 int faults_of_loop(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count) {
   Row seen{{}, {}, loop.of->inputs, count};
-  std::copy_n(row.data, kMostOperands + 1, seen.data);
-  std::copy_n(row.steps, kMostOperands + 1, seen.steps);
+  std::copy_n(row.data, kMaxOperands + 1, seen.data);
+  std::copy_n(row.steps, kMaxOperands + 1, seen.steps);
   return faults_of_row(loop.of->faults, loop.type, seen);
 }
 
@@ -139,7 +139,7 @@ int run_watched(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count, int
     }
     return run_row(loop, row, count);
   }
-  bool is_over[kMostOperands] = {};
+  bool is_over[kMaxOperands] = {};
   bool any = false;
   for (int i = 0; i < inputs; ++i) {  // results overwrite an operand element by element, or not at all
     is_over[i] = row.share(i, inputs, count, static_cast<npy_intp>(element_size(loop.type)));
@@ -212,7 +212,7 @@ Ufunc::Ufunc(std::string python, std::string directml, int input_count)
   for (std::size_t i = 0; i < anydml_operator_count(); ++i) {
     info = op == anydml_operator_at(i)->name ? anydml_operator_at(i) : info;
   }
-  if (info == nullptr || info->is_built == 0 || inputs < 1 || inputs > kMostOperands ||
+  if (info == nullptr || info->is_built == 0 || inputs < 1 || inputs > kMaxOperands ||
       info->input_count != static_cast<std::uint32_t>(inputs)) {
     raise(PyExc_ValueError, op + " is not an implemented operator with " + std::to_string(inputs) + " inputs");
   }

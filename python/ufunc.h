@@ -16,7 +16,7 @@
 
 namespace anydml::python {
 
-inline constexpr int kMostOperands = 2;
+inline constexpr int kMaxOperands = 2;
 
 // Never destroyed: NumPy keeps pointers into it.
 struct Ufunc {

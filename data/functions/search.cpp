@@ -56,7 +56,7 @@ std::vector<Case> read_cases() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const double greatest = std::atof(arguments[1]);
+  const double maximum = std::atof(arguments[1]);
   const int tries = std::atoi(arguments[2]);
   const std::vector<Case> cases = read_cases();
   f64 given[kCount];
@@ -64,13 +64,13 @@ int main(int count, char** arguments) {
   i64 best[kCount] = {};
   for (std::size_t i = 0; i < kCount; ++i) {
     given[i] = *kConstants[i];
-    reach[i] = std::ldexp(1 / std::pow(greatest, i + 1), -1 - std::ilogb(given[i]));
+    reach[i] = std::ldexp(1 / std::pow(maximum, i + 1), -1 - std::ilogb(given[i]));
     best[i] = static_cast<int>(i) + 3 < count ? std::atoll(arguments[i + 3]) : 0;
   }
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> one(-1, 1);
-  std::size_t least = cases.size() + 1;
-  for (int attempt = 0; attempt < tries && least > 0; ++attempt) {
+  std::size_t minimum = cases.size() + 1;
+  for (int attempt = 0; attempt < tries && minimum > 0; ++attempt) {
     const double scale = attempt == 0 ? 0 : std::exp2(3 * one(random) - 2);
     i64 moves[kCount];
     for (std::size_t i = 0; i < kCount; ++i) {
@@ -79,19 +79,19 @@ int main(int count, char** arguments) {
       *kConstants[i] = from_bits<f64>(to_bits(given[i]) + static_cast<u64>(moves[i]));
     }
     std::size_t wrong = 0;
-    for (std::size_t i = 0; i < cases.size() && wrong <= least; ++i) {
+    for (std::size_t i = 0; i < cases.size() && wrong <= minimum; ++i) {
       wrong += cases[i].ours(cases[i].x) != cases[i].right ? 1 : 0;
     }
-    if (wrong <= least) {
+    if (wrong <= minimum) {
       std::copy(moves, moves + kCount, best);
-      if (wrong < least) {
+      if (wrong < minimum) {
         std::printf("%zu of %zu wrong:", wrong, cases.size());
         for (const i64 move : moves) {
           std::printf(" %lld", static_cast<long long>(move));
         }
         std::puts("");
       }
-      least = wrong;
+      minimum = wrong;
     }
   }
 }

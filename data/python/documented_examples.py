@@ -75,7 +75,7 @@ def _top(x: Tensor, axis: int, k: int, values: tuple[int, ...], indices: tuple[i
     return Example((x,), (f32(*values).shaped(*sizes), u32(*indices).shaped(*sizes)), {"Axis": axis, "K": k, **more})
 
 
-def _greatest(**more: str) -> list[Example]:
+def _max(**more: str) -> list[Example]:
     return [_top(_MIXED, 3, 2, (11, 10, 9, 8, 7, 6), (3, 2, 2, 3, 3, 2), **more),
             _top(_MIXED, 2, 2, (4, 5, 10, 11, 3, 2, 9, 8), (2, 2, 0, 0, 1, 1, 1, 1), **more),
             _top(_TIED, 3, 3, (3, 2, 2, 5, 5, 4, 6, 6, 6), (3, 1, 2, 2, 3, 1, 0, 1, 2), **more)]
@@ -203,8 +203,8 @@ DOCUMENTED: list[tuple[str, Example]] = [
     ("NONZERO_COORDINATES", Example(
         (f32(1, 0, 0, 2, -0.0, 3.5, 0, -5.2).shaped(1, 1, 2, 4),),
         (u32(4).shaped(1, 1, 1, 1), u32(0, 0, 0, 0, 0, 3, 0, 1, 1, 0, 1, 3, *[0] * 12).shaped(1, 1, 8, 3)))),
-    *[("TOP_K", example) for example in _greatest()],
-    *[("TOP_K1", example) for example in _greatest(AxisDirection="DECREASING")],
+    *[("TOP_K", example) for example in _max()],
+    *[("TOP_K1", example) for example in _max(AxisDirection="DECREASING")],
     ("TOP_K1", _top(_TIED, 3, 3, (1, 2, 2, 3, 4, 5, 6, 6, 6), (0, 1, 2, 0, 1, 2, 0, 1, 2), AxisDirection="INCREASING")),
 ]
 

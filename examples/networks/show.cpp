@@ -10,7 +10,7 @@
 namespace networks {
 namespace {
 
-constexpr UINT kMostRows = 4;
+constexpr UINT kMaxRows = 4;
 constexpr std::size_t kBest = 5;
 
 // Image levels go up to 1 or up to 255.
@@ -30,16 +30,16 @@ class Characters {
         means_.push_back(mean(image, sizes, y, x));
       }
     }
-    const auto [least, most] = std::ranges::minmax(means_);
-    least_ = least;
-    range_ = most > least ? most - least : 1;
+    const auto [minimum, most] = std::ranges::minmax(means_);
+    minimum_ = minimum;
+    range_ = most > minimum ? most - minimum : 1;
   }
 
   [[nodiscard]] std::string row(UINT y) const {
     static constexpr char kShades[] = " .:-=+*#%@";
     std::string text;
     for (UINT x = 0; x < kColumns; ++x) {
-      const double part = (means_[y * kColumns + x] - least_) / range_;
+      const double part = (means_[y * kColumns + x] - minimum_) / range_;
       text += kShades[static_cast<int>(part * 9 + 0.5)];
     }
     return text;
@@ -66,7 +66,7 @@ class Characters {
   }
 
   std::vector<double> means_;
-  double least_ = 0;
+  double minimum_ = 0;
   double range_ = 1;
 };
 
@@ -75,7 +75,7 @@ class Characters {
 void show_classes(std::span<const float> probabilities, const Sizes& sizes) {
   const UINT classes = sizes[3];
   std::printf("%5s  %5s  %s\n", "input", "class", "probability");
-  for (UINT row = 0; row < std::min(sizes[2], kMostRows); ++row) {
+  for (UINT row = 0; row < std::min(sizes[2], kMaxRows); ++row) {
     const auto of_row = probabilities.subspan(std::size_t{row} * classes, classes);
     std::vector<std::size_t> order(classes);
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -89,8 +89,8 @@ void show_classes(std::span<const float> probabilities, const Sizes& sizes) {
                   static_cast<double>(probability), std::string(length, '#').c_str());
     }
   }
-  if (sizes[2] > kMostRows) {
-    std::printf("and %u more\n", sizes[2] - kMostRows);
+  if (sizes[2] > kMaxRows) {
+    std::printf("and %u more\n", sizes[2] - kMaxRows);
   }
 }
 

@@ -205,8 +205,8 @@ def clip(a, a_min=None, a_max=None, *, min=None, max=None, **others):
     bounds = [one if one is None else converted(one, kind) for one in (low, high)]
     if are_numbers and (None in (low, high) or low <= high):
         is_float = kind.kind == "f"
-        least, most = (-math.inf, math.inf) if is_float else (np.iinfo(kind).min, np.iinfo(kind).max)
-        return operate("ELEMENT_WISE_CLIP1", a, Min=least if low is None else bounds[0].item(),
+        lowest, most = (-math.inf, math.inf) if is_float else (np.iinfo(kind).min, np.iinfo(kind).max)
+        return operate("ELEMENT_WISE_CLIP1", a, Min=lowest if low is None else bounds[0].item(),
                        Max=most if high is None else bounds[1].item())
     for bound, compare in zip(bounds, (greater, less)):
         if bound is not None:

@@ -66,8 +66,8 @@ class SmallTaskBatch {
   };
   static constexpr std::uint64_t kPieceBytes = 4096;
   static constexpr std::size_t kPieces = 1 << 13;  // a power of two; several for each task of a batch
-  static constexpr std::size_t kMostTouched = (kSmallInputs + 1) * (kLimits.elements * sizeof(f64) / kPieceBytes + 1);
-  static_assert(kPieces / 2 + kMostTouched < kPieces);  // a lookup always finds its piece or a free one
+  static constexpr std::size_t kMaxTouched = (kSmallInputs + 1) * (kLimits.elements * sizeof(f64) / kPieceBytes + 1);
+  static_assert(kPieces / 2 + kMaxTouched < kPieces);  // a lookup always finds its piece or a free one
 
   Piece* find(std::uint64_t number) noexcept;
   template <class Use>
@@ -133,7 +133,7 @@ bool SmallTaskBatch<Family, kLimits>::add(const Family& family, SmallTask task) 
     return false;
   }
   family_ = &family;
-  Piece* touched[kMostTouched];
+  Piece* touched[kMaxTouched];
   std::size_t count = 0;
   std::size_t read = 0;  // the number of pieces that are read, which come first
   bool conflicts = false;

@@ -217,7 +217,7 @@ void BufferMemory::release_large(void* address) noexcept {
 }
 
 void* BufferMemory::allocate(std::uint64_t bytes) {
-  if (bytes > kMostOfSmall) {
+  if (bytes > kMaxOfSmall) {
     return allocate_large(bytes);
   }
   const std::scoped_lock lock(mutex_);
@@ -225,7 +225,7 @@ void* BufferMemory::allocate(std::uint64_t bytes) {
 }
 
 void BufferMemory::release(void* address, std::uint64_t bytes) noexcept {
-  if (bytes > kMostOfSmall) {
+  if (bytes > kMaxOfSmall) {
     release_large(address);
     return;
   }

@@ -36,7 +36,7 @@ class BufferMemory {
   // Takes the same arguments as allocate.
   void release(void* address, std::uint64_t bytes) noexcept;
 
-  static constexpr std::uint64_t kMostOfSmall = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kMaxOfSmall = std::uint64_t{1} << 20;
 
  private:
   // A mapping is larger than the part in use. The unused ends stay mapped: unmapping them would create two more
@@ -59,7 +59,7 @@ class BufferMemory {
   };
 
   static constexpr std::size_t kKinds = 5;  // slots of 1, 2, 4, 8 and 16 units
-  static_assert((kBufferAlignment << (kKinds - 1)) == kMostOfSmall);
+  static_assert((kBufferAlignment << (kKinds - 1)) == kMaxOfSmall);
 
   [[nodiscard]] Mapping map(std::uint64_t bytes, bool huge_pages) const noexcept;
   // Returns false, and changes nothing, if the memory cannot be unmapped.

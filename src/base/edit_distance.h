@@ -34,8 +34,6 @@ inline constexpr std::size_t kLongestComparedName = 64;
 }
 
 // Names at least this far apart are not suggested.
-[[nodiscard]] constexpr std::size_t least_distance_of_strangers(std::string_view written) {
-  return written.size() / 3 + 1;
-}
+[[nodiscard]] constexpr std::size_t max_suggestion_distance(std::string_view written) { return written.size() / 3 + 1; }
 
 }  // namespace anydml

@@ -11,7 +11,7 @@
 namespace anydml {
 namespace {
 
-constexpr unsigned kMostThreads = 1024;
+constexpr unsigned kMaxThreads = 1024;
 
 Error not_understood(std::string_view name, std::string_view value, std::string_view expected) {
   return {
@@ -30,7 +30,7 @@ Result<Environment> read_environment(VariableReader reader) {
     const std::string_view text = value;
     unsigned threads = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-    if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > kMostThreads) {
+    if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > kMaxThreads) {
       return not_understood("ANYDML_THREADS", text, "a whole number from 1 to 1024");
     }
     environment.threads = threads;

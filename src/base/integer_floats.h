@@ -326,8 +326,8 @@ struct IntegerFloat {
     const int zeros = zeros_before(x.significand);
     const Twice led = x.significand << zeros;
     const int top = x.exponent - zeros + kTwiceBits - 1;  // the exponent of the leading one
-    constexpr int kLeast = 1 - F::kBias;
-    const int drop = kTwiceBits - (F::kFractionBits + 1) + (top < kLeast ? kLeast - top : 0);
+    constexpr int kMin = 1 - F::kBias;
+    const int drop = kTwiceBits - (F::kFractionBits + 1) + (top < kMin ? kMin - top : 0);
     if (drop > kTwiceBits || top > F::kBias) {
       return drop > kTwiceBits ? x.sign : x.sign | F::kInfinity;
     }
@@ -337,7 +337,7 @@ struct IntegerFloat {
     const bool up = half < rest || (half == rest && (kept & 1) != 0);
     // The exponent field is one too small here: adding the hidden bit corrects it, and a carry from rounding increments
     // it.
-    const Bits before = top < kLeast ? Bits{0} : static_cast<Bits>(top + F::kBias - 1) << F::kFractionBits;
+    const Bits before = top < kMin ? Bits{0} : static_cast<Bits>(top + F::kBias - 1) << F::kFractionBits;
     return x.sign | (before + kept + (up ? 1 : 0));
   }
 

@@ -51,11 +51,11 @@ namespace anydml {
   return shown;
 }
 
-inline constexpr std::size_t kMostQuotedBytes = 64;  // bytes of a name that a message shows
+inline constexpr std::size_t kMaxQuotedBytes = 64;  // bytes of a name that a message shows
 
 // A name in a message: 'weights'. Call it as anydml::quoted with a std::string, because <iomanip> has another `quoted`.
 [[nodiscard]] inline std::string quoted(std::string_view name) {
-  return std::string(1, '\'').append(escaped(name, kMostQuotedBytes)).append(1, '\'');
+  return std::string(1, '\'').append(escaped(name, kMaxQuotedBytes)).append(1, '\'');
 }
 
 // An object that a caller may have named: "buffer 'weights'", or "buffer".
@@ -67,7 +67,7 @@ inline constexpr std::size_t kMostQuotedBytes = 64;  // bytes of a name that a m
 // The part of a caller's text that `quoted` examines: the text may be arbitrarily long, and it is copied if it must
 // outlive the call.
 [[nodiscard]] inline std::string name_of(const char* given) {
-  return given == nullptr ? std::string() : std::string(given, strnlen(given, kMostQuotedBytes + 4));
+  return given == nullptr ? std::string() : std::string(given, strnlen(given, kMaxQuotedBytes + 4));
 }
 
 }  // namespace anydml

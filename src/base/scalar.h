@@ -33,7 +33,7 @@ class Scalar {
         case Kind::integer:
           return clamp_integer<T>(static_cast<i64>(bits_));
         case Kind::natural:
-          return bits_ > static_cast<u64>(kMost<T>) ? kMost<T> : static_cast<T>(bits_);
+          return bits_ > static_cast<u64>(kMax<T>) ? kMax<T> : static_cast<T>(bits_);
         case Kind::real:
           break;
       }
@@ -46,9 +46,9 @@ class Scalar {
 
   // Constants instead of calls, because CUDA device code may not call numeric_limits.
   template <class T>
-  static constexpr T kLeast = std::numeric_limits<T>::min();
+  static constexpr T kMin = std::numeric_limits<T>::min();
   template <class T>
-  static constexpr T kMost = std::numeric_limits<T>::max();
+  static constexpr T kMax = std::numeric_limits<T>::max();
 
   // Integers beyond 2^53 are rounded here. FLOAT16, the only narrower type that gets here with an integer, turns them
   // into infinities anyway.
@@ -67,9 +67,9 @@ class Scalar {
   template <class T>
   ANYDML_HOST_DEVICE static constexpr T clamp_integer(i64 value) {
     if (value < 0) {
-      return std::is_signed_v<T> && value >= static_cast<i64>(kLeast<T>) ? static_cast<T>(value) : kLeast<T>;
+      return std::is_signed_v<T> && value >= static_cast<i64>(kMin<T>) ? static_cast<T>(value) : kMin<T>;
     }
-    return static_cast<u64>(value) > static_cast<u64>(kMost<T>) ? kMost<T> : static_cast<T>(value);
+    return static_cast<u64>(value) > static_cast<u64>(kMax<T>) ? kMax<T> : static_cast<T>(value);
   }
 
   template <class T>
@@ -81,10 +81,10 @@ class Scalar {
     constexpr f64 kLimit = from_bits<f64>(static_cast<u64>(FloatParts<f64>::kBias + std::numeric_limits<T>::digits)
                                           << FloatParts<f64>::kFractionBits);
     if (value >= kLimit) {
-      return kMost<T>;
+      return kMax<T>;
     }
-    if (value <= static_cast<f64>(kLeast<T>)) {
-      return kLeast<T>;
+    if (value <= static_cast<f64>(kMin<T>)) {
+      return kMin<T>;
     }
     return static_cast<T>(value);
   }
@@ -95,8 +95,8 @@ class Scalar {
 
 // Attributes of one operator, in the order of its desc struct.
 struct Attributes {
-  static constexpr std::size_t kMost = 4;
-  Scalar values[kMost];
+  static constexpr std::size_t kMax = 4;
+  Scalar values[kMax];
 };
 
 }  // namespace anydml

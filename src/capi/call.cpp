@@ -16,9 +16,9 @@
 namespace anydml {
 namespace {
 
-constexpr std::size_t kMostAttributes = 64;      // more than any operator has
-constexpr std::uint32_t kMostNumbers = 1 << 20;  // elements of an array
-constexpr int kMostNested = 4;
+constexpr std::size_t kMaxAttributes = 64;      // more than any operator has
+constexpr std::uint32_t kMaxNumbers = 1 << 20;  // elements of an array
+constexpr int kMaxNested = 4;
 
 Error wrong(const facts::Operator& op, std::string text) { return invalid({op.name, {}}, std::move(text)); }
 
@@ -94,7 +94,7 @@ class Reader {
   Reader(const facts::Operator& op, int depth) : op_(op), depth_(depth), described_(op) {}
 
   Status take_attributes(std::span<const anydml_attribute> given) {
-    if (given.size() > kMostAttributes) {
+    if (given.size() > kMaxAttributes) {
       return wrong(op_, format_text("the number of attributes is {}; no operator has that many", given.size()));
     }
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -124,19 +124,19 @@ class Reader {
   Status take_tensors(std::span<const anydml_tensor> given, bool outputs) {
     const auto wanted = outputs ? facts::is_output : facts::is_input;
     std::size_t fixed = 0;
-    std::size_t least = 0;
+    std::size_t minimum = 0;
     bool has_array = false;
     for (const facts::Field& field : op_.fields) {
       if (wanted(field.kind)) {
         has_array = has_array || facts::is_array(field.kind);
         fixed += facts::is_array(field.kind) ? 0U : 1U;
-        least = field.kind == facts::FieldKind::input || field.kind == facts::FieldKind::output ? fixed : least;
+        minimum = field.kind == facts::FieldKind::input || field.kind == facts::FieldKind::output ? fixed : minimum;
       }
     }
-    if (given.size() < least || (given.size() > fixed && !has_array)) {
-      const std::string expected = has_array        ? format_text("{} or more", least)
-                                   : least == fixed ? format_text("{}", fixed)
-                                                    : format_text("{} to {}", least, fixed);
+    if (given.size() < minimum || (given.size() > fixed && !has_array)) {
+      const std::string expected = has_array          ? format_text("{} or more", minimum)
+                                   : minimum == fixed ? format_text("{}", fixed)
+                                                      : format_text("{} to {}", minimum, fixed);
       return wrong(op_, format_text("the number of {} tensors is {}; expected {}", outputs ? "output" : "input",
                                     given.size(), expected));
     }
@@ -209,8 +209,8 @@ class Reader {
     if (!array && given.count != 0) {
       return wrong_attribute(given, format_text("count is {}; expected 0, a single number", given.count));
     }
-    if (array && given.count > kMostNumbers) {
-      return wrong_attribute(given, format_text("count is {}; expected {} at most", given.count, kMostNumbers));
+    if (array && given.count > kMaxNumbers) {
+      return wrong_attribute(given, format_text("count is {}; expected {} at most", given.count, kMaxNumbers));
     }
     const bool pointer = array ? given.count != 0 : given.type == ANYDML_TEXT || given.type == ANYDML_OPERATOR;
     if (pointer && given.value.text == nullptr) {
@@ -266,12 +266,12 @@ class Reader {
   [[nodiscard]] Status check_integer(const anydml_attribute& given, const facts::Field& field, const Scalar& number,
                                      std::optional<std::uint32_t> index) const {
     const double value = number.as<f64>();
-    const double least = is_signed(field.type) ? std::numeric_limits<std::int32_t>::min() : 0;
+    const double minimum = is_signed(field.type) ? std::numeric_limits<std::int32_t>::min() : 0;
     const double most =
         is_signed(field.type) ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::uint32_t>::max();
-    if (!(value >= least && value <= most) || std::trunc(value) != value) {
+    if (!(value >= minimum && value <= most) || std::trunc(value) != value) {
       return wrong(op_, format_text("attribute {:.64}{} is {}; expected a whole number from {} to {}", given.name,
-                                    index ? format_text("[{}]", *index) : std::string(), value, least, most));
+                                    index ? format_text("[{}]", *index) : std::string(), value, minimum, most));
     }
     return {};
   }
@@ -321,7 +321,7 @@ class Reader {
   }
 
   Status take_operators(const anydml_attribute& given, const facts::Field& field, schema::Argument& argument) {
-    if (depth_ == kMostNested) {
+    if (depth_ == kMaxNested) {
       return wrong_attribute(given, "contains nested operators; expected an operator without any");
     }
     const bool array = field.count_field >= 0;
@@ -407,7 +407,7 @@ class Reader {
 
 // Adds the attributes to the key. Arrays, names and operators are too long for it.
 bool add_attributes(const Call& call, CallKey& key) {
-  if (call.attributes.size() > kMostAttributes) {
+  if (call.attributes.size() > kMaxAttributes) {
     return false;
   }
   for (const anydml_attribute& given : call.attributes) {

@@ -205,12 +205,12 @@ Result<const std::vector<const Device*>*> devices() {
 Result<const Device*> cpu_device() { return open_cpu(); }
 
 Status set_threads(std::uint32_t count) {
-  constexpr std::uint32_t kMost = 1024;  // the same limit as for ANYDML_THREADS
+  constexpr std::uint32_t kMax = 1024;  // the same limit as for ANYDML_THREADS
   const auto wrong = [](std::string text) {
     return Error{ErrorKind::invalid_argument, "anydml_set_threads: " + std::move(text)};
   };
-  if (count == 0 || count > kMost) {
-    return wrong(format_text("count is {}; expected 1 to {}", count, kMost));
+  if (count == 0 || count > kMax) {
+    return wrong(format_text("count is {}; expected 1 to {}", count, kMax));
   }
   const std::scoped_lock lock(process_mutex());
   if (g_cpu != nullptr && g_cpu->info.threads != count) {

@@ -18,7 +18,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::size_t kMostValues = 0x7fffffff;
+constexpr std::size_t kMaxValues = 0x7fffffff;
 
 constinit std::atomic<std::uint32_t> g_graphs = 0;
 
@@ -63,7 +63,7 @@ anydml_value GraphBuilder::add(const Value& value) {
 }
 
 Result<TensorDesc> GraphBuilder::read(const std::string& name, const anydml_tensor& tensor) const {
-  if (values_.size() >= kMostValues) {
+  if (values_.size() >= kMaxValues) {
     return Error{ErrorKind::out_of_memory,
                  format_text("graph: {}: the graph has reached the maximum number of values", name)};
   }
@@ -201,7 +201,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
     }
     created.outputs.push_back(output.present ? extent_of(output.tensor) : Extent{});
   }
-  if (values_.size() + outputs.size() > kMostValues) {
+  if (values_.size() + outputs.size() > kMaxValues) {
     return in_node({ErrorKind::out_of_memory, "the graph has reached the maximum number of values"});
   }
   created.op = std::make_shared<const OpDesc>(std::move(desc.value()));

@@ -15,7 +15,7 @@ namespace {
 // The smallest size, from the first version with options, and the largest that any version will have: a number outside
 // this range means that the size was not set.
 constexpr std::size_t kFirstSize = offsetof(anydml_options, constant_count) + sizeof(std::size_t);
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMaxBytes = 4096;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Result<anydml_options> read_options(const char* function, const anydml_options* 
     return options;
   }
   const std::size_t size = given->size;
-  if (size < kFirstSize || size > kMostBytes) {
+  if (size < kFirstSize || size > kMaxBytes) {
     return bad_call(function, format_text("options.size is {}; expected sizeof(anydml_options), which is {}", size,
                                           sizeof(anydml_options)));
   }

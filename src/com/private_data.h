@@ -46,7 +46,7 @@ inline void append_utf8(std::string& text, std::uint32_t letter) {
 
 [[nodiscard]] inline std::string name_of_wide(const unsigned char* wide, std::size_t bytes) {
   std::string text;
-  for (std::size_t i = 0; i + sizeof(wchar_t) <= bytes && text.size() <= kMostQuotedBytes; i += sizeof(wchar_t)) {
+  for (std::size_t i = 0; i + sizeof(wchar_t) <= bytes && text.size() <= kMaxQuotedBytes; i += sizeof(wchar_t)) {
     wchar_t letter = 0;
     std::memcpy(&letter, wide + i, sizeof(letter));
     append_utf8(text, static_cast<std::uint32_t>(letter));

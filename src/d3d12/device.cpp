@@ -288,7 +288,7 @@ void STDMETHODCALLTYPE Device::RemoveDevice() noexcept {
 
 HRESULT STDMETHODCALLTYPE Device::CreateQueryHeap(const D3D12_QUERY_HEAP_DESC* desc, REFIID riid, void** out) noexcept {
   return create("CreateQueryHeap", riid, out, [&](const auto& refuse) -> QueryHeap* {
-    constexpr UINT kMost = 1U << 24;
+    constexpr UINT kMax = 1U << 24;
     if (desc == nullptr) {
       return refuse(E_INVALIDARG, "pDesc is null; expected a D3D12_QUERY_HEAP_DESC");
     }
@@ -296,8 +296,8 @@ HRESULT STDMETHODCALLTYPE Device::CreateQueryHeap(const D3D12_QUERY_HEAP_DESC* d
       return refuse(E_NOTIMPL,
                     format_text("Type is {}; TIMESTAMP (1) is the only kind supported", static_cast<int>(desc->Type)));
     }
-    if (desc->Count == 0 || desc->Count > kMost) {
-      return refuse(E_INVALIDARG, format_text("Count is {}; expected 1 to {}", desc->Count, kMost));
+    if (desc->Count == 0 || desc->Count > kMax) {
+      return refuse(E_INVALIDARG, format_text("Count is {}; expected 1 to {}", desc->Count, kMax));
     }
     if (std::string why = check_node_mask("NodeMask", desc->NodeMask); !why.empty()) {
       return refuse(E_INVALIDARG, why);

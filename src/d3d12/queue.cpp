@@ -18,7 +18,7 @@ QueueCore::QueueCore(std::shared_ptr<DeviceCore> device)
     : device_(std::move(device)),
       backend_(*device_->device().backend),
       asynchronous_(device_->device().info->asynchronous != 0) {
-  spares_.reserve(kMostSpares);
+  spares_.reserve(kMaxSpares);
   const BackendStatus status = backend_.create_queue(device_->device().handle, &queue_);
   if (status.code == BackendCode::out_of_memory) {
     throw std::bad_alloc();
@@ -186,7 +186,7 @@ void QueueCore::finish(Given& given) noexcept {
 }
 
 void QueueCore::keep_spare(Given& given) noexcept {
-  if (given.submission != nullptr && spares_.size() < kMostSpares) {
+  if (given.submission != nullptr && spares_.size() < kMaxSpares) {
     spares_.push_back(std::move(given.submission));
   }
 }

@@ -147,7 +147,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   std::condition_variable arrived_;
   Fifo<Task> tasks_;
   Fifo<Given> in_flight_;  // of an asynchronous device
-  static constexpr std::size_t kMostSpares = 16;
+  static constexpr std::size_t kMaxSpares = 16;
   std::vector<std::unique_ptr<Submission>> spares_;  // with enough capacity for all, so that keeping one cannot fail
   std::uint64_t first_pushed_ = 0;                   // when a task last arrived at the empty queue
   std::uint64_t pushes_ = 0;

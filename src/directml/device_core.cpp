@@ -45,7 +45,7 @@ void DmlCore::remove(HRESULT reason, const char* message) noexcept {
 }
 
 std::string DmlCore::buffer_name(std::uint64_t buffer) const {
-  char name[kMostQuotedBytes + 8];
+  char name[kMaxQuotedBytes + 8];
   parent_->buffer_name(buffer, name, sizeof(name));
   return name;
 }

@@ -12,9 +12,9 @@ namespace {
 
 // Limits that no valid desc exceeds: an array of numbers has at most one per dimension, and an array of operators three
 // for each of two directions.
-constexpr UINT kMostNumbers = kMaxRank;
-constexpr UINT kMostOperators = 8;
-constexpr UINT kMostTensors = 1 << 16;
+constexpr UINT kMaxNumbers = kMaxRank;
+constexpr UINT kMaxOperators = 8;
+constexpr UINT kMaxTensors = 1 << 16;
 constexpr int kDeepest = 2;
 
 // A member of the desc struct; the caller guarantees that it has the operator's type.
@@ -129,7 +129,7 @@ class Reader {
 
   template <class T>
   Status read_numbers(const facts::Field& field, schema::Argument& argument) {
-    const auto count = count_of(field, kMostNumbers);
+    const auto count = count_of(field, kMaxNumbers);
     ANYDML_TRY(count);
     if (const auto* items = read_field<const T*>(desc_, field); items != nullptr) {
       argument.present = true;
@@ -141,7 +141,7 @@ class Reader {
   }
 
   Status read_tensors(const facts::Field& field, schema::Argument& argument) {
-    const auto count = count_of(field, kMostTensors);
+    const auto count = count_of(field, kMaxTensors);
     ANYDML_TRY(count);
     if (const auto* items = read_field<const DML_TENSOR_DESC*>(desc_, field); items != nullptr) {
       argument.present = true;
@@ -154,7 +154,7 @@ class Reader {
   }
 
   Status read_operators(const facts::Field& field, schema::Argument& argument) {
-    const auto count = count_of(field, kMostOperators);
+    const auto count = count_of(field, kMaxOperators);
     ANYDML_TRY(count);
     const auto* items = read_field<const DML_OPERATOR_DESC*>(desc_, field);
     if (items == nullptr) {

@@ -13,8 +13,8 @@ namespace anydml {
 namespace {
 
 // More than any program uses, and few enough that a wrong count does no harm.
-constexpr UINT kMostInputs = 1 << 20;
-constexpr UINT kMostNodes = 1 << 24;
+constexpr UINT kMaxInputs = 1 << 20;
+constexpr UINT kMaxNodes = 1 << 24;
 
 Status check_count(const char* count_name, UINT count, UINT most, const char* array_name, const void* array) {
   if (count > most) {
@@ -70,14 +70,14 @@ class GraphReader {
   };
 
   Status check_counts() const {
-    ANYDML_TRY(check_count("NodeCount", desc_.NodeCount, kMostNodes, "Nodes", desc_.Nodes));
-    ANYDML_TRY(check_count("InputEdgeCount", desc_.InputEdgeCount, kMostNodes, "InputEdges", desc_.InputEdges));
-    ANYDML_TRY(check_count("OutputEdgeCount", desc_.OutputEdgeCount, kMostNodes, "OutputEdges", desc_.OutputEdges));
-    ANYDML_TRY(check_count("IntermediateEdgeCount", desc_.IntermediateEdgeCount, kMostNodes, "IntermediateEdges",
+    ANYDML_TRY(check_count("NodeCount", desc_.NodeCount, kMaxNodes, "Nodes", desc_.Nodes));
+    ANYDML_TRY(check_count("InputEdgeCount", desc_.InputEdgeCount, kMaxNodes, "InputEdges", desc_.InputEdges));
+    ANYDML_TRY(check_count("OutputEdgeCount", desc_.OutputEdgeCount, kMaxNodes, "OutputEdges", desc_.OutputEdges));
+    ANYDML_TRY(check_count("IntermediateEdgeCount", desc_.IntermediateEdgeCount, kMaxNodes, "IntermediateEdges",
                            desc_.IntermediateEdges));
-    if (desc_.InputCount > kMostInputs || desc_.OutputCount > kMostInputs) {
+    if (desc_.InputCount > kMaxInputs || desc_.OutputCount > kMaxInputs) {
       return wrong(format_text("InputCount is {} and OutputCount is {}; expected at most {} each", desc_.InputCount,
-                               desc_.OutputCount, kMostInputs));
+                               desc_.OutputCount, kMaxInputs));
     }
     if (desc_.NodeCount == 0 || desc_.OutputCount == 0) {
       return wrong(format_text("{} is 0; expected one or more", desc_.NodeCount == 0 ? "NodeCount" : "OutputCount"));

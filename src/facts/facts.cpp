@@ -77,15 +77,15 @@ std::string_view nearest_operator_name(std::string_view name) {
     }
   }
   std::string_view best;
-  std::size_t least = least_distance_of_strangers(written);
+  std::size_t minimum = max_suggestion_distance(written);
   const auto compare = [&](std::string_view known) {
     constexpr std::string_view kFamily = "ELEMENT_WISE_";
     std::size_t distance = edit_distance(written, known);
     if (known.starts_with(kFamily)) {
       distance = std::min(distance, edit_distance(written, known.substr(kFamily.size())));
     }
-    if (distance < least) {
-      least = distance;
+    if (distance < minimum) {
+      minimum = distance;
       best = known;
     }
   };

@@ -49,7 +49,7 @@ enum class RuleOp : std::uint8_t {
   subtract,
   multiply,
   divide,  // rounds down
-  least,
+  minimum,
   most,
   absolute,
   choose,   // b if a is true, otherwise c

@@ -78,7 +78,7 @@ class Dot {
     const GraphNode& of = graph_.nodes[node];
     const std::string name(of.op->op->name);
     text_ += format_text("{}n{} [label={}];\n", indent, node,
-                         label_of(of.name.empty() ? name : escaped(of.name, kMostQuotedBytes) + ": " + name));
+                         label_of(of.name.empty() ? name : escaped(of.name, kMaxQuotedBytes) + ": " + name));
     drawn_[node] = true;
   }
 

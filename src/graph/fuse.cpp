@@ -229,10 +229,10 @@ class Fuser {
   // Whether one of these groups depends, directly or indirectly, on an outside reader of them. No value: there are too
   // many readers.
   [[nodiscard]] std::optional<bool> leads_back(std::span<const std::uint32_t> groups) {
-    constexpr std::size_t kMostReaders = 64;
-    std::uint32_t greatest = 0;
+    constexpr std::size_t kMaxReaders = 64;
+    std::uint32_t maximum = 0;
     for (const std::uint32_t group : groups) {
-      greatest = std::max(greatest, groups_[group].depth);
+      maximum = std::max(maximum, groups_[group].depth);
     }
     ++search_;
     std::vector<std::uint32_t> open(groups.begin(), groups.end());
@@ -242,7 +242,7 @@ class Fuser {
         for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
           const std::vector<std::uint32_t>& by = readers_[values_.of_node(node, output)];
           readers += 1 + by.size();
-          if (readers > kMostReaders) {
+          if (readers > kMaxReaders) {
             return std::nullopt;
           }
           for (const std::uint32_t reader : by) {
@@ -254,7 +254,7 @@ class Fuser {
               if (i >= groups.size()) {
                 return true;
               }
-            } else if (groups_[group].depth < greatest) {
+            } else if (groups_[group].depth < maximum) {
               groups_[group].seen = search_;
               open.push_back(group);
             }
@@ -267,16 +267,16 @@ class Fuser {
 
   // Whether an outside group that these groups read from depends, directly or indirectly, on one of them.
   [[nodiscard]] bool comes_from(std::span<const std::uint32_t> groups) {
-    constexpr std::size_t kLongest = 512;       // groups
-    constexpr std::size_t kMostSources = 8192;  // sources of these groups: a join may have any number of them
-    std::uint32_t least = kNoNumber;
+    constexpr std::size_t kLongest = 512;      // groups
+    constexpr std::size_t kMaxSources = 8192;  // sources of these groups: a join may have any number of them
+    std::uint32_t minimum = kNoNumber;
     for (const std::uint32_t group : groups) {
-      least = std::min(least, groups_[group].depth);
+      minimum = std::min(minimum, groups_[group].depth);
     }
     ++search_;
     std::vector<std::uint32_t> open;
     const auto visit = [&](std::uint32_t group) {
-      if (groups_[group].seen != search_ && groups_[group].depth > least) {
+      if (groups_[group].seen != search_ && groups_[group].depth > minimum) {
         groups_[group].seen = search_;
         open.push_back(group);
       }
@@ -294,7 +294,7 @@ class Fuser {
       for (const std::uint32_t node : groups_[open[i]].nodes) {
         sources += graph_.nodes[node].sources.size();
       }
-      if (open.size() > kLongest || sources > kMostSources) {
+      if (open.size() > kLongest || sources > kMaxSources) {
         return true;
       }
       for_each_source(groups_[open[i]].nodes, [&](std::uint32_t source) {
@@ -331,7 +331,7 @@ class Fuser {
     for (const std::uint32_t group : groups) {
       nodes.insert(nodes.end(), groups_[group].nodes.begin(), groups_[group].nodes.end());
     }
-    if (nodes.size() > kMostOfGroup) {
+    if (nodes.size() > kMaxOfGroup) {
       return false;
     }
     std::ranges::sort(nodes, {}, [&](std::uint32_t node) { return positions_[node]; });
@@ -415,7 +415,7 @@ class Fuser {
     // A value that other nodes also read is stored too, which adds one operand.
     const std::size_t more = is_stored(nodes, source.index) ? 1 : 0;
     if (!is_packed(built) || element_size(built.type) != element_size(read.type) ||
-        element_count(built) != element_count(read) || nodes.size() > kMostOfGroup || !runs_along(makers) ||
+        element_count(built) != element_count(read) || nodes.size() > kMaxOfGroup || !runs_along(makers) ||
         count_operands(makers, views_of(makers)) + more > kMaxOperands) {
       return false;
     }
@@ -446,7 +446,7 @@ class Fuser {
       return false;
     }
     const std::vector<std::uint32_t>& next = groups_[after].nodes;
-    if (nodes.size() + next.size() > kMostOfGroup || !runs_along(next)) {
+    if (nodes.size() + next.size() > kMaxOfGroup || !runs_along(next)) {
       return false;
     }
     const TensorDesc& built = views_[node][graph_.nodes[node].op->input_count + output];

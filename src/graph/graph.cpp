@@ -61,13 +61,13 @@ std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unm
   }
   way.erase(way.begin(), std::ranges::find(way, node));
   std::string text;
-  constexpr std::size_t kMostNamed = 6;
-  for (std::size_t i = 0; i < std::min(way.size(), kMostNamed); ++i) {
+  constexpr std::size_t kMaxNamed = 6;
+  for (std::size_t i = 0; i < std::min(way.size(), kMaxNamed); ++i) {
     text += node_label(graph, way[i]) + ", which needs ";
   }
   return text +
-         (way.size() > kMostNamed ? format_text("{} more, the last of which needs ", way.size() - kMostNamed)
-                                  : std::string()) +
+         (way.size() > kMaxNamed ? format_text("{} more, the last of which needs ", way.size() - kMaxNamed)
+                                 : std::string()) +
          node_label(graph, node);
 }
 

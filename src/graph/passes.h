@@ -97,7 +97,7 @@ struct GraphGroup {
   std::vector<std::uint32_t> writes;           // values that nodes outside the group read
 };
 
-inline constexpr std::size_t kMostOfGroup = 32;  // nodes
+inline constexpr std::size_t kMaxOfGroup = 32;  // nodes
 
 // Groups these nodes, which are in order. Element-wise operators join the operators that they read from or that read
 // from them, if elements at equal positions correspond and no operator outside the group comes between them. `kept`:

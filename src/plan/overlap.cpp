@@ -49,9 +49,9 @@ class CollisionSearch {
     // sum + d * stride must be within the range that the remaining dimensions can cancel. Until some d is nonzero, d
     // and -d are mirror images, so only one is tried.
     const std::int64_t below = rest_[level + 1];
-    const std::int64_t least = moved ? std::max(-steps, ceiling(-below - sum, stride)) : 0;
+    const std::int64_t minimum = moved ? std::max(-steps, ceiling(-below - sum, stride)) : 0;
     const std::int64_t most = std::min(steps, floor(below - sum, stride));
-    for (std::int64_t d = least; d <= most && budget_ >= 0; ++d) {
+    for (std::int64_t d = minimum; d <= most && budget_ >= 0; ++d) {
       if (search(level + 1, sum + d * stride, moved || d != 0)) {
         return true;
       }

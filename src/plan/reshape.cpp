@@ -107,7 +107,7 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
       element_count(read) == 0 || element_count(built) == 0) {
     return std::nullopt;
   }
-  std::int64_t least[kMaxRank] = {};  // the range of indices in each run, over all elements that are read
+  std::int64_t minimum[kMaxRank] = {};  // the range of indices in each run, over all elements that are read
   std::int64_t most[kMaxRank] = {};
   // Splits a distance in the memory of `built`, taken `times` times, into indices. Returns the same distance in the
   // view's memory.
@@ -120,15 +120,15 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
         return std::nullopt;  // outside the tensor
       }
       seen += index * runs[i].seen;
-      (index < 0 ? least[i] : most[i]) += index * times;
+      (index < 0 ? minimum[i] : most[i]) += index * times;
     }
     return distance == 0 ? std::optional(seen) : std::nullopt;
   };
   const auto begin = follow(offset / bytes, 1);
-  if (!begin || std::ranges::any_of(least, [](std::int64_t index) { return index < 0; })) {
+  if (!begin || std::ranges::any_of(minimum, [](std::int64_t index) { return index < 0; })) {
     return std::nullopt;
   }
-  std::ranges::copy(most, least);
+  std::ranges::copy(most, minimum);
   SeenTensor result{.tensor = read, .offset = *begin * bytes};
   for (std::uint32_t i = 0; i < read.rank; ++i) {
     if (read.sizes[i] == 1) {
@@ -141,7 +141,7 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
     result.tensor.strides[i] = *stride;
   }
   for (std::ptrdiff_t i = 0; i < count; ++i) {
-    if (least[i] < 0 || most[i] >= runs[i].size) {
+    if (minimum[i] < 0 || most[i] >= runs[i].size) {
       return std::nullopt;
     }
   }

@@ -43,7 +43,7 @@ Status check_reach(Where where, const TensorDesc& tensor) {
 // The stride of a dimension with a single element is never used, and may be any number. It is clamped so that sums and
 // products of offsets cannot overflow; its sign is kept.
 void limit_idle_strides(TensorDesc& tensor) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  constexpr std::int64_t kMax = std::int64_t{1} << 32;
   if (element_count(tensor) == 0) {
     if (!set_packed_strides(tensor)) {
       std::fill_n(tensor.strides, tensor.rank, 0);
@@ -52,7 +52,7 @@ void limit_idle_strides(TensorDesc& tensor) {
   }
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     if (tensor.sizes[i] == 1) {
-      tensor.strides[i] = std::clamp(tensor.strides[i], -kMost, kMost);
+      tensor.strides[i] = std::clamp(tensor.strides[i], -kMax, kMax);
     }
   }
 }

@@ -168,13 +168,13 @@ class Checker {
 
   void check_rank(std::size_t i, const std::optional<facts::Admitted>& admitted) {
     const std::uint32_t rank = tensor(i).rank;
-    const std::uint32_t least = admitted ? admitted->min_rank : 1;
+    const std::uint32_t minimum = admitted ? admitted->min_rank : 1;
     const std::uint32_t most = admitted ? admitted->max_rank : kMaxRank;
-    seen_[i].rank_fits = rank >= least && rank <= most;
+    seen_[i].rank_fits = rank >= minimum && rank <= most;
     if (!seen_[i].rank_fits) {
       const std::string where = admitted ? at_level() : std::string();
-      report(i, least == most ? format_text("DimensionCount is {}; expected {}{}", rank, least, where)
-                              : format_text("DimensionCount is {}; expected {} to {}{}", rank, least, most, where));
+      report(i, minimum == most ? format_text("DimensionCount is {}; expected {}{}", rank, minimum, where)
+                                : format_text("DimensionCount is {}; expected {} to {}{}", rank, minimum, most, where));
     }
   }
 
@@ -202,8 +202,8 @@ class Checker {
     if (!seen.has_shape || element_bits(given.type) == 0) {
       return;
     }
-    const auto least = implied_bytes(given.type, sizes_of(i), given.has_strides ? given.strides : nullptr);
-    if (!least || *least > kMaxTensorBytes) {
+    const auto minimum = implied_bytes(given.type, sizes_of(i), given.has_strides ? given.strides : nullptr);
+    if (!minimum || *minimum > kMaxTensorBytes) {
       return report(i, format_text("Sizes {} {}span more than {} bytes, the most a tensor may have",
                                    shape_text(given.sizes, given.rank), strides_text(given), kMaxTensorBytes));
     }
@@ -212,10 +212,10 @@ class Checker {
       return report(
           i, format_text("TotalTensorSizeInBytes is {}; expected {} at most", given.total_bytes, kMaxTensorBytes));
     }
-    if (given.total_bytes < *least || given.total_bytes % 4 != 0) {
+    if (given.total_bytes < *minimum || given.total_bytes % 4 != 0) {
       report(i, format_text("TotalTensorSizeInBytes is {}; expected {} or more, the extent of the elements, and a "
                             "multiple of 4",
-                            given.total_bytes, *least));
+                            given.total_bytes, *minimum));
     }
   }
 

@@ -125,7 +125,7 @@ std::size_t union_type_field(const facts::Operator& op) {
 }
 
 std::string attributes_text(const facts::Operator& op, std::span<const Argument> arguments) {
-  constexpr std::size_t kMostShown = 16;  // elements of an array: logs are for human readers
+  constexpr std::size_t kMaxShown = 16;  // elements of an array: logs are for human readers
   const std::size_t union_type = union_type_field(op);
   const auto of_union = union_type != kNoField && !arguments[union_type].numbers.empty()
                             ? static_cast<DataType>(arguments[union_type].numbers.front().as<u32>())
@@ -141,7 +141,7 @@ std::string attributes_text(const facts::Operator& op, std::span<const Argument>
     }
     text.append(text.empty() ? "" : ", ").append(field.name).append(several ? "=[" : "=");
     std::string_view comma;
-    for (const Scalar& number : std::span(argument.numbers).first(std::min(argument.numbers.size(), kMostShown))) {
+    for (const Scalar& number : std::span(argument.numbers).first(std::min(argument.numbers.size(), kMaxShown))) {
       text.append(std::exchange(comma, ", ")).append(number_text(field, number, of_union));
     }
     for (const Described& inner : argument.operators) {
@@ -149,7 +149,7 @@ std::string attributes_text(const facts::Operator& op, std::span<const Argument>
       text.append(std::exchange(comma, ", ")).append(inner.op->name);
       text.append(own.empty() ? own : "(" + own + ")");
     }
-    text.append(argument.numbers.size() > kMostShown ? ", ... " + digits(count) + " in all" : "");
+    text.append(argument.numbers.size() > kMaxShown ? ", ... " + digits(count) + " in all" : "");
     text.append(several ? "]" : "");
   }
   return text;

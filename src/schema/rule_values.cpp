@@ -15,7 +15,7 @@ using facts::RuleOp;
 using State = RuleValue::State;
 
 // More than any array may contain: a wrong count must not cause an endless loop.
-constexpr std::int64_t kMostOfRange = 1 << 20;
+constexpr std::int64_t kMaxOfRange = 1 << 20;
 
 RuleValue integer(std::int64_t number) { return {State::integer, number, 0}; }
 RuleValue nothing(State state) { return {state, 0, 0}; }
@@ -122,7 +122,7 @@ RuleValue RuleValues::over_range(const RuleNode& node) const {
   }
   RuleValue total = integer(node.op == RuleOp::sum ? 0 : 1);
   for (std::int64_t i = low.integer; i < high.integer && total.state == State::integer; ++i) {
-    if (i - low.integer > kMostOfRange) {
+    if (i - low.integer > kMaxOfRange) {
       total = nothing(State::absent);
       break;
     }
@@ -158,7 +158,7 @@ RuleValue RuleValues::arithmetic(const RuleNode& node) const {
       return checked(checked_multiply(a.integer, b.integer));
     case RuleOp::divide:
       return divide(a.integer, b.integer);
-    case RuleOp::least:
+    case RuleOp::minimum:
       return integer(std::min(a.integer, b.integer));
     case RuleOp::most:
       return integer(std::max(a.integer, b.integer));

@@ -196,7 +196,7 @@ std::string RuleValues::text(std::uint16_t index, int tightness) const {
       return format_text("the number of elements of {}", tensor_text(node));
     case RuleOp::effective_rank:
       return format_text("{}.DimensionCount without leading 1s", tensor_text(node));
-    case RuleOp::least:
+    case RuleOp::minimum:
       return format_text("min({}, {})", text(node.a, 0), text(node.b, 0));
     case RuleOp::most:
       return format_text("max({}, {})", text(node.a, 0), text(node.b, 0));

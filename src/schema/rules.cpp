@@ -13,8 +13,8 @@ using facts::RuleNode;
 using facts::RuleOp;
 using State = RuleValue::State;
 
-constexpr std::int64_t kMostSteps = 1 << 20;
-constexpr std::size_t kMostTold = 64;  // violations reported per rule: an array may contain thousands of tensors
+constexpr std::int64_t kMaxSteps = 1 << 20;
+constexpr std::size_t kMaxTold = 64;  // violations reported per rule: an array may contain thousands of tensors
 
 // "no tensor", "1 tensor", "2 tensors"
 std::string number_of(std::int64_t count, std::string_view what) {
@@ -81,7 +81,7 @@ class RuleChecker {
     if (kept && verdict_ != Verdict::broken) {
       verdict_ = *kept ? Verdict::kept : Verdict::broken;
     }
-    return kept.has_value() && told_ < kMostTold;
+    return kept.has_value() && told_ < kMaxTold;
   }
 
   bool judge_each(const RuleNode& node) {
@@ -90,7 +90,7 @@ class RuleChecker {
     if (low.state != State::integer || high.state != State::integer) {
       return false;
     }
-    for (std::int64_t i = low.integer; i < high.integer && i - low.integer < kMostSteps; ++i) {
+    for (std::int64_t i = low.integer; i < high.integer && i - low.integer < kMaxSteps; ++i) {
       values_.set(node.value, i);
       if (!judge(node.c)) {
         return false;

@@ -60,7 +60,7 @@ Solver::Solver(Described& described, facts::FeatureLevel level, SizeRule sizes)
       level_(level),
       size_rule_(sizes),
       values_(described, level, Unknowns::allowed),
-      least_ranks_(op_.fields.size()) {}
+      min_ranks_(op_.fields.size()) {}
 
 void Solver::run(Stage stage) {
   const facts::Rules rules = facts::rules_of(op_);
@@ -195,8 +195,8 @@ bool Solver::apply_ranks() {
       const auto admitted = is_open ? facts::admitted(op_, field, level_) : std::nullopt;
       if (admitted && admitted->min_rank == admitted->max_rank) {
         changed = set_rank(tensor, admitted->min_rank) || changed;
-      } else if (admitted && least_ranks_[field] > 0) {
-        changed = set_rank(tensor, std::max<std::int64_t>(least_ranks_[field], admitted->min_rank)) || changed;
+      } else if (admitted && min_ranks_[field] > 0) {
+        changed = set_rank(tensor, std::max<std::int64_t>(min_ranks_[field], admitted->min_rank)) || changed;
       }
     }
   }
@@ -323,7 +323,7 @@ void Solver::claim(const RuleNode& node) {
     const RuleValue which = part.op == RuleOp::size ? values_.value(part.a) : RuleValue{};
     // A dimension further from the end than the largest rank has no meaning, and its negation may overflow.
     if (which.state == State::integer && which.integer < 0 && which.integer >= -std::int64_t{kMaxRank}) {
-      least_ranks_[part.field] = std::max(least_ranks_[part.field], -which.integer);
+      min_ranks_[part.field] = std::max(min_ranks_[part.field], -which.integer);
     }
   }
   const RuleValue a = values_.value(node.a);

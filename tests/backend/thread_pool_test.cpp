@@ -294,7 +294,7 @@ double milliseconds_while_idle() {
 }
 
 TEST(ThreadPool, AnIdleProcessTakesNoProcessorTime) {
-  constexpr double kMost = 30;
+  constexpr double kMax = 30;
   ThreadPool& pool = make_pool(std::max(2U, most_that_spin()));
   {
     ThreadPool::Sequence sequence(pool, Between::spin);
@@ -302,10 +302,10 @@ TEST(ThreadPool, AnIdleProcessTakesNoProcessorTime) {
     for (int job = 0; job < 100; ++job) {
       sequence.run(8, Counted::count, &counted);
     }
-    EXPECT_LT(milliseconds_while_idle(), kMost) << "inside a sequence, while its caller does something else";
+    EXPECT_LT(milliseconds_while_idle(), kMax) << "inside a sequence, while its caller does something else";
     sequence.run(8, Counted::count, &counted);
   }
-  EXPECT_LT(milliseconds_while_idle(), kMost) << "after a sequence";
+  EXPECT_LT(milliseconds_while_idle(), kMax) << "after a sequence";
 }
 
 // A forked child has neither the spinning workers nor the sequences of other threads.

@@ -198,11 +198,11 @@ To expected_cast(From x) {
     if (wide != wide) {
       return 0;
     }
-    constexpr auto kLeast = static_cast<long double>(std::numeric_limits<To>::min());
-    constexpr auto kMost = static_cast<long double>(std::numeric_limits<To>::max());
-    return wide <= kLeast  ? std::numeric_limits<To>::min()
-           : wide >= kMost ? std::numeric_limits<To>::max()
-                           : static_cast<To>(wide);
+    constexpr auto kMin = static_cast<long double>(std::numeric_limits<To>::min());
+    constexpr auto kMax = static_cast<long double>(std::numeric_limits<To>::max());
+    return wide <= kMin   ? std::numeric_limits<To>::min()
+           : wide >= kMax ? std::numeric_limits<To>::max()
+                          : static_cast<To>(wide);
   } else {
     __extension__ typedef __int128 Wide;
     const Wide modulus = Wide{1} << (8 * sizeof(To));

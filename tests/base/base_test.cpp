@@ -284,10 +284,10 @@ TEST(Quoted, ALineStaysALine) {
 }
 
 TEST(Quoted, LongNamesAreShortenedBetweenCharacters) {
-  EXPECT_EQ(anydml::quoted(std::string(kMostQuotedBytes, 'x')), "'" + std::string(kMostQuotedBytes, 'x') + "'");
-  EXPECT_EQ(anydml::quoted(std::string(std::size_t{1} << 20, 'x')), "'" + std::string(kMostQuotedBytes, 'x') + "...'");
-  EXPECT_EQ(anydml::quoted(std::string(kMostQuotedBytes - 1, 'x') + "\xc3\xa4"),
-            "'" + std::string(kMostQuotedBytes - 1, 'x') + "...'");
+  EXPECT_EQ(anydml::quoted(std::string(kMaxQuotedBytes, 'x')), "'" + std::string(kMaxQuotedBytes, 'x') + "'");
+  EXPECT_EQ(anydml::quoted(std::string(std::size_t{1} << 20, 'x')), "'" + std::string(kMaxQuotedBytes, 'x') + "...'");
+  EXPECT_EQ(anydml::quoted(std::string(kMaxQuotedBytes - 1, 'x') + "\xc3\xa4"),
+            "'" + std::string(kMaxQuotedBytes - 1, 'x') + "...'");
 }
 
 }  // namespace

@@ -73,16 +73,16 @@ TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
   int asked = 0;
   ASSERT_EQ(anydml_set_interrupt([](void* context) { return ++*static_cast<int*>(context); }, &asked), ANYDML_OK);
   // A call polls the interrupt only after 50 ms, and a fast machine may need less.
-  constexpr int kMostRuns = 200;
+  constexpr int kMaxRuns = 200;
   int runs = 0;
-  while (product.run() == ANYDML_OK && ++runs < kMostRuns) {
+  while (product.run() == ANYDML_OK && ++runs < kMaxRuns) {
     std::fill(product.out.begin(), product.out.end(), -1.0F);
     ASSERT_EQ(asked, 0);
   }
-  if (runs == kMostRuns) {
+  if (runs == kMaxRuns) {
     anydml_set_interrupt(nullptr, nullptr);
     anydml_compiled_release(product.compiled);
-    GTEST_SKIP() << "each of " << kMostRuns << " calls ended before the first poll of the interrupt at 50 ms";
+    GTEST_SKIP() << "each of " << kMaxRuns << " calls ended before the first poll of the interrupt at 50 ms";
   }
   EXPECT_EQ(asked, 1);
   EXPECT_STREQ(anydml_last_error(), "GEMM: device cpu: interrupted by the caller; the outputs are partly written");

@@ -56,8 +56,8 @@ __global__ void fill_operands(T* a, T* b, u64 count, Data data) {
       a_bits = bits_of(100 * normal(h));
       b_bits = bits_of(3 * normal(k));
     } else {
-      constexpr u64 kMost = sizeof(T) == 1 ? (std::is_signed_v<T> ? 127 : 255) : 1000;
-      b_bits = static_cast<bits_t<T>>(1 + k % kMost);
+      constexpr u64 kMax = sizeof(T) == 1 ? (std::is_signed_v<T> ? 127 : 255) : 1000;
+      b_bits = static_cast<bits_t<T>>(1 + k % kMax);
       if (std::is_signed_v<T> && (k >> 63) != 0) {
         b_bits = static_cast<bits_t<T>>(0 - b_bits);
       }
@@ -276,7 +276,7 @@ void bench_shapes(Timer& timer, const Memory& memory, Data data) {
 }
 
 // Transposed divisors, by the number of blocks that share a multiprocessor.
-template <bool kFloor, class T, int... kLeast>
+template <bool kFloor, class T, int... kMin>
 void bench_tiles(Timer& timer, const Memory& memory) {
   fill_operands<T><<<static_cast<unsigned>(kElements / 256), 256>>>(
       reinterpret_cast<T*>(memory.a), reinterpret_cast<T*>(memory.b), kElements, Data::ordinary);
@@ -303,9 +303,9 @@ void bench_tiles(Timer& timer, const Memory& memory) {
     std::copy_n(nest.loops[loop].strides, 3, launch.strides[loop]);
   }
   (std::printf("%-8s %-8s divisors transposed, at least %d blocks %5.1f %%\n",
-               std::string(type_name(kDataTypeOf<T>)).c_str(), kFloor ? "floor" : "truncate", kLeast,
+               std::string(type_name(kDataTypeOf<T>)).c_str(), kFloor ? "floor" : "truncate", kMin,
                100 * pass / timer.median([&] {
-                 modulus_transposed<kFloor, T, kLeast><<<tiles, kTileThreads, Tile<T>::kBytes>>>(launch);
+                 modulus_transposed<kFloor, T, kMin><<<tiles, kTileThreads, Tile<T>::kBytes>>>(launch);
                })),
    ...);
   CHECK(cudaGetLastError());

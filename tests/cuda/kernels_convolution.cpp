@@ -19,10 +19,10 @@ extern const Family product_family;
 
 namespace {
 
-constexpr std::int64_t kMostWork = 8'000'000;  // multiplications per case
+constexpr std::int64_t kMaxWork = 8'000'000;  // multiplications per case
 
-[[nodiscard]] std::int64_t draw(test::Random& random, std::int64_t least, std::int64_t most) {
-  return least + static_cast<std::int64_t>(random() % static_cast<u64>(most - least + 1));
+[[nodiscard]] std::int64_t draw(test::Random& random, std::int64_t minimum, std::int64_t most) {
+  return minimum + static_cast<std::int64_t>(random() % static_cast<u64>(most - minimum + 1));
 }
 
 [[nodiscard]] Operand operand_of(u32 slot, DataType type = DataType::FLOAT32) {
@@ -85,7 +85,7 @@ void draw_axis(test::Random& random, WindowAxis& axis, bool is_backward, bool ha
 }
 
 [[nodiscard]] bool is_long(const ConvolutionStep& step) {
-  return step.images * step.groups * step.rows * step.pixels() * (step.channels * step.taps() + 1) > kMostWork;
+  return step.images * step.groups * step.rows * step.pixels() * (step.channels * step.taps() + 1) > kMaxWork;
 }
 
 // The tensors of a convolution, in any layout.

@@ -211,13 +211,13 @@ LayoutCheck::Layout LayoutCheck::draw_layout(const std::vector<std::int64_t>& si
 
 // Aligned to 16 bytes, to the element size, or not at all.
 void LayoutCheck::position(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used) {
-  std::int64_t least = 0;
+  std::int64_t minimum = 0;
   std::int64_t most = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::int64_t reach = std::max<std::int64_t>(sizes[i] - 1, 0) * layout.strides[i];
-    (reach < 0 ? least : most) += reach;
+    (reach < 0 ? minimum : most) += reach;
   }
-  std::size_t base = (used + kGap + static_cast<std::size_t>(-least) * layout.element + 15) / 16 * 16;
+  std::size_t base = (used + kGap + static_cast<std::size_t>(-minimum) * layout.element + 15) / 16 * 16;
   switch (random_() % 6) {
     case 0:
       base += random_() % 4 * layout.element;

@@ -59,13 +59,13 @@ std::vector<f32> normalised(NormaliseFunction function, const std::vector<f32>& 
     results[offset] = 1.0F;
     return results;
   }
-  const f32 greatest = x[offset];
+  const f32 maximum = x[offset];
   for (std::size_t i = 0; i < x.size(); ++i) {
-    results[i] = power_of(x[i] - greatest);
+    results[i] = power_of(x[i] - maximum);
   }
   const f32 total = sum_in_order(results, has_lanes);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    results[i] = function == NormaliseFunction::softmax ? results[i] / total : (x[i] - greatest) - logarithm_of(total);
+    results[i] = function == NormaliseFunction::softmax ? results[i] / total : (x[i] - maximum) - logarithm_of(total);
   }
   return results;
 }

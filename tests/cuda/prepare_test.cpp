@@ -232,16 +232,16 @@ TEST(Prepare, SmallTasks) {
 void check_code(const ElementStep& step) {
   Code code;
   ASSERT_EQ(make_code(step, code), nullptr);
-  std::uint64_t slots[kMostSlots] = {};
+  std::uint64_t slots[kMaxSlots] = {};
   const auto combine = [](std::uint64_t function, std::uint64_t a, std::uint64_t b) {
     return (a * 31 + b) * 0x9e3779b97f4a7c15U + function;
   };
   for (const CodeAccess& load : code.loads) {
-    ASSERT_LT(load.slot, kMostSlots);
+    ASSERT_LT(load.slot, kMaxSlots);
     slots[load.slot] = load.operand + 1000U;
   }
   for (const CodeInstruction& instruction : code.instructions) {
-    ASSERT_LT(instruction.result, kMostSlots);
+    ASSERT_LT(instruction.result, kMaxSlots);
     const bool two = instruction.function == static_cast<std::uint16_t>(EntryId::ELEMENT_WISE_ADD);
     slots[instruction.result] =
         combine(instruction.function, slots[instruction.sources[0]], two ? slots[instruction.sources[1]] : 0);
@@ -295,14 +295,14 @@ TEST(Code, SlotsAreUsedAgainAndTooLongProgramsAreRefused) {
     }
     step.stored = {static_cast<std::uint16_t>(count)};
   };
-  extend(kMostInstructions);
+  extend(kMaxInstructions);
   check_code(step);
   Code code;
   ASSERT_EQ(make_code(step, code), nullptr);
   for (const CodeInstruction& instruction : code.instructions) {
     EXPECT_EQ(instruction.result, 0);
   }
-  extend(kMostInstructions + 1);
+  extend(kMaxInstructions + 1);
   Code more;
   EXPECT_NE(make_code(step, more), nullptr);
 }
@@ -310,10 +310,10 @@ TEST(Code, SlotsAreUsedAgainAndTooLongProgramsAreRefused) {
 TEST(Code, TooManyValuesAtOnceAreRefused) {
   ElementStep step{.nest = {}, .types = {}, .loads = 1, .program = {}, .stored = {}};
   std::fill_n(step.types, kMaxOperands, kFloat);
-  for (std::uint32_t i = 0; i <= kMostSlots; ++i) {
+  for (std::uint32_t i = 0; i <= kMaxSlots; ++i) {
     step.program.push_back({.entry = EntryId::ELEMENT_WISE_CLIP, .variant = 0, .sources = {0}, .attributes = {}});
   }
-  for (std::uint32_t i = 0; i < kMostSlots; ++i) {  // all of them are needed at once
+  for (std::uint32_t i = 0; i < kMaxSlots; ++i) {  // all of them are needed at once
     const auto before = static_cast<std::uint16_t>(i == 0 ? 1 : step.program.size());
     step.program.push_back({.entry = EntryId::ELEMENT_WISE_ADD,
                             .variant = 0,

@@ -71,7 +71,7 @@ TEST_F(Runtime, ALaunchHasThreeDimensionsAndSharedMemory) {
 }
 
 TEST_F(Runtime, MuchSharedMemoryIsAskedForOnEachDevice) {
-  constexpr int kMostDynamicShared = 8;
+  constexpr int kMaxDynamicShared = 8;
   constexpr int kBytes = 100 << 10;
   const auto plain = find_runtime_kernels(source("plain"), machine(0));
   ASSERT_NE(plain, nullptr);
@@ -81,10 +81,10 @@ TEST_F(Runtime, MuchSharedMemoryIsAskedForOnEachDevice) {
   const auto second = find_runtime_kernels(source("much", kBytes), machine(1));
   EXPECT_EQ(first, second);  // the code depends only on the architecture
   using Attribute = test::RecordedDriver::Attribute;
-  EXPECT_EQ(recorded_driver().attributes, (std::vector<Attribute>{{kMostDynamicShared, kBytes, 3, 0},
-                                                                  {kMostDynamicShared, kBytes, 4, 0},
-                                                                  {kMostDynamicShared, kBytes, 3, 1},
-                                                                  {kMostDynamicShared, kBytes, 4, 1}}));
+  EXPECT_EQ(recorded_driver().attributes, (std::vector<Attribute>{{kMaxDynamicShared, kBytes, 3, 0},
+                                                                  {kMaxDynamicShared, kBytes, 4, 0},
+                                                                  {kMaxDynamicShared, kBytes, 3, 1},
+                                                                  {kMaxDynamicShared, kBytes, 4, 1}}));
 }
 
 TEST_F(Runtime, MoreSharedMemoryThanTheDeviceHasIsRefused) {

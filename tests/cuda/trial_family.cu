@@ -42,7 +42,7 @@ struct AddLaunch {
   std::uint32_t first;  // the index of the first one among all inputs
   std::uint32_t count;
   float* sums;
-  float* greatest;
+  float* maximum;
   std::uint32_t* numbers;
 };
 static_assert(sizeof(AddLaunch) <= 4096);
@@ -56,8 +56,8 @@ __global__ void add(AddLaunch launch) {
     const float value = *reinterpret_cast<const float*>(launch.inputs[k].at(launch.step, i));
     const bool is_first = launch.first + k == 0;
     launch.sums[i] = is_first ? value : launch.sums[i] + value;
-    if (is_first || value > launch.greatest[i]) {
-      launch.greatest[i] = value;
+    if (is_first || value > launch.maximum[i]) {
+      launch.maximum[i] = value;
       launch.numbers[i] = launch.first + k;
     }
   }
@@ -95,15 +95,15 @@ class MirroredSum final : public cuda::PreparedStep {
                                    cudaStream_t stream) const noexcept override {
     const auto blocks = static_cast<std::uint32_t>((step_.count + kThreads - 1) / kThreads);
     auto* const sums = reinterpret_cast<float*>(bases[step_.inputs + 2]);
-    auto* const greatest = reinterpret_cast<float*>(workspace);
-    auto* const numbers = reinterpret_cast<std::uint32_t*>(greatest + step_.count);
+    auto* const maximum = reinterpret_cast<float*>(workspace);
+    auto* const numbers = reinterpret_cast<std::uint32_t*>(maximum + step_.count);
     for (std::uint32_t first = 0; first < step_.inputs; first += kInputsAtOnce) {
       AddLaunch launch{.step = step_,
                        .inputs = {},
                        .first = first,
                        .count = std::min(kInputsAtOnce, step_.inputs - first),
                        .sums = sums,
-                       .greatest = greatest,
+                       .maximum = maximum,
                        .numbers = numbers};
       for (std::uint32_t k = 0; k < launch.count; ++k) {
         launch.inputs[k] = tensor(first + k, bases[first + k]);

@@ -137,8 +137,8 @@ TEST(DeviceMemory, MoreThanThereIsFailsAndHarmsNothing) {
 
 TEST(DeviceMemory, GivesAsMuchAsItHasAndThenRefuses) {
   // A device that uses CPU memory would take it from all other processes.
-  constexpr std::uint64_t kMost = std::uint64_t{4} << 30;
-  if (g_device.info.unified_memory != 0 || g_device.info.memory_bytes > kMost) {
+  constexpr std::uint64_t kMax = std::uint64_t{4} << 30;
+  if (g_device.info.unified_memory != 0 || g_device.info.memory_bytes > kMax) {
     GTEST_SKIP() << "the device has more memory than a test should allocate";
   }
   const std::uint64_t part = g_device.info.memory_bytes / 8;

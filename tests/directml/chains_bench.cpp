@@ -89,7 +89,7 @@ double time_of(Dml& dml, const Chain& chain, ID3D12Resource* in, ID3D12Resource*
   bind_inputs(table.Get(), {{in, 0, bytes}, {number, 0, 16}});
   bind_output(table.Get(), {out, 0, bytes});
   ID3D12DescriptorHeap* const heaps[] = {heap.Get()};
-  double least = 1e9;
+  double lowest = 1e9;
   for (int round = 0; round < 8; ++round) {
     dml.queue.list->SetDescriptorHeaps(1, heaps);
     for (int i = 0; i < dispatches; ++i) {
@@ -98,9 +98,9 @@ double time_of(Dml& dml, const Chain& chain, ID3D12Resource* in, ID3D12Resource*
     const auto begin = std::chrono::steady_clock::now();
     dml.queue.finish();
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-    least = std::min(least, taken.count() / dispatches);
+    lowest = std::min(lowest, taken.count() / dispatches);
   }
-  return least;
+  return lowest;
 }
 
 int run(UINT elements, int dispatches) {

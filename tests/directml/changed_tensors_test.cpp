@@ -24,8 +24,8 @@ namespace anydml::test {
 namespace {
 
 constexpr u64 kBufferBytes = 8 << 20;
-constexpr u64 kMostBytes = 1 << 20;  // per tensor; operators with larger ones are compiled but not run
-constexpr u64 kAround = 256;         // bytes around each tensor that must stay unchanged
+constexpr u64 kMaxBytes = 1 << 20;  // per tensor; operators with larger ones are compiled but not run
+constexpr u64 kAround = 256;        // bytes around each tensor that must stay unchanged
 constexpr std::uint8_t kUntouched = 0x5a;
 
 struct Counts {
@@ -79,7 +79,7 @@ class Program {
       }
       std::vector<Range>& to = facts::is_output(kind) ? outputs_ : inputs_;
       for (const schema::GivenTensor& tensor : described.arguments[field].tensors) {
-        fits = fits && tensor.total_bytes <= kMostBytes && next + tensor.total_bytes + 2 * kAround < kBufferBytes;
+        fits = fits && tensor.total_bytes <= kMaxBytes && next + tensor.total_bytes + 2 * kAround < kBufferBytes;
         to.push_back({static_cast<DataType>(tensor.type), next, tensor.total_bytes, true});
         next = fits ? aligned(next + tensor.total_bytes + kAround) : kAround;
       }

@@ -98,9 +98,9 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_no
   choose_outputs();
 }
 
-std::vector<UINT> RandomGraph::random_sizes(unsigned least_rank, unsigned most_rank) {
+std::vector<UINT> RandomGraph::random_sizes(unsigned lowest_rank, unsigned most_rank) {
   std::vector<UINT> sizes = one_of(shapes_);
-  while (sizes.size() < least_rank || (sizes.size() < most_rank && one_in(2))) {
+  while (sizes.size() < lowest_rank || (sizes.size() < most_rank && one_in(2))) {
     const std::size_t at = random_() % (sizes.size() + 1);
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1U);
     const std::size_t other = random_() % sizes.size();  // takes factors from another dimension
@@ -288,7 +288,7 @@ bool RandomGraph::try_node(const facts::Operator& op) {
   RandomNode node;
   node.op = &op;
   std::map<std::size_t, DML_TENSOR_DATA_TYPE> type_of;  // by field
-  unsigned least_rank = 1;
+  unsigned lowest_rank = 1;
   unsigned most_rank = 8;
   std::size_t position = 0;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
@@ -298,7 +298,7 @@ bool RandomGraph::try_node(const facts::Operator& op) {
     const auto admitted = facts::admitted(op, i, facts::kNewestLevel);
     unsigned set = family.types(op, position++);
     if (admitted) {
-      least_rank = std::max(least_rank, unsigned{admitted->min_rank});
+      lowest_rank = std::max(lowest_rank, unsigned{admitted->min_rank});
       most_rank = std::min(most_rank, unsigned{admitted->max_rank});
       set &= admitted->types != 0 ? unsigned{admitted->types} : set;
     }
@@ -315,8 +315,8 @@ bool RandomGraph::try_node(const facts::Operator& op) {
       }
     }
   }
-  std::vector<UINT> sizes = random_sizes(least_rank, std::max(least_rank, most_rank));
-  if (follows_reduction_ && nodes_.back().sizes.size() >= least_rank && nodes_.back().sizes.size() <= most_rank) {
+  std::vector<UINT> sizes = random_sizes(lowest_rank, std::max(lowest_rank, most_rank));
+  if (follows_reduction_ && nodes_.back().sizes.size() >= lowest_rank && nodes_.back().sizes.size() <= most_rank) {
     sizes = nodes_.back().sizes;
   }
   std::vector<UINT> reduced = sizes;

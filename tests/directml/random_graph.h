@@ -64,7 +64,7 @@ class RandomGraph {
   [[nodiscard]] const T& one_of(const std::vector<T>& list) {
     return list[random_() % list.size()];
   }
-  [[nodiscard]] std::vector<UINT> random_sizes(unsigned least_rank, unsigned most_rank);
+  [[nodiscard]] std::vector<UINT> random_sizes(unsigned lowest_rank, unsigned most_rank);
   [[nodiscard]] std::vector<UINT> random_strides(const std::vector<UINT>& sizes, bool for_output);
   [[nodiscard]] Bytes random_bytes(std::uint64_t count);
   [[nodiscard]] RandomSource find_source(Tensor& tensor);

@@ -77,10 +77,10 @@ void softplus(mpfr_ptr to, f32 x, f32 steepness, f32) {
 
 // The distance in units in the last place of the true value, rounded to FLOAT32.
 double distance(f32 ours, mpfr_ptr exact) {
-  constexpr double kGreatest = std::numeric_limits<f32>::max();
+  constexpr double kMax = std::numeric_limits<f32>::max();
   if (std::isinf(ours)) {
     // Correct if FLOAT32 rounds the true value to infinity.
-    return std::abs(mpfr_get_d(exact, MPFR_RNDN)) > kGreatest && std::signbit(ours) == (mpfr_sgn(exact) < 0) ? 0 : 1e9;
+    return std::abs(mpfr_get_d(exact, MPFR_RNDN)) > kMax && std::signbit(ours) == (mpfr_sgn(exact) < 0) ? 0 : 1e9;
   }
   const mpfr_exp_t unit = mpfr_regular_p(exact) != 0 ? std::max<mpfr_exp_t>(mpfr_get_exp(exact) - 24, -149) : -149;
   mpfr_sub_d(exact, exact, f64{ours}, MPFR_RNDN);

@@ -51,7 +51,7 @@ struct Options {
 // A format's range in MPFR: `precision` bits, the smallest exponent of a subnormal, the largest exponent.
 struct Format {
   mpfr_prec_t precision;
-  mpfr_exp_t least;
+  mpfr_exp_t minimum;
   mpfr_exp_t most;
 };
 constexpr Format kSingle{24, -148, 128};
@@ -67,7 +67,7 @@ double exact(const Oracle& oracle, double x, const Format& format) {
   mpfr_set_d(from, x, MPFR_RNDN);
   int ternary = oracle.exact(to, from, MPFR_RNDN);
   // Not earlier: the intermediate results of a composed function may be outside the format's range.
-  mpfr_set_emin(format.least);
+  mpfr_set_emin(format.minimum);
   mpfr_set_emax(format.most);
   ternary = mpfr_check_range(to, ternary, MPFR_RNDN);
   mpfr_subnormalize(to, ternary, MPFR_RNDN);

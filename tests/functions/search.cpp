@@ -111,10 +111,10 @@ int main(int count, char** arguments) {
     kept[i] = *coefficients[i];
   }
   int now = wrong(all, 1 << 30);
-  int least = now;
+  int minimum = now;
   std::printf("%d wrong\n", now);
   const auto start = std::chrono::steady_clock::now();
-  while (least > 0 &&
+  while (minimum > 0 &&
          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < std::atof(arguments[1])) {
     for (std::size_t i = 0; i < kept.size(); ++i) {
       *coefficients[i] = kept[i];
@@ -132,9 +132,9 @@ int main(int count, char** arguments) {
       for (std::size_t i = 0; i < kept.size(); ++i) {
         kept[i] = *coefficients[i];
       }
-      if (now < least) {
-        least = now;
-        std::printf("%d wrong:", least);
+      if (now < minimum) {
+        minimum = now;
+        std::printf("%d wrong:", minimum);
         for (const f64 value : kept) {
           std::printf(" %a", value);
         }
@@ -143,5 +143,5 @@ int main(int count, char** arguments) {
       }
     }
   }
-  return least == 0 ? 0 : 1;
+  return minimum == 0 ? 0 : 1;
 }

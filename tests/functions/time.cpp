@@ -10,8 +10,8 @@
 
 int main(int count, char** arguments) {
   using namespace anydml;
-  const double least = count > 2 ? std::atof(arguments[2]) : -4;
-  const double greatest = count > 3 ? std::atof(arguments[3]) : 4;
+  const double minimum = count > 2 ? std::atof(arguments[2]) : -4;
+  const double maximum = count > 3 ? std::atof(arguments[3]) : 4;
   for (const functions::Oracle& oracle : functions::kOracles) {
     if (count > 1 && oracle.name != arguments[1]) {
       continue;
@@ -20,7 +20,7 @@ int main(int count, char** arguments) {
     std::vector<f32> from(kElements);
     std::vector<f32> to(kElements);
     for (std::size_t i = 0; i < kElements; ++i) {
-      from[i] = static_cast<f32>(least + (greatest - least) * static_cast<double>(i) / kElements);
+      from[i] = static_cast<f32>(minimum + (maximum - minimum) * static_cast<double>(i) / kElements);
     }
     double best = 1;
     for (int round = 0; round < 50; ++round) {

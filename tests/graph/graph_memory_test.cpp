@@ -104,10 +104,10 @@ class Search {
   }
 
   // known: a size that is known to suffice.
-  std::uint64_t least(std::uint64_t known) {
-    least_ = known;
+  std::uint64_t minimum(std::uint64_t known) {
+    minimum_ = known;
     try_orders();
-    return least_;
+    return minimum_;
   }
   [[nodiscard]] std::size_t orders() const { return orders_; }
 
@@ -194,7 +194,7 @@ class Search {
       chain.last = std::max(chain.last, lives_[i].last);
       chain.extent.bytes = std::max(chain.extent.bytes, aligned(lives_[i].extent.bytes));
     }
-    if (peak_bytes(chains) < least_) {  // a lower bound for every placement
+    if (peak_bytes(chains) < minimum_) {  // a lower bound for every placement
       std::vector<std::uint64_t> offsets(chains.size());
       std::vector<std::size_t> placed;
       place_remaining(chains, placed, offsets, 0);
@@ -203,11 +203,11 @@ class Search {
 
   void place_remaining(const std::vector<Lifetime>& chains, std::vector<std::size_t>& placed,
                        std::vector<std::uint64_t>& offsets, std::uint64_t end) {
-    if (end >= least_) {
+    if (end >= minimum_) {
       return;
     }
     if (placed.size() == chains.size()) {
-      least_ = end;
+      minimum_ = end;
       return;
     }
     for (std::size_t one = 0; one < chains.size(); ++one) {
@@ -238,7 +238,7 @@ class Search {
   std::vector<GraphGroup> order_;
   std::vector<Lifetime> lives_;
   std::vector<std::uint32_t> taken_;  // for each value, the one whose memory it reuses
-  std::uint64_t least_ = 0;
+  std::uint64_t minimum_ = 0;
   std::size_t orders_ = 0;
 };
 
@@ -254,13 +254,13 @@ void expect_the_best(const char* name, const char* text) {
     std::string steps;
     const auto plans = compile_graph(graph, device, &steps).value();
     Search search(graph, device);
-    const std::uint64_t least = search.least(plans.run.temporary_bytes());
+    const std::uint64_t minimum = search.minimum(plans.run.temporary_bytes());
     std::printf(
         "%-22s %-6s %3zu nodes %3u steps; bytes: all values %7llu, temporary %7llu, best of %5zu orders %7llu\n", name,
         joins_steps ? "joined" : "apart", graph.nodes.size(), plans.steps, static_cast<unsigned long long>(all),
         static_cast<unsigned long long>(plans.run.temporary_bytes()), search.orders(),
-        static_cast<unsigned long long>(least));
-    EXPECT_EQ(plans.run.temporary_bytes(), least) << steps;
+        static_cast<unsigned long long>(minimum));
+    EXPECT_EQ(plans.run.temporary_bytes(), minimum) << steps;
   }
 }
 

@@ -58,7 +58,7 @@ TEST(GraphText, ANodesNameStaysOnItsLine) {
       "x = NEGATE a:f32[4] -> f32[4]\n"
       "out x\n");
   graph.nodes[0].name = "minus\n%9: \xff" + std::string(1000, 'x');
-  const std::string shown = "minus\\x0A%9: \\xFF" + std::string(kMostQuotedBytes - 11, 'x') + "...";
+  const std::string shown = "minus\\x0A%9: \\xFF" + std::string(kMaxQuotedBytes - 11, 'x') + "...";
   EXPECT_EQ(graph_text(graph),
             "input0: 16 bytes\n%0 '" + shown + "': FLOAT32[4] = ELEMENT_WISE_NEGATE(input0:FLOAT32[4])\noutput0: %0\n");
   EXPECT_EQ(node_label(graph, 0), "node 0 (ELEMENT_WISE_NEGATE '" + shown + "')");
@@ -353,7 +353,7 @@ TEST(Join, NotAroundWhatLiesBetween) {
 
 TEST(Fuse, NoMoreNodesThanAGroupMayHave) {
   std::string text = "x0 = input 16\n";
-  const int count = static_cast<int>(kMostOfGroup) + 1;
+  const int count = static_cast<int>(kMaxOfGroup) + 1;
   for (int i = 0; i < count; ++i) {
     text += "x" + std::to_string(i + 1) + " = NEGATE x" + std::to_string(i) + ":f32[4] -> f32[4]\n";
   }
@@ -420,10 +420,10 @@ Graph random_values(std::mt19937_64& random, int nodes) {
 
 // The minimum number of bytes for values with these lifetimes: the best of all placement orders, with each value at the
 // lowest free offset.
-std::uint64_t least_bytes(std::span<const Lifetime> lifetimes) {
+std::uint64_t min_bytes(std::span<const Lifetime> lifetimes) {
   std::vector<std::size_t> turns(lifetimes.size());
   std::iota(turns.begin(), turns.end(), std::size_t{0});
-  std::uint64_t least = ~std::uint64_t{0};
+  std::uint64_t minimum = ~std::uint64_t{0};
   do {
     std::vector<std::pair<std::uint64_t, std::size_t>> placed;
     std::uint64_t end = 0;
@@ -439,9 +439,9 @@ std::uint64_t least_bytes(std::span<const Lifetime> lifetimes) {
       placed.insert(std::ranges::lower_bound(placed, std::pair(at, one)), {at, one});
       end = std::max(end, at + lifetimes[one].extent.bytes);
     }
-    least = std::min(least, end);
+    minimum = std::min(minimum, end);
   } while (std::ranges::next_permutation(turns).found);
-  return least;
+  return minimum;
 }
 
 // Calls use(groups) for every topological order of the groups.
@@ -480,22 +480,22 @@ TEST(Placement, IsNearTheBestThereIs) {
     ASSERT_EQ(groups.size(), needed.size());
     ValueSet temporary(values.count(), true);
     temporary[values.of(graph.outputs[0])] = false;
-    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t minimum = ~std::uint64_t{0};
     std::vector<GraphGroup> done;
     ValueSet result(values.count());
     result[values.of_input(0)] = true;
     for_each_order(groups, done, result, [&](const std::vector<GraphGroup>& order) {
       const auto lives = lifetimes(graph, values, order, temporary);
-      if (peak_bytes(lives) < least) {  // a lower bound for every placement
-        least = std::min(least, least_bytes(lives));
+      if (peak_bytes(lives) < minimum) {  // a lower bound for every placement
+        minimum = std::min(minimum, min_bytes(lives));
       }
     });
     const auto plans = compile_graph(graph, kJoins).value();
-    EXPECT_GE(plans.run.temporary_bytes(), least);
+    EXPECT_GE(plans.run.temporary_bytes(), minimum);
     ours += plans.run.temporary_bytes();
-    best += least;
+    best += minimum;
     all += plans.temporary_values;
-    equal += plans.run.temporary_bytes() == least ? 1 : 0;
+    equal += plans.run.temporary_bytes() == minimum ? 1 : 0;
   }
   std::printf("temporary memory: %d of %d graphs are optimal; %.4f times the optimum overall; %.3f of all values\n",
               equal, kGraphs, static_cast<double>(ours) / static_cast<double>(best),
@@ -540,7 +540,7 @@ TEST(Fuse, GroupsHaveNoCycleAndNothingTwice) {
     ValueSet result(values.count());
     result[values.of_input(0)] = true;
     for (const GraphGroup& group : groups) {
-      ASSERT_LE(group.nodes.size(), kMostOfGroup);
+      ASSERT_LE(group.nodes.size(), kMaxOfGroup);
       for (const std::uint32_t value : group.reads) {
         ASSERT_TRUE(result[value]) << compiled(graph);
       }

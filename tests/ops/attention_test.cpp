@@ -149,7 +149,7 @@ void check(const Sizes& sizes, std::uint32_t seed) {
           query.push_back(q.at(b, i, h, d));
         }
         std::vector<f32> scores;
-        f32 greatest = -std::numeric_limits<f32>::infinity();
+        f32 maximum = -std::numeric_limits<f32>::infinity();
         for (std::int64_t j = 0; j < sizes.keys; ++j) {
           std::vector<f32> key;
           for (std::int64_t d = 0; d < sizes.depth; ++d) {
@@ -158,11 +158,11 @@ void check(const Sizes& sizes, std::uint32_t seed) {
           f32 score = product_of(query, key) * kScale;
           score += bias.at(h, i, 0, j);
           score = j < lengths[static_cast<std::size_t>(b)] ? score : score + kFilter;
-          greatest = std::max(greatest, score);
+          maximum = std::max(maximum, score);
           scores.push_back(score);
         }
         for (f32& score : scores) {
-          score = power_of_score(score - greatest);
+          score = power_of_score(score - maximum);
         }
         const f32 total = sum_of(scores);
         for (std::int64_t c = 0; c < sizes.width; ++c) {

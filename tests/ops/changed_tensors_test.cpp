@@ -29,7 +29,7 @@
 namespace anydml::test {
 namespace {
 
-constexpr std::size_t kMostBytes = 1 << 20;  // per tensor; operators with larger ones are only compiled
+constexpr std::size_t kMaxBytes = 1 << 20;  // per tensor; operators with larger ones are only compiled
 constexpr std::byte kUntouched{0x5a};
 
 struct Random {
@@ -62,7 +62,7 @@ class Operand {
     }
     tensor_ = result.value();
     reach_ = reach_of(tensor_);
-    fits_ = static_cast<std::size_t>(reach_.end - reach_.first) <= kMostBytes;
+    fits_ = static_cast<std::size_t>(reach_.end - reach_.first) <= kMaxBytes;
     if (fits_) {
       memory_ = memory_of(number);
       first_ = at_end ? memory_->end() - reach_.end : memory_->begin() - reach_.first;
@@ -147,7 +147,7 @@ class Operand {
   static GuardedMemory* memory_of(std::size_t number) {
     static std::vector<std::unique_ptr<GuardedMemory>> memories;
     while (memories.size() <= number) {
-      memories.push_back(std::make_unique<GuardedMemory>(kMostBytes));
+      memories.push_back(std::make_unique<GuardedMemory>(kMaxBytes));
     }
     return memories[number].get();
   }

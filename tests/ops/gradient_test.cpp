@@ -347,7 +347,7 @@ void check_max(const PoolCase& given, Random& random) {
   const i64 positions = std::accumulate(given.window.begin(), given.window.end(), i64{1}, std::multiplies());
   for (i64 n = 0; n < by.count(); ++n) {
     i64 best = -1;
-    f32 greatest = 0;
+    f32 maximum = 0;
     for (i64 k = 0; k < positions; ++k) {
       i64 at = 0;
       i64 step = 1;
@@ -368,12 +368,12 @@ void check_max(const PoolCase& given, Random& random) {
       }
       at += n / of_plane * plane;
       const f32 value = widen(x.load(in.offset(at)));
-      const bool is_above = value > greatest ||
-                            (value == 0 && greatest == 0 && std::signbit(greatest) && !std::signbit(value)) ||
-                            (std::isnan(value) && !std::isnan(greatest));
+      const bool is_above = value > maximum ||
+                            (value == 0 && maximum == 0 && std::signbit(maximum) && !std::signbit(value)) ||
+                            (std::isnan(value) && !std::isnan(maximum));
       if (best < 0 || is_above) {
         best = at;
-        greatest = value;
+        maximum = value;
       }
     }
     if (best >= 0) {

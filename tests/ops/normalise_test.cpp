@@ -25,11 +25,11 @@ namespace {
 constexpr std::string_view kFunctions[] = {"SOFTMAX", "LOG_SOFTMAX", "HARDMAX"};
 
 std::vector<f32> normalised(std::string_view function, const std::vector<f32>& x, bool lanes) {
-  f32 greatest = x[0];
+  f32 maximum = x[0];
   std::size_t position = 0;
   for (std::size_t i = 1; i < x.size(); ++i) {
-    if (!is_nan(greatest) && (is_nan(x[i]) || x[i] > greatest)) {
-      greatest = x[i];
+    if (!is_nan(maximum) && (is_nan(x[i]) || x[i] > maximum)) {
+      maximum = x[i];
       position = i;
     }
   }
@@ -39,11 +39,11 @@ std::vector<f32> normalised(std::string_view function, const std::vector<f32>& x
     return results;
   }
   for (std::size_t i = 0; i < x.size(); ++i) {
-    results[i] = Exp<f32>{}(x[i] - greatest);
+    results[i] = Exp<f32>{}(x[i] - maximum);
   }
   const f32 total = sum_in_order(results, lanes);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    results[i] = function == "SOFTMAX" ? results[i] / total : (x[i] - greatest) - Log<f32>{}(total);
+    results[i] = function == "SOFTMAX" ? results[i] / total : (x[i] - maximum) - Log<f32>{}(total);
   }
   return results;
 }

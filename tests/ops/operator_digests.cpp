@@ -48,8 +48,8 @@ int cases_of(std::string_view op) {
   constexpr int kCases = 32;
   return !op.starts_with("MULTIHEAD_ATTENTION") ? kCases : kSanitized ? 0 : 3;
 }
-constexpr int kDraws = 60;                      // per case, until one is accepted
-constexpr std::uint64_t kMostElements = 60000;  // of all tensors of a case together
+constexpr int kDraws = 60;                     // per case, until one is accepted
+constexpr std::uint64_t kMaxElements = 60000;  // of all tensors of a case together
 constexpr std::int64_t kMiddleSizes[] = {1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 70};
 constexpr std::int64_t kLargeSizes[] = {1, 1, 2, 3, 100, 257, 1000, 4099};
 
@@ -86,7 +86,7 @@ std::uint64_t elements_of(const schema::GivenTensor& tensor) {
   std::uint64_t count = 1;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     const auto size = static_cast<std::uint64_t>(tensor.sizes[i]);
-    count = size != 0 && count > kMostElements / size ? kMostElements + 1 : count * size;
+    count = size != 0 && count > kMaxElements / size ? kMaxElements + 1 : count * size;
   }
   return count;
 }
@@ -218,7 +218,7 @@ std::optional<schema::Described> draw(const facts::Operator& op, const anydml_op
         }
       }
     }
-    if (!result || elements > kMostElements) {
+    if (!result || elements > kMaxElements) {
       continue;
     }
     schema::Described changed = *result;

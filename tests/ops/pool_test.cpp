@@ -94,11 +94,11 @@ std::vector<i64> window_of(i64 number, const std::vector<i64>& input, const std:
 template <class T>
 T pooled(std::string_view name, const std::vector<T>& elements) {
   if (name.starts_with("MAX")) {
-    T greatest = elements.front();
+    T maximum = elements.front();
     for (const T& element : elements) {
-      greatest = narrow<T>(greater_of(widen(greatest), widen(element)));
+      maximum = narrow<T>(greater_of(widen(maximum), widen(element)));
     }
-    return greatest;
+    return maximum;
   }
   if constexpr (is_float<T>) {
     compute_t<T> sum = static_cast<compute_t<T>>(-0.0);

@@ -22,13 +22,13 @@ from quantize_reference import dequantize, quantize
 class Codes(NamedTuple):
     name: str
     value: int  # DML_TENSOR_DATA_TYPE
-    least: int
+    lowest: int
     most: int
     default: int  # the zero point if none is given
 
     @property
     def four_bits(self):
-        return self.most - self.least == 15
+        return self.most - self.lowest == 15
 
 
 CODES = [Codes("INT8", 8, -128, 127, 0), Codes("UINT8", 5, 0, 255, 128), Codes("INT4", 13, -8, 7, 0),
@@ -54,7 +54,7 @@ def draw_codes(random, codes, shape):
     """Random codes in any layout: their values and the tensor."""
     array, memory = lay_out(random, shape, np.dtype(np.uint8), True)
     if not codes.four_bits:
-        values = array.view(np.int8 if codes.least < 0 else np.uint8)
+        values = array.view(np.int8 if codes.lowest < 0 else np.uint8)
         return values.astype(np.int64), make_tensor(codes, shape, values.strides, memory,
                                                     array.ctypes.data - memory.ctypes.data)
     # Each byte of the layout becomes half a byte of the tensor, whose first element begins a byte.
@@ -110,10 +110,10 @@ def check_dequantize(library, random, codes, shape):
 def check_quantize(library, random, codes, shape):
     x = draw_numbers(random, random.choice([np.float32, np.float16]), shape, random.choice(["small", "halves", "any"]))
     scale, zero, tensors, kind = parameters(random, codes, shape)
-    answer = quantize(x, scale, zero, codes.least, codes.most)
+    answer = quantize(x, scale, zero, codes.lowest, codes.most)
     attributes = (("QuantizationType", kind),)
     if not codes.four_bits:
-        out, memory = lay_out(random, shape, np.dtype(np.int8 if codes.least < 0 else np.uint8), False)
+        out, memory = lay_out(random, shape, np.dtype(np.int8 if codes.lowest < 0 else np.uint8), False)
         twin, expected = same_memory(out, memory)
         library.run("QUANTIZE", [x, *tensors], out, attributes)
         twin[...] = out
@@ -164,14 +164,14 @@ def check_onnx(library, random, cases):
         shape[axis] *= block
         blocks = [size // block if i == axis else size for i, size in enumerate(shape)]
         scale = np.exp(random.standard_normal(blocks)).astype(np.float32)
-        zero = random.integers(codes.least, codes.most + 1, blocks)
+        zero = random.integers(codes.lowest, codes.most + 1, blocks)
         x = (random.standard_normal(shape) * 8).astype(np.float32)
-        q = random.integers(codes.least, codes.most + 1, shape)
+        q = random.integers(codes.lowest, codes.most + 1, shape)
         attributes = {"axis": axis, "block_size": block}
         kinds = [onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT, kind]
         built = reference("QuantizeLinear", [x, scale, zero], kinds, kind, **attributes).astype(np.int64)
-        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, quantize(x, scale, zero, codes.least, codes.most), built,
-                          quantize(x, scale, zero, codes.least, codes.most) != built)
+        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, quantize(x, scale, zero, codes.lowest, codes.most), built,
+                          quantize(x, scale, zero, codes.lowest, codes.most) != built)
         built = reference("DequantizeLinear", [q, scale, zero], [kind, kinds[1], kind], kinds[0], **attributes)
         answer = dequantize(q, scale, zero, np.float32)
         fail_unless_equal(f"ONNX's {codes.name}", shape, scale, answer, built, count_different(answer, built))

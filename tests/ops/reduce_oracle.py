@@ -72,14 +72,14 @@ def check(library, function, x, axes, out_type, last=None):
 def dynamic_quantize(x, dtype):
     """Follows ONNX's definition, with each step rounded; a NaN converted to an integer is 0."""
     x = x.astype(np.float32)
-    least, most = np.float32(np.iinfo(dtype).min), np.float32(np.iinfo(dtype).max)
+    lowest, most = np.float32(np.iinfo(dtype).min), np.float32(np.iinfo(dtype).max)
     low, high = np.minimum(x.min(), np.float32(0)), np.maximum(x.max(), np.float32(0))
-    scale = (high - low) / (most - least)
-    zero = np.rint(np.clip(least - low / scale, least, most))
+    scale = (high - low) / (most - lowest)
+    zero = np.rint(np.clip(lowest - low / scale, lowest, most))
     zero = np.float32(0) if np.isnan(zero) else zero
     quotient = np.rint(x / scale)
     quotient = np.clip(np.where(np.isnan(quotient), np.float32(0), quotient), -1024, 1024)
-    return np.clip(quotient + zero, least, most).astype(dtype), scale, zero.astype(dtype)
+    return np.clip(quotient + zero, lowest, most).astype(dtype), scale, zero.astype(dtype)
 
 
 def check_dynamic(library, random):

@@ -49,9 +49,9 @@ def reduce_logarithms(function, x, axes):
     wide = x.astype(np.float32)
     if function == "LOG_SUM":
         return rounded(np.log, reduce_floats("SUM", wide, axes)).astype(x.dtype)
-    greatest = wide.max(axis=tuple(axes), keepdims=True) if axes else wide
+    highest = wide.max(axis=tuple(axes), keepdims=True) if axes else wide
     most = np.finfo(np.float32).max
-    shift = np.where(np.isnan(greatest), greatest, np.clip(greatest, -most, most))
+    shift = np.where(np.isnan(highest), highest, np.clip(highest, -most, most))
     total = reduce_floats("SUM", rounded(np.exp, wide - shift), axes)
     return (rounded(np.log, total) + shift.reshape(total.shape)).astype(x.dtype)
 

@@ -12,7 +12,7 @@ class Axis(NamedTuple):
     scale: float
     before: float  # InputPixelOffset
     after: float  # OutputPixelOffset
-    least: int
+    lowest: int
     most: int
     to_corners: bool
     nearest: bool
@@ -24,9 +24,9 @@ def region_samples(low, high, axis):
     start = low * np.float32(axis.scale)
     length = high * np.float32(axis.scale) - start
     most = max(1, min(axis.most, 65536))
-    least = max(1, min(axis.least, most))
+    lowest = max(1, min(axis.lowest, most))
     wanted = np.ceil(length / np.float32(axis.bins))
-    count = least if not wanted > least else int(min(wanted, most))
+    count = lowest if not wanted > lowest else int(min(wanted, most))
     spaces, offset = axis.bins * count, np.float32(axis.after)
     if axis.to_corners:
         spaces, offset = (1, np.float32(-0.5)) if spaces == 1 else (spaces - 1, offset)

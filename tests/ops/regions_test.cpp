@@ -140,7 +140,7 @@ struct Definition {
                                                   [&](i64 a, i64 b) { return element(from, channel, a, b); }));
         }
       }
-      return region_greatest(value, inside, all, step.outside);
+      return region_max(value, inside, all, step.outside);
     }
     f32 sum = -0.0F;
     ys.for_each_element(row, y, [&](i64 i, f32 weight) {
@@ -323,7 +323,7 @@ Drawn draw(Random& random, RegionKind kind, const Sizes& sizes, DataType type, b
                     .scale = random() % 2 == 0 ? 1.0F : 0.25F,
                     .input_offset = offset ? 0.5F : 0.0F,
                     .output_offset = offset ? -0.5F : 0.0F,
-                    .least = chosen[0],
+                    .minimum = chosen[0],
                     .most = chosen[1],
                     .to_corners = to_corners,
                     .nearest = nearest};
@@ -425,7 +425,7 @@ RegionAxis axis_of(i64 size, i64 bins) {
           .scale = 1.0F,
           .input_offset = 0.5F,
           .output_offset = -0.5F,
-          .least = 1,
+          .minimum = 1,
           .most = 0xffffffff,
           .to_corners = 0,
           .nearest = 0};
@@ -435,7 +435,7 @@ TEST(Regions, SamplesOfHugeBoxesAreBounded) {
   const RegionAxis axis = axis_of(100, 7);
   for (const f32 far : {1e6F, 1e9F, 1e20F, 3e38F, std::numeric_limits<f32>::infinity()}) {
     const RegionSamples samples(axis, -far, far);
-    EXPECT_LE(samples.count(), kMostRegionSamples);
+    EXPECT_LE(samples.count(), kMaxRegionSamples);
     i64 elements = 0;
     for (i64 bin = 0; bin < axis.bins; ++bin) {
       const RegionRange range = samples.inside(bin);
@@ -460,7 +460,7 @@ TEST(Regions, ElementsFitTheirRoom) {
   Random random(kSeed);
   for (int round = 0; round < 4000; ++round) {
     RegionAxis axis = axis_of(1 + static_cast<i64>(random() % 20), 1 + static_cast<i64>(random() % 9));
-    axis.least = static_cast<u32>(random() % 9);
+    axis.minimum = static_cast<u32>(random() % 9);
     axis.to_corners = random() % 2 == 0 ? 1 : 0;
     axis.nearest = random() % 4 == 0 ? 1 : 0;
     const auto corner = [&] { return static_cast<f32>(static_cast<int>(random() % 700) - 100) / 16; };
@@ -488,7 +488,7 @@ struct Call {
   uint32_t index = 0;
   std::vector<int64_t> image_sizes = {1, 1, 3, 4};
   double scale = 1;
-  int64_t least = 1;
+  int64_t minimum = 1;
   const char* op = "ROI_ALIGN";
 
   int run() {
@@ -506,7 +506,7 @@ struct Call {
     attributes[2] = {"SpatialScaleX", ANYDML_FLOAT64, 0, {.f64 = scale}};
     attributes[3] = {"SpatialScaleY", ANYDML_FLOAT64, 0, {.f64 = 1}};
     attributes[4] = {"OutOfBoundsInputValue", ANYDML_FLOAT64, 0, {.f64 = 7}};
-    attributes[5] = {"MinimumSamplesPerOutput", ANYDML_INT64, 0, {.i64 = least}};
+    attributes[5] = {"MinimumSamplesPerOutput", ANYDML_INT64, 0, {.i64 = minimum}};
     attributes[6] = {"MaximumSamplesPerOutput", ANYDML_INT64, 0, {.i64 = 0xffffffff}};
     return anydml_run(nullptr, op, inputs, 3, &to, 1, attributes, 7);
   }
@@ -528,7 +528,7 @@ TEST(Regions, WrongUseIsExplained) {
   infinite.scale = HUGE_VAL;
   EXPECT_NE(infinite.message().find("SpatialScaleX"), std::string::npos) << anydml_last_error();
   Call many;
-  many.least = 2000;
+  many.minimum = 2000;
   EXPECT_NE(many.message().find("MinimumSamplesPerOutput: is 2000; expected at most 1024"), std::string::npos)
       << anydml_last_error();
   Call empty;

@@ -19,7 +19,7 @@ struct Run {
 
   static void run(const u64* bits, const void* const* inputs, void* output, std::size_t count) {
     Attributes attributes;
-    for (std::size_t i = 0; i < Attributes::kMost; ++i) {
+    for (std::size_t i = 0; i < Attributes::kMax; ++i) {
       attributes.values[i] = Scalar(from_bits<f64>(bits[i]));
     }
     const auto scalar = make_scalar<Scalar_>(attributes);

@@ -204,7 +204,7 @@ TEST(TrialFamily, ComputesItsFormulas) {
       const auto count = static_cast<std::size_t>(count_of(sizes));
       std::vector<float> sums(count);
       std::vector<u32> numbers(count);
-      std::vector<float> greatest(count);
+      std::vector<float> maximum(count);
       for (u32 input = 0; input < inputs; ++input) {
         const Layout layout = layout_of(views[input].tensor);
         for (std::size_t i = 0; i < count; ++i) {
@@ -212,8 +212,8 @@ TEST(TrialFamily, ComputesItsFormulas) {
           std::memcpy(&value,
                       graph.values()[input].bytes.data() + views[input].offset + 4 * layout.offset(static_cast<i64>(i)),
                       sizeof(value));
-          numbers[i] = input == 0 || value > greatest[i] ? input : numbers[i];
-          greatest[i] = numbers[i] == input ? value : greatest[i];
+          numbers[i] = input == 0 || value > maximum[i] ? input : numbers[i];
+          maximum[i] = numbers[i] == input ? value : maximum[i];
           sums[i] = input == 0 ? value : sums[i] + value;
         }
       }

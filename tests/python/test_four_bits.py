@@ -13,15 +13,15 @@ LIMITS = {"int4": (-8, 7), "uint4": (0, 15)}
 @pytest.mark.parametrize("name", LIMITS)
 @pytest.mark.parametrize("shape", [(3, 8), (5, 3), (1,), (2, 3, 4), (), (0, 4)])
 def test_there_and_back(name, shape):
-    least, most = LIMITS[name]
+    lowest, most = LIMITS[name]
     dtype = np.dtype(getattr(ml_dtypes, name))
     scale = np.full([1] * len(shape), 0.5, np.float32)
     zero = np.full(scale.shape, 3).astype(dtype)
     x = RANDOM.standard_normal(shape).astype(np.float32) * 4
     built = anydml.quantize(x, [scale, zero], quantization_type="scale_zero_point")
     assert built.dtype == dtype and built.shape == shape
-    np.testing.assert_array_equal(built.astype(int), np.clip(np.rint(x / np.float32(0.5)) + 3, least, most).astype(int))
-    codes = RANDOM.integers(least, most + 1, shape).astype(dtype)
+    np.testing.assert_array_equal(built.astype(int), np.clip(np.rint(x / np.float32(0.5)) + 3, lowest, most).astype(int))
+    codes = RANDOM.integers(lowest, most + 1, shape).astype(dtype)
     back = anydml.dequantize(codes, [scale, zero], quantization_type="scale_zero_point")
     np.testing.assert_array_equal(back, (codes.astype(np.float32) - 3) * np.float32(0.5))
 
@@ -72,13 +72,13 @@ def test_onnx_as_its_reference(name, shapes, attributes):
     import anydml.onnx
     from onnx.reference import ReferenceEvaluator
     kind, float_ = getattr(onnx.TensorProto, name.upper()), onnx.TensorProto.FLOAT
-    least, most = LIMITS[name]
+    lowest, most = LIMITS[name]
     shapes = [*shapes, shapes[1]]
     scale = np.abs(RANDOM.standard_normal(shapes[1])).astype(np.float32) + np.float32(0.1)
     dtype = getattr(ml_dtypes, name)
-    zero = RANDOM.integers(least, most + 1, shapes[1]).astype(dtype)
+    zero = RANDOM.integers(lowest, most + 1, shapes[1]).astype(dtype)
     x = (RANDOM.standard_normal(shapes[0]) * 4).astype(np.float32)
-    codes = RANDOM.integers(least, most + 1, shapes[0]).astype(dtype)
+    codes = RANDOM.integers(lowest, most + 1, shapes[0]).astype(dtype)
     for op, first, kinds, result in (("QuantizeLinear", x, [float_, float_, kind], kind),
                                      ("DequantizeLinear", codes, [kind, float_, kind], float_)):
         model = model_of(op, kinds, result, shapes, **attributes)
@@ -87,7 +87,7 @@ def test_onnx_as_its_reference(name, shapes, attributes):
         if attributes.get("block_size") and shapes[0][attributes["axis"]] % attributes["block_size"]:
             blocks = np.repeat(np.arange(shapes[1][0]), 2)[:5]  # the reference supports only whole blocks
             scale_of, zero_of = scale[blocks], zero[blocks].astype(np.float32)
-            expected = (np.clip(np.rint(x / scale_of) + zero_of, least, most) if op == "QuantizeLinear" else
+            expected = (np.clip(np.rint(x / scale_of) + zero_of, lowest, most) if op == "QuantizeLinear" else
                         (codes.astype(np.float32) - zero_of) * scale_of)
         else:
             (expected,) = ReferenceEvaluator(model).run(None, inputs)

@@ -152,10 +152,10 @@ def test_mod_refuses_other_fmods():
 def test_clip(dtype):
     x, _ = samples(dtype)
     info = np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
-    least, greatest = dtype(info.min), dtype(info.max)
+    lowest, highest = dtype(info.min), dtype(info.max)
     low, high = dtype(3), dtype(90)
-    for bounds in [(low, high), (low, None), (None, high), (None, None), (high, low), (least, greatest)]:
-        expected = np.clip(x, least if bounds[0] is None else bounds[0], greatest if bounds[1] is None else bounds[1])
+    for bounds in [(low, high), (low, None), (None, high), (None, None), (high, low), (lowest, highest)]:
+        expected = np.clip(x, lowest if bounds[0] is None else bounds[0], highest if bounds[1] is None else bounds[1])
         given = [None if bound is None else np.array(bound) for bound in bounds]
         same_bits(run("Clip", x, *given), expected)
 

@@ -323,27 +323,27 @@ TEST(Rules, AskFusedOperatorsForNoTensors) {
 
 // 64-bit sizes, which callers other than DirectML may pass: a value that does not fit breaks the rule.
 TEST(Rules, KnowWhenNumbersDoNotFit) {
-  constexpr i64 kMost = std::numeric_limits<i64>::max();
+  constexpr i64 kMax = std::numeric_limits<i64>::max();
   Described padding = parse_described("PADDING InputTensor=f32[4] OutputTensor=f32[8] StartPadding=[1] EndPadding=[3]");
-  padding.arguments[0].tensors[0].sizes[0] = kMost;
+  padding.arguments[0].tensors[0].sizes[0] = kMax;
   EXPECT_EQ(sentences(padding, check_relations(padding, facts::kNewestLevel, false)),
             Sentences{"OutputTensor.Sizes[0] is 8; expected InputTensor.Sizes[0] + StartPadding[0] + EndPadding[0], "
                       "which does not fit into 64 bits"});
   Described tile = parse_described("TILE InputTensor=f32[4] OutputTensor=f32[8] Repeats=[4294967295]");
-  tile.arguments[0].tensors[0].sizes[0] = kMost / 2;
+  tile.arguments[0].tensors[0].sizes[0] = kMax / 2;
   EXPECT_EQ(
       sentences(tile, check_relations(tile, facts::kNewestLevel, false)),
       Sentences{"OutputTensor.Sizes[0] is 8; expected InputTensor.Sizes[0] * Repeats[0], which does not fit into 64 "
                 "bits"});
   Described join = parse_described("JOIN InputTensors=f32[3]|f32[4] OutputTensor=f32[7] Axis=0");
-  join.arguments[1].tensors[0].sizes[0] = kMost;
+  join.arguments[1].tensors[0].sizes[0] = kMax;
   EXPECT_EQ(
       sentences(join, check_relations(join, facts::kNewestLevel, false)),
       Sentences{"OutputTensor.Sizes[0] is 7; expected the sum of InputTensors[k].Sizes[0], which does not fit into 64 "
                 "bits"});
   Described one_hot =
       parse_described("ONE_HOT IndicesTensor=u32[3,1] ValuesTensor=f32[1,2] OutputTensor=f32[3,4] Axis=1");
-  std::ranges::fill(one_hot.arguments[1].tensors[0].sizes, kMost);
+  std::ranges::fill(one_hot.arguments[1].tensors[0].sizes, kMax);
   EXPECT_EQ(sentences(one_hot, check_relations(one_hot, facts::kNewestLevel, false)),
             Sentences{"ValuesTensor holds more elements than fit into 64 bits; expected 2 or more"});
 }

@@ -340,7 +340,7 @@ class Admissible {
  private:
   void agree(const facts::SameGroup& group) {
     TypeSet types = ~TypeSet{0};
-    u32 least = 0;
+    u32 minimum = 0;
     u32 most = kMaxRank;
     const auto members = [&](auto use) {
       for (auto& [field, own] : types_) {
@@ -351,14 +351,14 @@ class Admissible {
     };
     members([&](TypeSet own, u32 min, u32 max) {
       types &= own;
-      least = std::max(least, min);
+      minimum = std::max(minimum, min);
       most = std::min(most, max);
     });
     members([&](TypeSet& own, u32& min, u32& max) {
       if (group.what == facts::Same::datatype) {
         own = types;
       } else {
-        min = least;
+        min = minimum;
         max = most;
       }
     });

@@ -192,7 +192,7 @@ class Changes {
   }
 
   void change_strides() {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
     for (std::uint32_t i = 0; i < right().rank; ++i) {
       const std::string stride = ".Strides[" + std::to_string(i) + "]";
       const auto set = [&](const std::string& text, auto value) {
@@ -203,8 +203,8 @@ class Changes {
       };
       if (strides_ == Strides::any) {
         set(" backwards", [](std::int64_t stride_before) { return -stride_before; });
-        set(" = 2^63 - 1", [](std::int64_t) { return kMost; });
-        set(" = -2^63", [](std::int64_t) { return -kMost - 1; });
+        set(" = 2^63 - 1", [](std::int64_t) { return kMax; });
+        set(" = -2^63", [](std::int64_t) { return -kMax - 1; });
         set(" = 2^60", [](std::int64_t) { return std::int64_t{1} << 60; });
       } else {
         set(" = 2^32 - 1", [](std::int64_t) { return std::int64_t{0xffff'ffff}; });

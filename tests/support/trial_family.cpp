@@ -41,7 +41,7 @@ class MirroredSum final : public cpu::Prepared {
  private:
   struct Scratch {
     float sums[kPieceElements];
-    float greatest[kPieceElements];
+    float maximum[kPieceElements];
     float forwarded[kPieceElements];  // read from the prologue or passed to the epilogue
     std::uint32_t numbers[kPieceElements];
   };
@@ -78,8 +78,8 @@ class MirroredSum final : public cpu::Prepared {
 
   void add(std::int64_t first, std::int64_t count, Scratch& scratch, std::byte* const* operands) const {
     const auto take = [&](std::uint32_t input, std::int64_t i, float value) {
-      const bool is_greater = input == 0 || value > scratch.greatest[i];
-      scratch.greatest[i] = is_greater ? value : scratch.greatest[i];
+      const bool is_greater = input == 0 || value > scratch.maximum[i];
+      scratch.maximum[i] = is_greater ? value : scratch.maximum[i];
       scratch.numbers[i] = is_greater ? input : scratch.numbers[i];
       scratch.sums[i] = input == 0 ? value : scratch.sums[i] + value;
     };
@@ -185,7 +185,7 @@ constexpr anydml::Family kFamily = {
 }  // namespace
 
 std::shared_ptr<const OpDesc> mirrored_sum(std::span<const TensorDesc> inputs, const TensorDesc& sums,
-                                           const std::optional<TensorDesc>& greatest) {
+                                           const std::optional<TensorDesc>& maximum) {
   auto result = std::make_shared<OpDesc>();
   result->op = &kMirroredSum;
   result->family = &kFamily;
@@ -196,8 +196,8 @@ std::shared_ptr<const OpDesc> mirrored_sum(std::span<const TensorDesc> inputs, c
   }
   result->tensors.push_back({.name = "sums", .present = true, .tensor = sums, .reach = reach_of(sums)});
   result->tensors.emplace_back().name = "greatest";
-  if (greatest) {
-    result->tensors.back() = {.name = "greatest", .present = true, .tensor = *greatest, .reach = reach_of(*greatest)};
+  if (maximum) {
+    result->tensors.back() = {.name = "greatest", .present = true, .tensor = *maximum, .reach = reach_of(*maximum)};
   }
   return result;
 }

@@ -20,6 +20,6 @@ namespace anydml::test {
 
 // greatest: empty if output 1 is absent.
 [[nodiscard]] std::shared_ptr<const OpDesc> mirrored_sum(std::span<const TensorDesc> inputs, const TensorDesc& sums,
-                                                         const std::optional<TensorDesc>& greatest);
+                                                         const std::optional<TensorDesc>& maximum);
 
 }  // namespace anydml::test

@@ -291,8 +291,8 @@ class TwinGraph {
     return first;
   }
   std::size_t add_sum(const std::vector<View>& views, const TensorDesc& sums,
-                      const std::optional<TensorDesc>& greatest) {
-    return add(mirrored_sum(tensors_of(views), sums, greatest), views);
+                      const std::optional<TensorDesc>& maximum) {
+    return add(mirrored_sum(tensors_of(views), sums, maximum), views);
   }
   std::size_t add(const std::string& name, const std::vector<View>& views, const std::vector<TensorDesc>& outputs,
                   const std::string& attributes = "") {

@@ -475,11 +475,11 @@ constexpr const char* kAbout =
 int complain_of_strangers(const CLI::App& app) {
   const std::string written = app.remaining().front();
   std::string nearest;
-  std::size_t least = least_distance_of_strangers(written);
+  std::size_t lowest = max_suggestion_distance(written);
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = "--" + option->get_single_name();
-    if (const std::size_t distance = edit_distance(written, name); distance < least) {
-      least = distance;
+    if (const std::size_t distance = edit_distance(written, name); distance < lowest) {
+      lowest = distance;
       nearest = name;
     }
   }

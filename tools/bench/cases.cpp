@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kLayouts[] = {"tensor",  "scalar",      "dividend", "row",      "transposed",
                                          "stride2", "stride2_all", "rows7",    "rows1000", "dims8",
                                          "inplace", "inner",       "outer",    "whole"};
-constexpr std::int64_t kMostColumns = 4096;  // in a reduction, and in a repeated row
+constexpr std::int64_t kMaxColumns = 4096;  // in a reduction, and in a repeated row
 
 // Named sizes, by the bytes of one tensor. Three tensors of the first size about fit in the smallest L1 cache, 32 KiB,
 // and three of the second in 512 KiB. One tensor of the last size is at least as large as the last-level cache, so
@@ -154,7 +154,7 @@ bool place_sizes(Placement& p, Layout layout, std::int64_t count) {
     p.sizes = {count / row, row};
     return count >= row;
   } else if (layout == Layout::row || is_reduction(layout)) {
-    const std::int64_t columns = std::min(kMostColumns, std::int64_t{1} << ((bits + 1) / 2));
+    const std::int64_t columns = std::min(kMaxColumns, std::int64_t{1} << ((bits + 1) / 2));
     p.sizes = {count / columns, columns};
   } else if (layout == Layout::dims8) {
     if (bits < 6 + 7) {

@@ -88,10 +88,10 @@ std::vector<std::int64_t> sample_of(std::int64_t elements, std::int64_t samples)
 
 // A few outputs of a reduction: the first, the last and some in between.
 std::vector<std::int64_t> outputs_of(std::int64_t count) {
-  constexpr std::int64_t kMost = 16;
+  constexpr std::int64_t kMax = 16;
   std::vector<std::int64_t> chosen;
-  for (std::int64_t i = 0; i < std::min(kMost, count); ++i) {
-    chosen.push_back(count <= kMost ? i : i * (count - 1) / (kMost - 1));
+  for (std::int64_t i = 0; i < std::min(kMax, count); ++i) {
+    chosen.push_back(count <= kMax ? i : i * (count - 1) / (kMax - 1));
   }
   return chosen;
 }

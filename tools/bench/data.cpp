@@ -84,19 +84,19 @@ bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
 }
 
 // The range of a function's argument; false if the operand is not an argument.
-bool find_range(Operand operand, double& least, double& most) {
+bool find_range(Operand operand, double& lowest, double& most) {
   switch (operand) {
     case Operand::argument:
-      least = -4, most = 4;
+      lowest = -4, most = 4;
       return true;
     case Operand::positive:
-      least = 0.01, most = 100;
+      lowest = 0.01, most = 100;
       return true;
     case Operand::above_one:
-      least = 1, most = 100;
+      lowest = 1, most = 100;
       return true;
     case Operand::below_one:
-      least = -0.99, most = 0.99;
+      lowest = -0.99, most = 0.99;
       return true;
     default:
       return false;
@@ -109,12 +109,12 @@ std::vector<T> draw(std::size_t count, const Data& data, Operand operand, Random
   if (draw_special(values, operand, random)) {
     return values;
   }
-  double least = 0;
+  double lowest = 0;
   double most = 0;
-  if (find_range(operand, least, most)) {
+  if (find_range(operand, lowest, most)) {
     if constexpr (is_float<T>) {
       if (data.kind == Data::Kind::ordinary) {
-        std::uniform_real_distribution<double> uniform(least, most);
+        std::uniform_real_distribution<double> uniform(lowest, most);
         std::generate(values.begin(), values.end(), [&] { return from_double<T>(uniform(random)); });
         return values;
       }
@@ -149,11 +149,11 @@ std::vector<T> draw(std::size_t count, const Data& data, Operand operand, Random
   } else if (operand == Operand::dividend) {
     std::generate(values.begin(), values.end(), [&] { return static_cast<T>(random()); });
   } else {
-    constexpr std::uint64_t kMost =
+    constexpr std::uint64_t kMax =
         std::min<std::uint64_t>(1000, static_cast<std::uint64_t>(std::numeric_limits<T>::max()));
     std::generate(values.begin(), values.end(), [&] {
       const std::uint64_t bits = random();
-      const auto magnitude = static_cast<std::int64_t>(1 + (bits >> 1) % kMost);
+      const auto magnitude = static_cast<std::int64_t>(1 + (bits >> 1) % kMax);
       return static_cast<T>(std::is_signed_v<T> && (bits & 1) != 0 ? -magnitude : magnitude);
     });
   }

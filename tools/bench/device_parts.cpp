@@ -11,17 +11,17 @@ namespace anydml::bench {
 namespace {
 
 constexpr std::uint64_t kSetBytes = std::uint64_t{384} << 20;  // far beyond any device's cache
-constexpr std::uint64_t kMostSets = 64;
+constexpr std::uint64_t kMaxSets = 64;
 // The clock is coarse, and reading it takes a launch, so a sample has enough runs to last this long.
 constexpr double kSampleSeconds = 4e-3;
-constexpr std::uint64_t kMostRuns = 1000;
-constexpr int kMostRounds = 101;
+constexpr std::uint64_t kMaxRuns = 1000;
+constexpr int kMaxRounds = 101;
 constexpr std::int64_t kWindow = 1 << 16;  // consecutive elements of a checked sample
 
 }  // namespace
 
 std::uint64_t sets_for(std::uint64_t bytes_of_one) {
-  return std::clamp<std::uint64_t>(kSetBytes / bytes_of_one, 1, kMostSets);
+  return std::clamp<std::uint64_t>(kSetBytes / bytes_of_one, 1, kMaxSets);
 }
 
 const Row& row_named(const char* name) {
@@ -67,11 +67,11 @@ Samples time_long(std::size_t things, const Settings& settings, const Timer& tim
   for (std::size_t i = 0; i < things; ++i) {
     const double one = *std::ranges::min_element(first[i]);
     runs[i] =
-        static_cast<std::uint64_t>(std::clamp(std::ceil(sample_seconds / one), 1.0, static_cast<double>(kMostRuns)));
+        static_cast<std::uint64_t>(std::clamp(std::ceil(sample_seconds / one), 1.0, static_cast<double>(kMaxRuns)));
     round_seconds += one * static_cast<double>(runs[i]);
   }
   const double wanted = std::clamp(settings.min_time / round_seconds, static_cast<double>(settings.min_rounds),
-                                   static_cast<double>(kMostRounds));
+                                   static_cast<double>(kMaxRounds));
   return timer(runs, static_cast<int>(wanted));
 }
 

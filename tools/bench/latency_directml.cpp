@@ -160,7 +160,7 @@ class ThousandDispatches {
 
 template <class Body>
 Latency repeat(const char* name, const char* what, double seconds, int parts, Body body) {
-  constexpr std::size_t kLeastSamples = 50;
+  constexpr std::size_t kMinSamples = 50;
   std::vector<double> samples;
   body();
   const double begin = seconds_now();
@@ -168,7 +168,7 @@ Latency repeat(const char* name, const char* what, double seconds, int parts, Bo
     const double before = seconds_now();
     body();
     samples.push_back((seconds_now() - before) / parts);
-  } while (seconds_now() - begin < seconds || samples.size() < kLeastSamples);
+  } while (seconds_now() - begin < seconds || samples.size() < kMinSamples);
   const Timing timing = summarise(samples);
   return {name, what, timing.median * 1e9, timing.min * 1e9};
 }

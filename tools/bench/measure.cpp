@@ -227,13 +227,13 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   if (!alone && result.bytes < kTeamBytes) {
     const int runs_alone = runs_per_sample(pass_alone);
     const int runs_team = runs_per_sample(pass_by_team);
-    double least_alone = time_of(pass_alone, runs_alone);
-    double least_team = time_of(pass_by_team, runs_team);
+    double min_alone = time_of(pass_alone, runs_alone);
+    double min_team = time_of(pass_by_team, runs_team);
     for (int i = 0; i < kTries; ++i) {
-      least_alone = std::min(least_alone, time_of(pass_alone, runs_alone));
-      least_team = std::min(least_team, time_of(pass_by_team, runs_team));
+      min_alone = std::min(min_alone, time_of(pass_alone, runs_alone));
+      min_team = std::min(min_team, time_of(pass_by_team, runs_team));
     }
-    alone = least_alone < least_team;
+    alone = min_alone < min_team;
   }
   const Body& pass = alone ? pass_alone : pass_by_team;
   result.pass_threads = alone ? 1 : team_.threads();

@@ -60,7 +60,7 @@ void Team::share(std::size_t count, std::size_t unit, const std::function<void(s
   job->count = count;
   job->unit = unit;
   job->units = (count + unit - 1) / unit;
-  job->least = std::max<std::size_t>(1, job->units / (kPartsOfAll * threads()));
+  job->lowest = std::max<std::size_t>(1, job->units / (kPartsOfAll * threads()));
   job->parts = kPartsOfRest * threads();
   job->left = static_cast<std::uint32_t>(job->units);
   {
@@ -79,7 +79,7 @@ void Team::share(std::size_t count, std::size_t unit, const std::function<void(s
 void Team::take_pieces(Job& job) {
   for (std::size_t begin = job.next.load(std::memory_order_relaxed); begin < job.units;) {
     const std::size_t rest = job.units - begin;
-    const std::size_t size = std::min(rest, std::max(job.least, rest / job.parts));
+    const std::size_t size = std::min(rest, std::max(job.lowest, rest / job.parts));
     if (!job.next.compare_exchange_weak(begin, begin + size, std::memory_order_relaxed)) {
       continue;
     }

@@ -36,7 +36,7 @@ class Team {
     std::size_t count = 0;
     std::size_t unit = 1;
     std::size_t units = 0;
-    std::size_t least = 1;               // minimum units of a piece
+    std::size_t lowest = 1;              // minimum units of a piece
     std::size_t parts = 1;               // of the remaining work; a piece is one of them
     std::atomic<std::size_t> next{0};    // the first unit not yet taken
     std::atomic<std::uint32_t> left{0};  // units not yet done

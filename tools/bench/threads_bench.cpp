@@ -27,7 +27,7 @@ using Between = ThreadPool::Sequence::Between;
 struct Times {
   std::vector<std::uint64_t> all;
 
-  [[nodiscard]] double least() const { return microseconds(*std::ranges::min_element(all)); }
+  [[nodiscard]] double lowest() const { return microseconds(*std::ranges::min_element(all)); }
   [[nodiscard]] double median() {
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
     std::ranges::nth_element(all, middle);
@@ -94,7 +94,7 @@ std::uint64_t rounds_of(double nanoseconds) {
     Step::compute(&step, 0, 0);
     times.all.push_back(monotonic_nanoseconds() - begin);
   }
-  return static_cast<std::uint64_t>(kRounds * nanoseconds / (times.least() * 1000));
+  return static_cast<std::uint64_t>(kRounds * nanoseconds / (times.lowest() * 1000));
 }
 
 Times time_programs(ThreadPool& pool, Between between) {
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
       Times barriers = time_barriers(pool, between);
       Times programs = time_programs(pool, between);
       std::printf("%3u threads, workers %s  %7.2f %7.2f   %9.1f %9.1f\n", pool.threads(),
-                  between == Between::spin ? "spin " : "sleep", barriers.least(), barriers.median(), programs.least(),
+                  between == Between::spin ? "spin " : "sleep", barriers.lowest(), barriers.median(), programs.lowest(),
                   programs.median());
     }
   }

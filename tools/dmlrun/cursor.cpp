@@ -18,14 +18,14 @@ bool is_plain_name(std::string_view name) {
   });
 }
 
-constexpr std::size_t kMostOfName = 80;
+constexpr std::size_t kMaxOfName = 80;
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) { return format_text("'{}'", echo(text, kMostOfName)); }
+std::string in_quotes(std::string_view text) { return format_text("'{}'", echo(text, kMaxOfName)); }
 
 std::string path_step(std::string_view name) {
-  const std::string shown = echo(name, kMostOfName);
+  const std::string shown = echo(name, kMaxOfName);
   return is_plain_name(name) ? format_text(".{}", shown) : format_text("[\"{}\"]", shown);
 }
 
@@ -34,11 +34,11 @@ std::string suggestion(std::string_view written, std::span<const std::string_vie
     return std::ranges::mismatch(written, name).in1 - written.begin();
   };
   std::string_view best;
-  std::size_t least = least_distance_of_strangers(written);
+  std::size_t minimum = max_suggestion_distance(written);
   for (const std::string_view name : names) {
     const std::size_t distance = edit_distance(written, name);
-    if (distance < least || (distance == least && !best.empty() && begins_alike(name) > begins_alike(best))) {
-      least = distance;
+    if (distance < minimum || (distance == minimum && !best.empty() && begins_alike(name) > begins_alike(best))) {
+      minimum = distance;
       best = name;
     }
   }

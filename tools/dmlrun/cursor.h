@@ -27,10 +27,10 @@ class Problems {
   [[nodiscard]] std::span<const Problem> list() const { return list_; }
   [[nodiscard]] bool any_under(std::string_view path) const;  // at the path or within it
   // A full list collects nothing more, because a file can have millions of errors.
-  [[nodiscard]] bool full() const { return list_.size() >= kMost; }
+  [[nodiscard]] bool full() const { return list_.size() >= kMax; }
 
  private:
-  static constexpr std::size_t kMost = 100;
+  static constexpr std::size_t kMax = 100;
   std::vector<Problem> list_;
 };
 

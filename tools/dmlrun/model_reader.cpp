@@ -352,8 +352,8 @@ class ModelReader {
         command.dimensions.push_back(item.unsigned_integer().value_or(0));
         product = product ? checked_multiply_bytes(*product, command.dimensions.back()) : product;
       });
-      if (command.dimensions.size() > kMostNpyDimensions) {
-        at->fail(format_text("has {} sizes; expected {} at most", command.dimensions.size(), kMostNpyDimensions));
+      if (command.dimensions.size() > kMaxNpyDimensions) {
+        at->fail(format_text("has {} sizes; expected {} at most", command.dimensions.size(), kMaxNpyDimensions));
       } else if (resource && !command.dimensions.empty() && product != model_.resources[*resource].shown_elements()) {
         at->fail(format_text("do not describe {} elements, which {} has", model_.resources[*resource].shown_elements(),
                              in_quotes(model_.resources[*resource].name)));

@@ -19,8 +19,8 @@
 namespace anydml::dmlrun {
 namespace {
 
-constexpr std::size_t kMostRows = 40;
-constexpr std::uint64_t kMostElements = 0xffff'ffff;  // in a tensor
+constexpr std::size_t kMaxRows = 40;
+constexpr std::uint64_t kMaxElements = 0xffff'ffff;  // in a tensor
 
 struct Array {
   DataType type = DataType::unknown;
@@ -40,8 +40,8 @@ Result<Array> load_npy(const std::string& file) {
     return invalid(format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, most));
   }
   for (const std::uint64_t size : header.value().shape) {
-    if (size > kMostElements) {  // if one size is 0, the others may be anything
-      return invalid(format_text("has a size of {}; expected {} at most", size, kMostElements));
+    if (size > kMaxElements) {  // if one size is 0, the others may be anything
+      return invalid(format_text("has a size of {}; expected {} at most", size, kMaxElements));
     }
   }
   Array array{header.value().type, {}, std::vector<std::byte>(header.value().data_bytes)};
@@ -243,7 +243,7 @@ void print_results(const Operands& operands, std::span<const Operation> operatio
   }
   Table table(std::move(columns));
   const DataType type = operands.type;
-  const std::size_t shown = std::min<std::size_t>(count, kMostRows);
+  const std::size_t shown = std::min<std::size_t>(count, kMaxRows);
   for (std::size_t i = 0; i < shown; ++i) {
     std::vector<std::string> cells = {element_text(element_at(operands.a, results[0], i), type),
                                       element_text(element_at(operands.b, results[0], i), type)};

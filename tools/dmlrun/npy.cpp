@@ -165,8 +165,8 @@ class Parser {
       }
       const auto size = parse_size();
       ANYDML_TRY(size);
-      if (shape.size() == kMostNpyDimensions) {
-        return unsupported(format_text("has more than {0} dimensions; expected at most {0}", kMostNpyDimensions));
+      if (shape.size() == kMaxNpyDimensions) {
+        return unsupported(format_text("has more than {0} dimensions; expected at most {0}", kMaxNpyDimensions));
       }
       shape.push_back(size.value());
       comma = take(',');

@@ -21,7 +21,7 @@ struct NpyHeader {
   std::uint64_t data_bytes = 0;  // of all elements; 0 if a size is 0
 };
 
-inline constexpr std::size_t kMostNpyDimensions = 32;  // NumPy's own limit
+inline constexpr std::size_t kMaxNpyDimensions = 32;  // NumPy's own limit
 
 // The number of bytes at the start of a file that always contain an acceptable header.
 inline constexpr std::size_t kNpyHeaderLimit = 65536;

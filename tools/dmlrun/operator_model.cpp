@@ -22,7 +22,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-constexpr std::uint64_t kMostPrinted = 4096;  // elements of an output
+constexpr std::uint64_t kMaxPrinted = 4096;  // elements of an output
 
 struct Example {
   std::string_view name;
@@ -480,7 +480,7 @@ class Builder {
         bound += format_text("{}{}", bound.empty() ? "" : ", ", json_string(name));
         if (is_output) {
           built.results.push_back(name);
-          if (elements > kMostPrinted) {
+          if (elements > kMaxPrinted) {
             built.unprinted.push_back(name);
           } else {
             prints += format_text(",\n        {{ \"type\": \"print\", \"resource\": {} }}", json_string(name));

@@ -12,7 +12,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-constexpr std::uint32_t kMostWord = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kMaxWord = std::numeric_limits<std::uint32_t>::max();
 
 std::optional<std::uint32_t> read_word(const Cursor& at, DataType type) {
   const auto element = read_element(at, type);
@@ -66,7 +66,7 @@ TensorValue read_buffer_tensor(Members& members) {
     }
   }
   if (const auto at = members.optional("DimensionCount")) {
-    const auto count = at->unsigned_integer(kMostWord);
+    const auto count = at->unsigned_integer(kMaxWord);
     if (count && *count != tensor.sizes.size()) {
       at->fail(format_text("is {}; expected {}, the number of sizes", *count, tensor.sizes.size()));
     }
@@ -82,7 +82,7 @@ TensorValue read_buffer_tensor(Members& members) {
         implied_bytes(tensor.type, tensor.sizes, tensor.strides.empty() ? nullptr : tensor.strides.data()).value_or(0);
   }
   if (const auto at = members.optional("GuaranteedBaseOffsetAlignment")) {
-    tensor.alignment = static_cast<std::uint32_t>(at->unsigned_integer(kMostWord).value_or(0));
+    tensor.alignment = static_cast<std::uint32_t>(at->unsigned_integer(kMaxWord).value_or(0));
   }
   return tensor;
 }
@@ -272,7 +272,7 @@ FieldValue read_count(Members& members, const facts::Operator& op, std::size_t f
     length = length ? length : length_of(model.fields[i]);
   }
   if (const auto at = members.optional(op.fields[field].name)) {
-    const auto given = at->unsigned_integer(kMostWord);
+    const auto given = at->unsigned_integer(kMaxWord);
     if (given && length && *given != *length) {
       at->fail(format_text("is {}; expected {}, the number of items", *given, *length));
     }

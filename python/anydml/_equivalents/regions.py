@@ -26,11 +26,11 @@ class _Axis:
         start = low * scale
         length = high * scale - start
         most = max(1, min(g.MaximumSamplesPerOutput, _MOST))
-        least = max(1, min(g.MinimumSamplesPerOutput, most))
+        lowest = max(1, min(g.MinimumSamplesPerOutput, most))
         with torch.no_grad():
             wanted = torch.ceil(length / bins)
-            self.counts = torch.where(wanted > least, wanted.clamp(max=most), least)
-        samples = most if most <= _WITHOUT or least == most else int(self.counts.max())
+            self.counts = torch.where(wanted > lowest, wanted.clamp(max=most), lowest)
+        samples = most if most <= _WITHOUT or lowest == most else int(self.counts.max())
         spaces, offset = self.counts * bins, torch.full_like(start, g.get("OutputPixelOffset", -0.5))
         if corners:
             offset = torch.where(spaces == 1, -0.5, offset)

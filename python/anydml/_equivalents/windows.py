@@ -69,7 +69,7 @@ def _positions(g, x, sizes):
     return index.to(torch.int64).reshape(-1)
 
 
-def _greatest(g, x):
+def _max(g, x):
     positions = _positions(g, x, g.sizes[0])
     result = torch.where(positions < 0, -math.inf, x.reshape(-1).gather(0, positions.clamp(min=0)))
     return [result.reshape(g.sizes[0]), None]
@@ -117,9 +117,9 @@ TABLE = {
     "AVERAGE_POOLING_GRAD": _average_grad,
     "LP_POOLING": _lp,
     "LP_POOLING1": _lp,
-    "MAX_POOLING": _greatest,
-    "MAX_POOLING1": _greatest,
-    "MAX_POOLING2": _greatest,
+    "MAX_POOLING": _max,
+    "MAX_POOLING1": _max,
+    "MAX_POOLING2": _max,
     "MAX_POOLING_GRAD": _max_grad,
     "FOLD": _fold,
 }

@@ -63,8 +63,8 @@ def attention(node):
         seen = None
         if bias is not None:
             bias = bias.reshape((1,) * (4 - bias.ndim) + bias.shape)
-            greatest = dispatch("REDUCE", bias, Function="MAX", Axes=[3])
-            seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN", greatest, number(-np.inf, q.dtype), dtype=np.uint8)
+            highest = dispatch("REDUCE", bias, Function="MAX", Axes=[3])
+            seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN", highest, number(-np.inf, q.dtype), dtype=np.uint8)
             bias = np.broadcast_to(bias, (batch, heads, queries, keys))
         wants = (None, *(True if i < len(node.results) and node.results[i] else None for i in (1, 2)))
         result = dispatch("MULTIHEAD_ATTENTION1", q, k, v, None, None, None, None, None, bias, past_key, past_value, None,

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Convolutions, transposed convolutions, and convolutions of integers."""
-from ._rows import check_choice, check_least, dispatch, wrong
+from ._rows import check_choice, check_minimum, dispatch, wrong
 
 MOST_AXES = 3
 
 
 def _check(node):
     """Checks the attributes before anything is allocated, because sizes are computed from them."""
-    for name, least in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 0), ("group", 1),
+    for name, lowest in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 0), ("group", 1),
                         ("output_padding", 0), ("output_shape", 1)):
-        check_least(node, name, least)
+        check_minimum(node, name, lowest)
     check_choice(node, "auto_pad", ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"))
 
 

@@ -5,7 +5,7 @@ from functools import partial, reduce
 import numpy as np
 
 from .._symbols import Symbol
-from ._rows import (FLOATS, FOUR_BITS, Row, axis_of, cast, check_least, converted, dispatch, dtype_of, fill, number, plain, refuse,
+from ._rows import (FLOATS, FOUR_BITS, Row, axis_of, cast, check_minimum, converted, dispatch, dtype_of, fill, number, plain, refuse,
                     short)
 
 LAST_MOD_OF_INTEGERS = 13  # all versions of Mod accept the same types, but 10 and 13 require fmod=1 for floats
@@ -191,7 +191,7 @@ def quantize(node):
     if not precision and node.kinds[0] != node.kinds[1] == "float16":
         refuse(node, f"of {node.kinds[0]} with a scale of float16",
                "ONNX's text and its reference divide differently here, unless precision is given")
-    check_least(node, "block_size", 0)
+    check_minimum(node, "block_size", 0)
     kind, dtype = node.results[0], dtype_of(node.results[0])
 
     def bounded(codes):
@@ -232,7 +232,7 @@ def quantized_kind(attributes, kinds):
 
 
 def dequantize(node):
-    check_least(node, "block_size", 0)
+    check_minimum(node, "block_size", 0)
     given, result = dtype_of(node.kinds[1]), dtype_of(node.results[0])
     multiply_in = max(given, result, key=lambda dtype: dtype.itemsize)
 

@@ -2,7 +2,7 @@
 """Nodes whose indices come from data: gathers, scatters, OneHot, NonZero and Compress."""
 import numpy as np
 
-from ._rows import FEW, MOST_DIMENSIONS, axis_of, cast, check_least, dispatch, refuse
+from ._rows import FEW, MOST_DIMENSIONS, axis_of, cast, check_minimum, dispatch, refuse
 
 
 def _lead(array, dimensions):
@@ -88,7 +88,7 @@ def check_coordinates(x, indices, batch):
 
 
 def gather_nd(node):
-    check_least(node, "batch_dims", 0)
+    check_minimum(node, "batch_dims", 0)
     batch = node.attributes.get("batch_dims") or 0
 
     def compute(x, indices):

@@ -148,7 +148,7 @@ def _non_max_suppression(node):
     centred = node.attributes["center_point_box"]
     check_choice(node, "center_point_box", (0, 1))
 
-    def compute(boxes, scores, most=None, overlap=None, least=None):
+    def compute(boxes, scores, most=None, overlap=None, lowest=None):
         most = 0 if most is None else int(most.reshape(()).item())
         overlap = 0.0 if overlap is None else float(overlap.reshape(()).item())
         found = []
@@ -157,7 +157,7 @@ def _non_max_suppression(node):
             areas = np.prod(high - low, 1)
             for kind, row in enumerate(scores[image]):
                 order = np.argsort(-row, kind="stable")
-                order = order if least is None else order[row[order] > least.reshape(()).item()]
+                order = order if lowest is None else order[row[order] > lowest.reshape(()).item()]
                 kept = 0
                 while len(order) and kept < most:
                     best, order = order[0], order[1:]

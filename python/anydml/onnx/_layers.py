@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from ._rows import Row, axes_of, cast, check_choice, check_least, dispatch, number, refuse, sizes_of, wrong
+from ._rows import Row, axes_of, cast, check_choice, check_minimum, dispatch, number, refuse, sizes_of, wrong
 
 add, subtract, multiply, divide = (partial(dispatch, f"ELEMENT_WISE_{name}")
                                    for name in ("ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"))
@@ -104,8 +104,8 @@ def _check_pool(node):
     """Checks the attributes before anything is allocated, because sizes are computed from them."""
     if node.attributes["kernel_shape"] is None:
         wrong(node, "kernel_shape", "the window's sizes")
-    for name, least in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 0)):
-        check_least(node, name, least)
+    for name, lowest in (("kernel_shape", 1), ("strides", 1), ("dilations", 1), ("pads", 0)):
+        check_minimum(node, name, lowest)
     check_choice(node, "auto_pad", ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"))
     for name in ("ceil_mode", "count_include_pad", "storage_order"):
         check_choice(node, name, (0, 1))

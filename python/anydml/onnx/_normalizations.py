@@ -6,7 +6,7 @@ import numpy as np
 
 from ._functions import ROUNDED
 from ._layers import add, divide, multiply, reduce, subtract
-from ._rows import axes_of, axis_of, cast, check_least, dispatch, number, refuse
+from ._rows import axes_of, axis_of, cast, check_minimum, dispatch, number, refuse
 
 
 # The smallest number above 0: Lp normalization divides by it if the norm is 0.
@@ -136,7 +136,7 @@ def lp_normalization(node):
 
 
 def local_response_normalization(node):
-    check_least(node, "size", 1)
+    check_minimum(node, "size", 1)
     options = node.attributes
 
     def compute(x):
@@ -209,7 +209,7 @@ def group_normalization(node):
 
 def group_checks(node):
     """The checks of GroupNormalization, whose definition accepts any number of groups that divides the elements."""
-    check_least(node, "num_groups", 1)
+    check_minimum(node, "num_groups", 1)
     groups = node.attributes["num_groups"]
 
     def check(x, *_):

@@ -54,12 +54,12 @@ def _of_nothing(function, dtype):
         if dtype.kind != "f" and function == "AVERAGE":
             raise ValueError("the mean of no integers is undefined")
         return EMPTY[function]
-    least = function == "MAX"
+    lowest = function == "MAX"
     if dtype.kind == "b":
-        return not least
+        return not lowest
     if dtype.kind == "f":
-        return -math.inf if least else math.inf
-    return int(np.iinfo(dtype).min if least else np.iinfo(dtype).max)
+        return -math.inf if lowest else math.inf
+    return int(np.iinfo(dtype).min if lowest else np.iinfo(dtype).max)
 
 
 def extreme_index(name):

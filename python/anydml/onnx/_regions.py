@@ -2,7 +2,7 @@
 """Regions of interest: RoiAlign and MaxRoiPool."""
 import numpy as np
 
-from ._rows import check_choice, check_least, dispatch, number, refuse
+from ._rows import check_choice, check_minimum, dispatch, number, refuse
 
 _ANY_NUMBER = 2**32 - 1  # no limit on the samples
 
@@ -26,8 +26,8 @@ def roi_align(node):
     options = node.attributes
     check_choice(node, "mode", ("avg", "max"))
     check_choice(node, "coordinate_transformation_mode", ("half_pixel", "output_half_pixel"))
-    for attribute, least in (("sampling_ratio", 0), ("output_height", 1), ("output_width", 1)):
-        check_least(node, attribute, least)
+    for attribute, lowest in (("sampling_ratio", 0), ("output_height", 1), ("output_width", 1)):
+        check_minimum(node, attribute, lowest)
     if options["mode"] == "max":
         refuse(node, "with mode 'max'", "ONNX returns the largest weighted element, but DirectML the largest sample")
     half = options.get("coordinate_transformation_mode") == "half_pixel"
@@ -49,7 +49,7 @@ def roi_align(node):
 
 
 def max_roi_pool(node):
-    check_least(node, "pooled_shape", 1)
+    check_minimum(node, "pooled_shape", 1)
 
     def compute(x, rois):
         _check_shapes(x, rois, 5)

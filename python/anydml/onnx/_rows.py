@@ -57,12 +57,12 @@ def wrong(node, attribute, expected):
     raise ValueError(f"{node.label}: {attribute} is {value!r}; expected {expected}")
 
 
-def check_least(node, attribute, least):
+def check_minimum(node, attribute, lowest):
     """Checks that a number, or each number of a list, is not too small. An absent attribute is valid."""
     value = node.attributes.get(attribute)
     values = value if isinstance(value, (tuple, list)) else [] if value is None else [value]
-    if any(one < least for one in values):
-        wrong(node, attribute, f"{'numbers' if values is value else 'a number'} of {least} or more")
+    if any(one < lowest for one in values):
+        wrong(node, attribute, f"{'numbers' if values is value else 'a number'} of {lowest} or more")
 
 
 def check_choice(node, attribute, choices):

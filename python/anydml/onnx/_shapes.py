@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ._rows import (axes_of, axis_of, cast, check_choice, check_least, dispatch, dtype_of, fill, listed, number, plain,
+from ._rows import (axes_of, axis_of, cast, check_choice, check_minimum, dispatch, dtype_of, fill, listed, number, plain,
                     refuse, sequence, sizes_of, wrong)
 
 
@@ -118,8 +118,8 @@ def sliced(node):
             raise ValueError(f"steps is {list(steps)}; expected no step of 0")
         where = [slice(None)] * x.ndim
         for start, end, axis, step in zip(starts, ends, axes, steps):
-            least = -x.shape[axis] - 1  # below this, a slice with a negative step has no end
-            where[axis] = slice(start, end if step > 0 or end >= least else None, step)
+            lowest = -x.shape[axis] - 1  # below this, a slice with a negative step has no end
+            where[axis] = slice(start, end if step > 0 or end >= lowest else None, step)
         return x[tuple(where)]
 
     return compute
@@ -129,7 +129,7 @@ def split(node):
     count = len(node.results)
     if node.attributes.get("num_outputs") not in (None, count):
         wrong(node, "num_outputs", f"{count}, the number of the node's outputs")
-    check_least(node, "split", 0)
+    check_minimum(node, "split", 0)
 
     def compute(x, sizes=None):
         axis = axis_of(node.attributes["axis"] or 0, x.ndim)
@@ -251,9 +251,9 @@ def reverse_sequence(node):
 
 
 def col2im(node):
-    check_least(node, "dilations", 1)
-    check_least(node, "strides", 1)
-    check_least(node, "pads", 0)
+    check_minimum(node, "dilations", 1)
+    check_minimum(node, "strides", 1)
+    check_minimum(node, "pads", 0)
 
     def compute(x, image, block):
         image, block = sizes_of(image, "image_shape"), sizes_of(block, "block_shape")
@@ -275,7 +275,7 @@ def col2im(node):
 
 
 def _block(node):
-    check_least(node, "blocksize", 1)
+    check_minimum(node, "blocksize", 1)
     check_choice(node, "mode", ("DCR", "CRD"))
     order = {"DCR": "DEPTH_COLUMN_ROW", "CRD": "COLUMN_ROW_DEPTH"}[node.attributes.get("mode", "DCR")]
     return node.attributes["blocksize"], order

@@ -10,12 +10,12 @@ namespace {
 
 // Powers of two, so that programs of similar sizes share a set. Untouched pages cost nothing.
 std::size_t block_bytes(std::size_t bytes) {
-  constexpr std::size_t kLeast = 4096;
-  constexpr std::size_t kMost = std::size_t{1} << 46;
-  if (bytes > kMost) {
+  constexpr std::size_t kMin = 4096;
+  constexpr std::size_t kMax = std::size_t{1} << 46;
+  if (bytes > kMax) {
     throw std::bad_alloc();
   }
-  return std::bit_ceil(std::max(bytes, kLeast));
+  return std::bit_ceil(std::max(bytes, kMin));
 }
 
 }  // namespace

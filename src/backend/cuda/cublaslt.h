@@ -27,9 +27,9 @@ inline constexpr int kBlasTransB = 4;
 inline constexpr int kBlasBatchCount = 5;   // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, an int32_t
 inline constexpr int kBlasBatchStride = 6;  // CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, an int64_t
 
-inline constexpr int kBlasMostWorkspace = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, a uint64_t
-inline constexpr int kBlasReductions = 3;     // CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, a uint32_t
-inline constexpr int kBlasAlignments = 5;     // CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, a uint32_t; B, C, D follow
+inline constexpr int kBlasMaxWorkspace = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, a uint64_t
+inline constexpr int kBlasReductions = 3;    // CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, a uint32_t
+inline constexpr int kBlasAlignments = 5;    // CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, a uint32_t; B, C, D follow
 inline constexpr std::uint32_t kBlasInFloat = 2;  // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
 
 struct BlasAlgorithm {  // cublasLtMatmulAlgo_t

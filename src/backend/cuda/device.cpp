@@ -14,8 +14,8 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::uint32_t kLeastForHalfProducts = 70;  // the first GPUs with tensor cores
-constexpr std::uint32_t kLeastJoined = 1 << 15;      // elements; fewer are not worth a kernel of their own
+constexpr std::uint32_t kMinForHalfProducts = 70;  // the first GPUs with tensor cores
+constexpr std::uint32_t kMinJoined = 1 << 15;      // elements; fewer are not worth a kernel of their own
 
 // Texts that live as long as the process, one for each kind of error.
 const char* text_of(cudaError_t error) noexcept {
@@ -114,8 +114,8 @@ const char* why_no_device() {
   static_cast<void>(cudaGetLastError());
   int driver = 0;
   static_cast<void>(cudaDriverGetVersion(&driver));
-  constexpr int kLeastDriver = 12010;  // the first whose kernels accept more than 4 KiB of parameters
-  if (error == cudaSuccess && driver < kLeastDriver) {
+  constexpr int kMinDriver = 12010;  // the first whose kernels accept more than 4 KiB of parameters
+  if (error == cudaSuccess && driver < kMinDriver) {
     return "the NVIDIA driver supports only CUDA versions before 12.1; expected a newer driver";
   }
   if (error == cudaSuccess) {
@@ -161,9 +161,9 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   info.traits.threads = opened->machine.multiprocessors;
   info.traits.joined_families = joined_families();
   // The library, which is large, is loaded when a plan first contains such a product.
-  info.traits.half_products = opened->machine.compute_capability >= kLeastForHalfProducts;
+  info.traits.half_products = opened->machine.compute_capability >= kMinForHalfProducts;
   try {
-    info.traits.joins_from = compiles_while_running(opened->machine) ? kLeastJoined : 0;
+    info.traits.joins_from = compiles_while_running(opened->machine) ? kMinJoined : 0;
   } catch (...) {
     return kOutOfMemory;
   }

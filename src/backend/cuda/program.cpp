@@ -11,8 +11,8 @@ namespace anydml::cuda {
 namespace {
 
 // The number of launches for which a program is recorded. More would need too much of the GPU's memory.
-constexpr std::uint64_t kFewestRecorded = 4;
-constexpr std::uint64_t kMostRecorded = 4096;
+constexpr std::uint64_t kMinRecorded = 4;
+constexpr std::uint64_t kMaxRecorded = 4096;
 constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backend does not have";
 
 // Places one unit of work: a main step with its prologue and its epilogue. Returns null, or the reason that it cannot
@@ -70,7 +70,7 @@ void count_launches(BackendProgram& program) {
     }
   }
   program.slots = std::max<std::size_t>(program.slots, program.temporary_bytes != 0 ? program.temporary_slot + 1 : 0);
-  if (launches >= kFewestRecorded && launches <= kMostRecorded) {
+  if (launches >= kMinRecorded && launches <= kMaxRecorded) {
     program.recordings = std::make_unique<Recordings>();
   }
 }

@@ -29,8 +29,8 @@ Recordings::Advice Recordings::advise(const std::uint64_t* addresses, std::size_
     }
   }
   try {
-    if (entries_.size() < kMostEntries) {
-      entries_.reserve(kMostEntries);
+    if (entries_.size() < kMaxEntries) {
+      entries_.reserve(kMaxEntries);
       found_ = entries_.size();
       entries_.emplace_back();
     } else {

@@ -42,7 +42,7 @@ class Recordings {
     cudaGraphExec_t graph = nullptr;
     std::uint64_t used = 0;  // when the entry was last used
   };
-  static constexpr std::size_t kMostEntries = 4;  // programs often alternate between two or three sets of buffers
+  static constexpr std::size_t kMaxEntries = 4;  // programs often alternate between two or three sets of buffers
 
   std::mutex mutex_;
   std::vector<Entry> entries_;

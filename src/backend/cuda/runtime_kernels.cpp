@@ -19,7 +19,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::size_t kMostKept = 256;  // kernels that no program uses, tens of kilobytes each
+constexpr std::size_t kMaxKept = 256;  // kernels that no program uses, tens of kilobytes each
 
 // Functions of the driver, under its own names. A library's kernels are loaded for each context when it first launches
 // them.
@@ -31,7 +31,7 @@ struct Driver {
                 void** parameters, void** extra) = nullptr;
   int (*set_attribute)(int attribute, int value, void* kernel, int device) = nullptr;
 };
-constexpr int kMostDynamicShared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+constexpr int kMaxDynamicShared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 const Driver* find_driver() {
   static const Driver driver = [] {
@@ -73,7 +73,7 @@ class LoadedKernels final : public RuntimeKernels {
   // Each device has its own limit for each kernel.
   [[nodiscard]] bool allow_shared(std::uint32_t bytes, int device) const {
     return std::ranges::all_of(kernels_, [&](void* kernel) {
-      return driver_.set_attribute(kMostDynamicShared, static_cast<int>(bytes), kernel, device) == 0;
+      return driver_.set_attribute(kMaxDynamicShared, static_cast<int>(bytes), kernel, device) == 0;
     });
   }
 
@@ -212,7 +212,7 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
   const std::string key = key_of(source, architecture);
   // Never destroyed: when the process ends, the driver may already be gone, and threads may still launch.
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new Kept<const LoadedKernels>(kMostKept);  // null: it cannot be compiled
+  static auto& known = *new Kept<const LoadedKernels>(kMaxKept);  // null: it cannot be compiled
   const std::scoped_lock lock(mutex);
   std::shared_ptr<const LoadedKernels> kernels;
   if (const auto* const found = known.find(key); found != nullptr) {

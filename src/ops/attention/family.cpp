@@ -46,7 +46,7 @@ constexpr facts::Operator kPackValues = internal_operator("ATTENTION_PACK_VALUES
 // For this few queries, packing keys and values takes longer than multiplying.
 constexpr std::int64_t kFewQueries = 4;
 // The product path limits the scores in memory to this many bytes, unless a single query needs more.
-constexpr std::int64_t kMostScoreBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kMaxScoreBytes = std::int64_t{256} << 20;
 
 // The parameters that internal operators inherit from the whole operator, without tensor strides.
 AttentionStep parameters_of(const OpDesc& internal) {
@@ -389,7 +389,7 @@ class Composition {
     list_.see(k, grouped(list_.tensor(k), step_.group, true));
     list_.see(v, grouped(list_.tensor(v), step_.group, true));
     const std::int64_t bytes_of_query = sizes_.batches * sizes_.heads * sizes_.keys * 4;
-    const std::int64_t most = std::max<std::int64_t>(1, kMostScoreBytes / std::max<std::int64_t>(1, bytes_of_query));
+    const std::int64_t most = std::max<std::int64_t>(1, kMaxScoreBytes / std::max<std::int64_t>(1, bytes_of_query));
     if (most >= sizes_.queries) {
       const std::uint32_t value =
           add_queries(q, k, v, 0, sizes_.queries, heads_of_tokens(desc_.output().tensor, sizes_.heads));

@@ -149,7 +149,7 @@ constexpr bool keeps_promises(const Entry& entry, const facts::Operator& op) {
     return (support.types & ~entry.types[position_of(op, support.field)]) == 0;
   });
   return has_types && wants_same_sizes(op) && inputs == entry.inputs && outputs == 1 &&
-         attributes <= static_cast<std::ptrdiff_t>(Attributes::kMost);
+         attributes <= static_cast<std::ptrdiff_t>(Attributes::kMax);
 }
 #define ANYDML_INTERNAL_ENTRY(op, Definition)
 #define ANYDML_INTERNAL_TYPED_ENTRY(op, Definition)

@@ -223,18 +223,18 @@ void lower_gradient(const OpDesc& desc, std::span<const PlacedTensor> tensors, P
   const PlacedTensor& input = tensors[0];
   const PlacedTensor& gradient = tensors[1];
   const PlacedTensor& output = tensors[2];
-  TensorDesc greatest = gradient.tensor;
+  TensorDesc maximum = gradient.tensor;
   TensorDesc indices = gradient.tensor;
   indices.type = element_count(input.tensor) > 0xffffffff ? DataType::UINT64 : DataType::UINT32;
-  static_cast<void>(set_packed_strides(greatest) && set_packed_strides(indices));  // no larger than an existing tensor
+  static_cast<void>(set_packed_strides(maximum) && set_packed_strides(indices));  // no larger than an existing tensor
   const auto add_tensor = [&plan](const TensorDesc& tensor) {
     const auto bytes = static_cast<std::uint64_t>(element_count(tensor)) * element_size(tensor.type);
     return Operand{.slot = plan.temporary_slot(), .type = tensor.type, .offset = plan.take_temporary(bytes)};
   };
   const Operand found = add_tensor(indices);
   if (element_count(indices) != 0) {
-    const PoolStep step = make_step(desc, input.tensor, greatest, &indices);
-    const Operand operands[] = {input.operand(), add_tensor(greatest), found};
+    const PoolStep step = make_step(desc, input.tensor, maximum, &indices);
+    const Operand operands[] = {input.operand(), add_tensor(maximum), found};
     plan.add(static_cast<std::uint32_t>(FamilyId::pool), operands, std::as_bytes(std::span(&step, 1)));
   }
   PoolStep step = make_step(desc, output.tensor, gradient.tensor, &indices);

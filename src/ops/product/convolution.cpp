@@ -98,10 +98,10 @@ namespace {
 
 // If this fits, so does every number that kernels compute along a dimension.
 bool fits(const WindowAxis& axis) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 8;
   const auto outputs = checked_multiply(std::max(axis.output, axis.input), axis.stride);
   const auto taps = checked_multiply(axis.taps, axis.dilation);
-  return outputs && taps && *outputs < kMost && *taps < kMost && axis.input < kMost && axis.output < kMost;
+  return outputs && taps && *outputs < kMax && *taps < kMax && axis.input < kMax && axis.output < kMax;
 }
 
 Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
@@ -116,13 +116,13 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   const std::int64_t extent = (axis.taps - 1) * axis.dilation + 1;
   const std::int64_t paddings = axis.padding + number_at(desc, "EndPadding", i);
   const std::int64_t more = number_at(desc, "OutputPadding", i);
-  std::int64_t least = 0;
+  std::int64_t minimum = 0;
   std::int64_t most = 0;
   if (is_backward(desc)) {
     // A forward convolution of any of these sizes has the input's size as its result.
-    least = (axis.input - 1) * axis.stride + extent - paddings;
-    most = least + std::max(more, axis.stride - 1);
-    least = std::max<std::int64_t>(0, least);
+    minimum = (axis.input - 1) * axis.stride + extent - paddings;
+    most = minimum + std::max(more, axis.stride - 1);
+    minimum = std::max<std::int64_t>(0, minimum);
   } else {
     const std::int64_t free = axis.input + paddings - extent;
     if (free < 0) {
@@ -131,14 +131,14 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
                                  "filter",
                                  dimension, axis.input, axis.input + paddings, extent));
     }
-    least = free / axis.stride + 1;
-    most = least + more;
+    minimum = free / axis.stride + 1;
+    most = minimum + more;
   }
-  if (axis.output < least || axis.output > most) {
+  if (axis.output < minimum || axis.output > most) {
     return invalid(size_name(desc.output()),
-                   least >= most
-                       ? format_text("Sizes[{}] is {}; expected {}", dimension, axis.output, std::max(most, least))
-                       : format_text("Sizes[{}] is {}; expected {} to {}", dimension, axis.output, least, most));
+                   minimum >= most
+                       ? format_text("Sizes[{}] is {}; expected {}", dimension, axis.output, std::max(most, minimum))
+                       : format_text("Sizes[{}] is {}; expected {} to {}", dimension, axis.output, minimum, most));
   }
   return {};
 }

@@ -52,9 +52,9 @@ struct MatrixLines {
 
 [[nodiscard]] constexpr bool fits_half_product(const ProductStep& step, bool has_c) {
   constexpr std::int64_t kHalfBytes = sizeof(f16);
-  constexpr std::int64_t kMostBatches = 0x7fffffff;
+  constexpr std::int64_t kMaxBatches = 0x7fffffff;
   const bool has_batches = step.batch_rank != 0;
-  return step.rows > 0 && step.columns > 0 && step.depth > 0 && step.batches > 0 && step.batches <= kMostBatches &&
+  return step.rows > 0 && step.columns > 0 && step.depth > 0 && step.batches > 0 && step.batches <= kMaxBatches &&
          step.batch_rank <= 1 && lines_of(step.a, step.rows, step.depth, kHalfBytes).has_value() &&
          lines_of(step.b, step.depth, step.columns, kHalfBytes).has_value() &&
          (!has_batches || (step.a.batch[0] >= 0 && step.b.batch[0] >= 0)) && has_rows_of_output(step, step.output) &&

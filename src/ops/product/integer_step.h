@@ -38,7 +38,7 @@ inline constexpr std::size_t kIntegerOperands = 10;
 inline constexpr std::int64_t kDepthUnit = 8;
 inline constexpr std::int64_t kFilterBlock = 512;  // a multiple of kDepthUnit
 inline constexpr std::int64_t kFilterRowUnit = 4;  // a multiple of every kernel's row_unit
-inline constexpr std::int64_t kMostLines = 2;
+inline constexpr std::int64_t kMaxLines = 2;
 
 // The strides in bytes of a zero point or a scale: 0 if it is the same for all rows, or for all columns.
 struct SideStrides {

@@ -99,14 +99,14 @@ Status check(const OpDesc& desc) {
     }
   }
   // A time step is one phase of a step of a plan, or two.
-  constexpr std::int64_t kMostSteps = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMaxSteps = std::numeric_limits<std::int32_t>::max();
   const std::int64_t steps = desc.tensors[kX].tensor.sizes[1];
   const std::int64_t units = desc.tensors[kR].tensor.sizes[3];
-  if (steps >= kMostSteps) {
-    return invalid(desc, desc.tensors[kX], format_text("has {} time steps; expected fewer than {}", steps, kMostSteps));
+  if (steps >= kMaxSteps) {
+    return invalid(desc, desc.tensors[kX], format_text("has {} time steps; expected fewer than {}", steps, kMaxSteps));
   }
-  if (units >= kMostSteps) {
-    return invalid(desc, desc.tensors[kR], format_text("has {} units; expected fewer than {}", units, kMostSteps));
+  if (units >= kMaxSteps) {
+    return invalid(desc, desc.tensors[kR], format_text("has {} units; expected fewer than {}", units, kMaxSteps));
   }
   const schema::Argument* const activations = find_argument(desc, "ActivationDescs");
   for (std::size_t i = 0; activations != nullptr && i < activations->operators.size(); ++i) {

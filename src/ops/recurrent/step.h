@@ -26,9 +26,9 @@ inline constexpr std::uint32_t kLstmCell = 3;
 inline constexpr std::uint32_t kGruUpdate = 0;
 inline constexpr std::uint32_t kGruReset = 1;
 inline constexpr std::uint32_t kGruHidden = 2;
-inline constexpr std::uint32_t kMostGates = 4;
-inline constexpr std::uint32_t kMostActivations = 3;
-inline constexpr std::uint32_t kMostDirections = 2;
+inline constexpr std::uint32_t kMaxGates = 4;
+inline constexpr std::uint32_t kMaxActivations = 3;
+inline constexpr std::uint32_t kMaxDirections = 2;
 
 // The operands of the step that runs the time steps. The product of the inputs has the sizes {directions, steps, rows,
 // gates * units} and is packed.
@@ -68,7 +68,7 @@ struct RecurrentStep {
   std::uint32_t couples;              // LSTM: the forget gate is 1 minus the input gate
   std::uint32_t linear_before_reset;  // GRU
   std::uint32_t unused;
-  RecurrentActivation activations[kMostDirections][kMostActivations];
+  RecurrentActivation activations[kMaxDirections][kMaxActivations];
   std::int64_t steps;
   std::int64_t rows;  // batch size
   std::int64_t units;

@@ -172,11 +172,11 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 // read every operand of the joined step in short pieces, and so would threads that share rows of many columns. That
 // takes longer than writing the elements and reading them again, unless everything is small.
 bool takes_computed(const ReduceStep& step) {
-  constexpr std::int64_t kSmall = 1 << 16;        // in elements
-  constexpr std::int64_t kShortRun = 64;          // elements between two jumps
-  constexpr std::int64_t kLongRun = 1 << 14;      // worth a jump
-  constexpr std::int64_t kMostColumns = 1 << 11;  // longest row that one thread processes
-  constexpr std::int64_t kEnoughUnits = 16;       // blocks of those rows, for threads to share
+  constexpr std::int64_t kSmall = 1 << 16;       // in elements
+  constexpr std::int64_t kShortRun = 64;         // elements between two jumps
+  constexpr std::int64_t kLongRun = 1 << 14;     // worth a jump
+  constexpr std::int64_t kMaxColumns = 1 << 11;  // longest row that one thread processes
+  constexpr std::int64_t kEnoughUnits = 16;      // blocks of those rows, for threads to share
   const bool is_small = step.outputs * step.count <= kSmall;
   const std::int64_t columns = step.has_lanes != 0 ? 1 : step.kept[step.kept_rank - 1].size;
   const std::int64_t run = step.reduced[step.reduced_rank - 1].size * columns;
@@ -188,7 +188,7 @@ bool takes_computed(const ReduceStep& step) {
   }
   const bool has_whole_rows =  // not if the output's layout differs from the input's
       step.reduced[step.reduced_rank - 1].input == columns * static_cast<std::int64_t>(element_size(step.input_type));
-  return has_whole_rows && columns <= kMostColumns &&
+  return has_whole_rows && columns <= kMaxColumns &&
          (is_small || step.outputs / columns * step.blocks() >= kEnoughUnits);
 }
 
@@ -233,10 +233,10 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits&, const K
   std::uint32_t elements = 0;  // the input
   std::uint32_t shift = 0;
   if (function == "LOG_SUM_EXP") {
-    constexpr f64 kMost = std::numeric_limits<f32>::max();
-    shift = list.add("ELEMENT_WISE_CLIP", {widened(reduce(elements, "MAX", whole.type), reduced)}, DataType::FLOAT32,
-                     reduced,
-                     {{.field = "Min", .numbers = {Scalar(-kMost)}}, {.field = "Max", .numbers = {Scalar(kMost)}}});
+    constexpr f64 kMax = std::numeric_limits<f32>::max();
+    shift =
+        list.add("ELEMENT_WISE_CLIP", {widened(reduce(elements, "MAX", whole.type), reduced)}, DataType::FLOAT32,
+                 reduced, {{.field = "Min", .numbers = {Scalar(-kMax)}}, {.field = "Max", .numbers = {Scalar(kMax)}}});
     elements = list.add("ELEMENT_WISE_SUBTRACT", {widened(elements, whole), shift}, DataType::FLOAT32, whole);
     elements = list.add("ELEMENT_WISE_EXP", {elements}, DataType::FLOAT32, whole);
   } else {

@@ -33,7 +33,7 @@ constexpr RegionsEntry kEntries[] = {
 constexpr TypeSet kFloats = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
 constexpr TypeSet kIndices =
     type_bit(DataType::UINT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT32) | type_bit(DataType::INT64);
-constexpr u32 kMostLeastSamples = 1024;  // per bin along an axis, a million in total
+constexpr u32 kMaxLeastSamples = 1024;  // per bin along an axis, a million in total
 
 // The positions of an operator's tensors, or -1 for missing ones.
 struct Tensors {
@@ -77,15 +77,15 @@ f32 real_of(const OpDesc& desc, std::string_view field, f32 otherwise = 0.0F) {
 Status check_ranks(const OpDesc& desc, const Tensors& at) {
   // The rules allow as many leading dimensions as DirectML does.
   const std::uint32_t most_of_boxes = kind_of(desc) == EntryKind::pooling ? 4U : kMaxRank;
-  for (const auto& [position, least, most] :
+  for (const auto& [position, minimum, most] :
        {std::tuple{at.image, 4U, 4U}, std::tuple{at.bins, 4U, 4U}, std::tuple{at.image_gradient, 4U, 4U},
         std::tuple{at.boxes, 2U, most_of_boxes}, std::tuple{at.indices, 1U, kMaxRank}}) {
     const OpTensor* const tensor = find_tensor(desc, position);
-    if (tensor != nullptr && (tensor->tensor.rank < least || tensor->tensor.rank > most)) {
+    if (tensor != nullptr && (tensor->tensor.rank < minimum || tensor->tensor.rank > most)) {
       return invalid(desc, *tensor,
-                     least == most
-                         ? format_text("has {} dimensions; expected {}", tensor->tensor.rank, least)
-                         : format_text("has {} dimensions; expected {} to {}", tensor->tensor.rank, least, most));
+                     minimum == most
+                         ? format_text("has {} dimensions; expected {}", tensor->tensor.rank, minimum)
+                         : format_text("has {} dimensions; expected {} to {}", tensor->tensor.rank, minimum, most));
     }
   }
   return {};
@@ -98,11 +98,11 @@ Status check_numbers(const OpDesc& desc) {
       return invalid({desc.op->name, field}, format_text("is {}; expected a finite number", number));
     }
   }
-  const u32 least = std::min(number_of(desc, "MinimumSamplesPerOutput").as<u32>(),
-                             number_of(desc, "MaximumSamplesPerOutput").as<u32>());
-  if (least > kMostLeastSamples) {
+  const u32 minimum = std::min(number_of(desc, "MinimumSamplesPerOutput").as<u32>(),
+                               number_of(desc, "MaximumSamplesPerOutput").as<u32>());
+  if (minimum > kMaxLeastSamples) {
     return invalid({desc.op->name, "MinimumSamplesPerOutput"},
-                   format_text("is {}; expected at most {}", least, kMostLeastSamples));
+                   format_text("is {}; expected at most {}", minimum, kMaxLeastSamples));
   }
   return {};
 }
@@ -157,7 +157,7 @@ RegionStep make_step(const OpDesc& desc, const Tensors& at) {
     axis.scale = real_of(desc, i == 0 ? "SpatialScaleY" : "SpatialScaleX", real_of(desc, "SpatialScale"));
     axis.input_offset = real_of(desc, "InputPixelOffset", 0.5F);
     axis.output_offset = real_of(desc, "OutputPixelOffset", -0.5F);
-    axis.least = number_of(desc, "MinimumSamplesPerOutput").as<u32>();
+    axis.minimum = number_of(desc, "MinimumSamplesPerOutput").as<u32>();
     axis.most = number_of(desc, "MaximumSamplesPerOutput").as<u32>();
     axis.to_corners = number_of(desc, "AlignRegionsToCorners").as<u32>() != 0 ? 1 : 0;
     axis.nearest = number_of(desc, "InterpolationMode").as<u32>() == 0 ? 1 : 0;

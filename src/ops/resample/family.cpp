@@ -28,7 +28,7 @@ constexpr std::string_view kNames[] = {
 constexpr TypeSet kMeanTypes =
     type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::INT8) | type_bit(DataType::UINT8);
 constexpr TypeSet kGradientTypes = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
-constexpr i64 kMostTaps = i64{1} << 26;  // maximum for a stretched dimension, whose weights kernels store
+constexpr i64 kMaxTaps = i64{1} << 26;  // maximum for a stretched dimension, whose weights kernels store
 constexpr f32 kCentre = 0.5F;
 
 std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
@@ -163,11 +163,11 @@ Status check(const OpDesc& desc) {
   for (std::uint32_t i = 0; !desc.empty && i < input.tensor.rank; ++i) {
     const ResampleDimension dimension = dimension_of(desc, i);
     if (dimension.kind == ResampleKind::stretched &&
-        most_stretched_taps(dimension) > kMostTaps / dimension.output_size) {
+        most_stretched_taps(dimension) > kMaxTaps / dimension.output_size) {
       return invalid({desc.op->name, "Scales"},
                      format_text("Scales[{}] is {}; expected at most {} taps for {} outputs of {} inputs each, unless "
                                  "Antialiased is 0",
-                                 i, dimension.scale, kMostTaps, dimension.output_size, most_stretched_taps(dimension)));
+                                 i, dimension.scale, kMaxTaps, dimension.output_size, most_stretched_taps(dimension)));
     }
   }
   return {};

@@ -34,8 +34,8 @@ struct Cast {
 
  private:
   // Constants, not calls: CUDA device code may not call numeric_limits.
-  static constexpr To kLeast = std::numeric_limits<To>::min();
-  static constexpr To kMost = std::numeric_limits<To>::max();
+  static constexpr To kMin = std::numeric_limits<To>::min();
+  static constexpr To kMax = std::numeric_limits<To>::max();
   static constexpr int kDigits = std::numeric_limits<To>::digits;
 
   ANYDML_HOST_DEVICE static constexpr To float_to_integer(Input x) {
@@ -46,14 +46,14 @@ struct Cast {
     using Bits = float_bits_t<Wide>;
     constexpr Bits kLimitBits = static_cast<Bits>(FloatParts<Wide>::kBias + kDigits) << FloatParts<Wide>::kFractionBits;
     constexpr Wide kLimit = from_bits<Wide>(kLimitBits);
-    constexpr Wide kBelowLimit = kDigits > kPrecision ? from_bits<Wide>(kLimitBits - 1) : static_cast<Wide>(kMost);
-    constexpr Wide kLowest = static_cast<Wide>(kLeast);
+    constexpr Wide kBelowLimit = kDigits > kPrecision ? from_bits<Wide>(kLimitBits - 1) : static_cast<Wide>(kMax);
+    constexpr Wide kLowest = static_cast<Wide>(kMin);
     const Wide value = select(x == x, static_cast<Wide>(x), Wide{0});
     const Wide below = select(value >= kBelowLimit, kBelowLimit, value);
     const Wide within = select(below <= kLowest, kLowest, below);
     const To result = static_cast<To>(static_cast<Whole>(within));
     if constexpr (kDigits > kPrecision) {
-      return select(value >= kLimit, kMost, result);
+      return select(value >= kLimit, kMax, result);
     } else {
       return result;
     }

@@ -46,9 +46,9 @@ class BlockTree {
   }
 
  private:
-  static constexpr u32 kMostLevels = 52;  // element counts fit into 63 bits
+  static constexpr u32 kMaxLevels = 52;  // element counts fit into 63 bits
 
-  Value held_[kMostLevels];
+  Value held_[kMaxLevels];
   u32 depth_ = 0;
   u64 count_ = 0;
 };

@@ -39,7 +39,7 @@ struct Ordered {
     }
   }
   // The key of the smallest element: -infinity, or the smallest integer.
-  static constexpr Key kLeast = [] {
+  static constexpr Key kMin = [] {
     if constexpr (is_float<T>) {
       return static_cast<Key>(~static_cast<Key>(FloatParts<T>::kInfinity));
     } else {

@@ -27,9 +27,9 @@ inline constexpr bool kQuantizes = (std::is_same_v<In, f32> || std::is_same_v<In
 }
 template <class Out>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Out saturated(i32 value) {
-  constexpr i32 kLeast = std::is_signed_v<Out> ? -128 : 0;
-  constexpr i32 kMost = std::is_signed_v<Out> ? 127 : 255;
-  return static_cast<Out>(value < kLeast ? kLeast : value > kMost ? kMost : value);
+  constexpr i32 kMin = std::is_signed_v<Out> ? -128 : 0;
+  constexpr i32 kMax = std::is_signed_v<Out> ? 127 : 255;
+  return static_cast<Out>(value < kMin ? kMin : value > kMax ? kMax : value);
 }
 
 template <class In, class Out>

@@ -35,13 +35,13 @@ bool takes_largest(const OpDesc& desc) {
 // The documented rules do not check that the indices fit their type. An input of that size need not occupy memory,
 // since a stride of 0 repeats an element.
 Status check(const OpDesc& desc) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  constexpr std::int64_t kMax = std::int64_t{1} << 31;
   const auto axis = integer_of(desc, "Axis");
   const std::int64_t size = desc.tensors[0].tensor.sizes[axis];
-  if (desc.tensors[2].tensor.type == DataType::INT32 && size > kMost) {
+  if (desc.tensors[2].tensor.type == DataType::INT32 && size > kMax) {
     return invalid(
         desc, desc.tensors[0],
-        format_text("size {} along axis {}; expected at most {}, since OutputIndexTensor is INT32", size, axis, kMost));
+        format_text("size {} along axis {}; expected at most {}, since OutputIndexTensor is INT32", size, axis, kMax));
   }
   return {};
 }

@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kFillThreads) copy_bytes(std::byte* to, const 
   }
 }
 
-constexpr u64 kMostFillBlocks = 1 << 20;
+constexpr u64 kMaxFillBlocks = 1 << 20;
 
 // `pattern` is rotated so that it begins at the first vector; before and after the vectors come words and bytes.
 __global__ void __launch_bounds__(kFillThreads)
@@ -75,7 +75,7 @@ cudaError_t launch_fill(void* to, std::uint64_t bytes, const std::uint32_t* patt
   const auto turned = [&](std::uint64_t by) {
     return uint4{pattern[by % words], pattern[(by + 1) % words], pattern[(by + 2) % words], pattern[(by + 3) % words]};
   };
-  const std::uint64_t blocks = std::clamp<std::uint64_t>(bytes / 16 / kFillThreads, 1, kMostFillBlocks);
+  const std::uint64_t blocks = std::clamp<std::uint64_t>(bytes / 16 / kFillThreads, 1, kMaxFillBlocks);
   fill<<<static_cast<unsigned>(blocks), kFillThreads, 0, stream>>>(static_cast<std::byte*>(to), bytes, head, turned(0),
                                                                    turned(head));
   return cudaGetLastError();

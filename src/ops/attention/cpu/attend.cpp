@@ -24,8 +24,8 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kMostScores = 32 << 10;   // scores per piece; they leave space in the L2 cache
-constexpr std::int64_t kMostPanels = 4;          // panels of queries per piece
+constexpr std::int64_t kMaxScores = 32 << 10;    // scores per piece; they leave space in the L2 cache
+constexpr std::int64_t kMaxPanels = 4;           // panels of queries per piece
 constexpr std::int64_t kKeyElements = 12 << 10;  // key elements that stay in the L1 cache for all panels
 constexpr std::size_t kQ = 0;
 constexpr std::size_t kK = 1;
@@ -137,8 +137,8 @@ class Attention final : public cpu::Prepared {
         std::max<std::int64_t>(1, kKeyElements / std::max<std::int64_t>(1, step_.depth * products_->strip)) *
         products_->strip;
     const bool finds = scores_.is_scaled_later(masks(operands));  // find the maxima while scores are in the L1 cache
-    alignas(64) f32 greatest[kMostPanels][kScorePeriod];
-    std::fill_n(greatest[0], kMostPanels * kScorePeriod, kLeastScore);
+    alignas(64) f32 maximum[kMaxPanels][kScorePeriod];
+    std::fill_n(maximum[0], kMaxPanels * kScorePeriod, kMinScore);
     for (std::int64_t key = 0; key < step_.keys; key += at_once) {
       const std::int64_t count = std::min(at_once, step_.keys - key);
       for (std::int64_t i = 0; i < panels; ++i) {
@@ -146,7 +146,7 @@ class Attention final : public cpu::Prepared {
         multiply(keys + key * step_.depth, count, step_.depth, queries + i * queries_step, panel_of(range, i).count,
                  own);
         if (finds) {
-          kernels_.find_greatest(own, count * beside_, greatest[i]);
+          kernels_.find_max(own, count * beside_, maximum[i]);
         }
       }
     }
@@ -154,7 +154,7 @@ class Attention final : public cpu::Prepared {
     for (std::int64_t i = 0; i < panels; ++i) {
       const QueryRange own = panel_of(range, i);
       alignas(64) f32 totals[kScorePeriod];
-      scores_.raise(own, masks(operands), scores + i * scores_step, finds ? greatest[i] : nullptr, room, totals);
+      scores_.raise(own, masks(operands), scores + i * scores_step, finds ? maximum[i] : nullptr, room, totals);
       f32* const computed = outputs + i * outputs_step;
       multiply(values, step_.width, step_.keys, scores + i * scores_step, own.count, computed);
       kernels_.divide(computed, step_.width * beside_, totals);
@@ -298,7 +298,7 @@ std::unique_ptr<cpu::Prepared> prepare_attend(const AttentionStep& step, const c
     return std::make_unique<Attention>(plain, products, vectors, scores, DataType::FLOAT32, 1, 1, machine.target);
   }
   const std::int64_t beside = products->panel;
-  std::int64_t panels = std::clamp<std::int64_t>(kMostScores / (beside * step.keys), 1, kMostPanels);
+  std::int64_t panels = std::clamp<std::int64_t>(kMaxScores / (beside * step.keys), 1, kMaxPanels);
   const auto pieces = [&] { return step.batches * step.heads * parts_of(step.queries, beside * panels); };
   while (panels > 1 && (pieces() < 4 * std::int64_t{machine.threads} || beside * (panels - 1) >= step.queries)) {
     --panels;

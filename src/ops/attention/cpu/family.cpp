@@ -16,8 +16,8 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements, about ten microseconds of work
-constexpr std::int64_t kMostStripsOfPiece = 12;
+constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
+constexpr std::int64_t kMaxStripsOfPiece = 12;
 
 std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
 
@@ -166,8 +166,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     case AttentionKind::pack: {
       const std::int64_t elements = std::max<std::int64_t>(1, strip_of(products) * step.depth);
       // Keep all strips of a head's values in one piece, because they share its rows, unless there are too many.
-      const std::int64_t least = std::min(kMostStripsOfPiece, parts(step.rows, strip_of(products)));
-      return std::make_unique<PackRun>(step, products, vectors, std::max(least, kLeastOfPiece / elements));
+      const std::int64_t minimum = std::min(kMaxStripsOfPiece, parts(step.rows, strip_of(products)));
+      return std::make_unique<PackRun>(step, products, vectors, std::max(minimum, kMinOfPiece / elements));
     }
     case AttentionKind::rows:
       break;

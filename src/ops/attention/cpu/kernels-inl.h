@@ -41,23 +41,23 @@ ANYDML_FLATTEN void add_where(f32* __restrict scores, std::int64_t count, const 
 #if defined(HWY_NAMESPACE) && HWY_TARGET == HWY_NEON
 #include "ops/attention/cpu/neon-inl.h"
 #else
-ANYDML_FLATTEN void find_greatest(const f32* __restrict scores, std::int64_t count, f32* __restrict greatest) noexcept {
+ANYDML_FLATTEN void find_max(const f32* __restrict scores, std::int64_t count, f32* __restrict maximum) noexcept {
   std::int64_t first = 0;
   for (; first + kScorePeriod <= count; first += kScorePeriod) {
     for (std::int64_t i = 0; i < kScorePeriod; ++i) {
-      greatest[i] = greater_score(greatest[i], scores[first + i]);
+      maximum[i] = greater_score(maximum[i], scores[first + i]);
     }
   }
   for (std::int64_t i = 0; first + i < count; ++i) {
-    greatest[i] = greater_score(greatest[i], scores[first + i]);
+    maximum[i] = greater_score(maximum[i], scores[first + i]);
   }
 }
 
-ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor, const f32* __restrict greatest,
+ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor, const f32* __restrict maximum,
                           f32* __restrict sums, std::int64_t period) noexcept {
   std::int64_t lane = 0;
   for (std::int64_t first = 0; first < count; first += kScoresTogether) {
-    const f32* const of_these = greatest + first % kScorePeriod;
+    const f32* const of_these = maximum + first % kScorePeriod;
     for (std::int64_t i = 0; i < kScoresTogether; ++i) {
       scores[first + i] = power_of_score(scores[first + i] * factor - of_these[i]);
     }
@@ -93,7 +93,7 @@ constexpr ScoreKernels kScoreKernels = {.scale = scale,
                                         .add = add,
                                         .add_one = add_one,
                                         .add_where = add_where,
-                                        .find_greatest = find_greatest,
+                                        .find_max = find_max,
                                         .raise = raise,
                                         .add_lanes = add_lanes,
                                         .divide = divide,

@@ -14,15 +14,15 @@ inline constexpr int kPowerVectors = 8;  // FLOAT64 vectors
 #endif
 
 ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor,
-                                                   const f32* __restrict greatest, f32* __restrict sums,
+                                                   const f32* __restrict maximum, f32* __restrict sums,
                                                    std::int64_t period) noexcept {
   std::int64_t lane = 0;
   using namespace exponential;
   constexpr f64 kShift = 0x1.8p52 + 1023;
   const float32x4_t factors = vdupq_n_f32(factor);
-  const float32x4_t least = vdupq_n_f32(-104.0F);  // its exponential is 0
+  const float32x4_t minimum = vdupq_n_f32(-104.0F);  // its exponential is 0
   for (std::int64_t first = 0; first < count; first += 2 * kPowerVectors) {
-    const f32* const of_these = greatest + first % kScorePeriod;
+    const f32* const of_these = maximum + first % kScorePeriod;
     float64x2_t r[kPowerVectors];
     float64x2_t k[kPowerVectors];
     float64x2_t shifted[kPowerVectors];
@@ -33,7 +33,7 @@ ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::
     float64x2_t middle[kPowerVectors];
     _Pragma("GCC unroll 8") for (int i = 0; i < kPowerVectors; i += 2) {
       const float32x4_t scaled = vmulq_f32(vld1q_f32(scores + first + 2 * i), factors);
-      const float32x4_t x = vmaxq_f32(vsubq_f32(scaled, vld1q_f32(of_these + 2 * i)), least);  // NaN is kept
+      const float32x4_t x = vmaxq_f32(vsubq_f32(scaled, vld1q_f32(of_these + 2 * i)), minimum);  // NaN is kept
       r[i] = vcvt_f64_f32(vget_low_f32(x));
       r[i + 1] = vcvt_high_f64_f32(x);
     }
@@ -70,21 +70,21 @@ ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::
 }
 
 // NaN scores are ignored, as in greater_score. It does not matter whether +0 or -0 is chosen as the maximum.
-ANYDML_FLATTEN void find_greatest(const f32* __restrict scores, std::int64_t count, f32* __restrict greatest) noexcept {
+ANYDML_FLATTEN void find_max(const f32* __restrict scores, std::int64_t count, f32* __restrict maximum) noexcept {
   constexpr int kVectors = 8;
   constexpr std::int64_t kAtOnce = 4 * kVectors;
   static_assert(kScorePeriod % kAtOnce == 0);
   float32x4_t best[kVectors];
-  _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) { best[i] = vld1q_f32(greatest + 4 * i); }
+  _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) { best[i] = vld1q_f32(maximum + 4 * i); }
   std::int64_t first = 0;
   for (; first + kAtOnce <= count; first += kAtOnce) {
     _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) {
       best[i] = vmaxnmq_f32(best[i], vld1q_f32(scores + first + 4 * i));
     }
   }
-  _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) { vst1q_f32(greatest + 4 * i, best[i]); }
+  _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) { vst1q_f32(maximum + 4 * i, best[i]); }
   for (std::int64_t i = 0; first + i < count; ++i) {
-    greatest[i] = greater_score(greatest[i], scores[first + i]);
+    maximum[i] = greater_score(maximum[i], scores[first + i]);
   }
 }
 

@@ -94,7 +94,7 @@ void Scores::hide(const QueryRange& queries, const std::byte* lengths, std::int6
   for (std::int64_t query = 0; query < queries.count; ++query) {
     const std::int64_t end = seen_keys(step_, past, queries.first + query);
     for (std::int64_t key = std::max(first, end); key < first + count; ++key) {
-      scores[(key - first) * beside_ + query] = kLeastScore;
+      scores[(key - first) * beside_ + query] = kMinScore;
     }
   }
 }
@@ -127,23 +127,23 @@ void Scores::raise(const QueryRange& queries, const Masks& masks, f32* scores, f
                    f32* totals) const noexcept {
   f32* const lanes = room;
   f32* const others = room + kReduceLanes * beside_;
-  alignas(64) f32 own_greatest[kScorePeriod];
-  f32* const greatest = found != nullptr ? found : own_greatest;
+  alignas(64) f32 own_max[kScorePeriod];
+  f32* const maximum = found != nullptr ? found : own_max;
   if (found == nullptr) {
-    std::fill_n(greatest, kScorePeriod, kLeastScore);
+    std::fill_n(maximum, kScorePeriod, kMinScore);
     for (std::int64_t first = 0; first < step_.keys; first += block()) {
       const std::int64_t count = std::min(block(), step_.keys - first);
       set(queries, masks, first, count, scores + first * beside_, others);
-      kernels_.find_greatest(scores + first * beside_, count * beside_, greatest);
+      kernels_.find_max(scores + first * beside_, count * beside_, maximum);
     }
   }
-  fold_period(greatest, beside_, greater_score);
+  fold_period(maximum, beside_, greater_score);
   const f32 factor = is_scaled_later(masks) ? step_.scale : 1.0F;
   for (std::int64_t i = 0; i < beside_; ++i) {
-    greatest[i] *= factor;
+    maximum[i] *= factor;
   }
-  repeat(greatest, beside_);
-  BlockTree<f32> trees[kMostQueriesBeside];
+  repeat(maximum, beside_);
+  BlockTree<f32> trees[kMaxQueriesBeside];
   for (std::int64_t first = 0; first < step_.keys; first += kReduceBlock) {
     const std::int64_t end = std::min(step_.keys, first + kReduceBlock);
     const std::int64_t all = kReduceLanes * beside_;
@@ -152,10 +152,10 @@ void Scores::raise(const QueryRange& queries, const Masks& masks, f32* scores, f
       f32* const own = scores + key * beside_;
       const std::int64_t count = std::min(block(), end - key) * beside_;
       if (count % kScoresTogether == 0) {
-        kernels_.raise(own, count, factor, greatest, lanes, all);
+        kernels_.raise(own, count, factor, maximum, lanes, all);
         continue;
       }
-      kernels_.raise(own, rounded_up(count, kScoresTogether), factor, greatest, nullptr, all);
+      kernels_.raise(own, rounded_up(count, kScoresTogether), factor, maximum, nullptr, all);
       for (std::int64_t i = 0; i < count; i += all) {
         kernels_.add_lanes(lanes, own + i, std::min(all, count - i));
       }

@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kMostQueriesBeside = 32;
+inline constexpr std::int64_t kMaxQueriesBeside = 32;
 
 // Queries whose scores are interleaved.
 struct QueryRange {

@@ -26,7 +26,7 @@ class RowsRun final : public PreparedStep {
         rows_(static_cast<u32>(step.batches * step.heads * step.rows)),
         threads_(step.keys <= 256    ? 64
                  : step.keys <= 1024 ? 128
-                                     : kMostRowThreads),
+                                     : kMaxRowThreads),
         has_bias_(has_bias),
         has_mask_(has_mask),
         has_lengths_(has_lengths) {}

@@ -9,7 +9,7 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kMostRowThreads = 256;  // per thread block, which processes one row of scores
+inline constexpr u32 kMaxRowThreads = 256;  // per thread block, which processes one row of scores
 inline constexpr u32 kAppendThreads = 256;
 
 struct RowsLaunch {

@@ -28,12 +28,12 @@ template <class T>
   if (is_masked) {
     score += step.filter;
   }
-  return key < seen ? score : kLeastScore;
+  return key < seen ? score : kMinScore;
 }
 
 template <class T>
-__global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_constant__ RowsLaunch launch) {
-  __shared__ f32 of_warps[kMostRowThreads / 32];
+__global__ void __launch_bounds__(kMaxRowThreads) raise_rows(const __grid_constant__ RowsLaunch launch) {
+  __shared__ f32 of_warps[kMaxRowThreads / 32];
   __shared__ f32 some[kBlock];
   __shared__ f32 lanes[kLanes];
   const AttentionStep& step = launch.step;
@@ -53,21 +53,21 @@ __global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_const
   const i64 seen =
       launch.lengths == nullptr ? step.keys : seen_keys(step, past_length(step, launch.lengths, batch), query);
 
-  f32 greatest = kLeastScore;
+  f32 maximum = kMinScore;
   for (i64 key = threadIdx.x; key < step.keys; key += blockDim.x) {
     const f32 score = finished_score<T>(launch, scores[key], bias, mask, range, seen, key);
     exponentials[key] = score;  // read back by the same thread
-    greatest = greater_score(greatest, score);
+    maximum = greater_score(maximum, score);
   }
   for (u32 distance = 16; distance > 0; distance /= 2) {
-    greatest = greater_score(greatest, __shfl_xor_sync(0xffffffff, greatest, distance));
+    maximum = greater_score(maximum, __shfl_xor_sync(0xffffffff, maximum, distance));
   }
   if (threadIdx.x % 32 == 0) {
-    of_warps[threadIdx.x / 32] = greatest;
+    of_warps[threadIdx.x / 32] = maximum;
   }
   __syncthreads();
   for (u32 warp = 0; warp < blockDim.x / 32; ++warp) {
-    greatest = greater_score(greatest, of_warps[warp]);
+    maximum = greater_score(maximum, of_warps[warp]);
   }
 
   BlockTree<f32> tree;  // only used by the first thread
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kMostRowThreads) raise_rows(const __grid_const
     const u32 count = static_cast<u32>(step.keys - first < kBlock ? step.keys - first : kBlock);
     // The number of threads divides kBlock, so each thread reads back the scores that it wrote itself.
     for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
-      const f32 power = power_of_score(exponentials[first + i] - greatest);
+      const f32 power = power_of_score(exponentials[first + i] - maximum);
       exponentials[first + i] = power;
       some[i] = power;
     }
@@ -140,9 +140,9 @@ cudaError_t start_rows(const RowsLaunch& launch, u32 rows, u32 threads, cudaStre
 }
 
 cudaError_t start_append(const AppendLaunch& launch, u64 elements, cudaStream_t stream) {
-  constexpr u64 kMostBlocks = 1 << 16;
+  constexpr u64 kMaxBlocks = 1 << 16;
   const u64 blocks = (elements - 1) / kAppendThreads + 1;
-  const auto grid = static_cast<u32>(blocks < kMostBlocks ? blocks : kMostBlocks);
+  const auto grid = static_cast<u32>(blocks < kMaxBlocks ? blocks : kMaxBlocks);
   if (launch.step.type == DataType::FLOAT16) {
     append_rows<u16><<<grid, kAppendThreads, 0, stream>>>(launch, elements);
   } else {

@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-inline constexpr f32 kLeastScore = from_bits<f32>(0xff800000);  // -infinity
+inline constexpr f32 kMinScore = from_bits<f32>(0xff800000);  // -infinity
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_score(f32 a, f32 b) { return select(b > a, b, a); }
 

@@ -26,14 +26,14 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 
 inline constexpr std::size_t kFunctionStage = 512;  // elements, in the first-level cache
-inline constexpr std::size_t kMostTogether = 16;
-static_assert(kFunctionStage % kMostTogether == 0);
+inline constexpr std::size_t kMaxTogether = 16;
+static_assert(kFunctionStage % kMaxTogether == 0);
 #if defined(__aarch64__)
 template <class Of>
-inline constexpr std::size_t kTogether = kIsLongFunction<Of> ? 8 : kMostTogether;
+inline constexpr std::size_t kTogether = kIsLongFunction<Of> ? 8 : kMaxTogether;
 #else
 template <class Of>
-inline constexpr std::size_t kTogether = kMostTogether;
+inline constexpr std::size_t kTogether = kMaxTogether;
 #endif
 
 // Rounds the final result only once: FLOAT16 results pass through FLOAT32 with rounding to odd.
@@ -191,7 +191,7 @@ HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs
       } else {
         std::memcpy(staged[i], bytes, part * sizeof(f32));
       }
-      std::fill(staged[i] + part, staged[i] + hwy::RoundUpTo(part, kMostTogether), 0.0F);
+      std::fill(staged[i] + part, staged[i] + hwy::RoundUpTo(part, kMaxTogether), 0.0F);
     };
     (stage.template operator()<kInputs>(), ...);
     from = {staged[kInputs]...};
@@ -223,7 +223,7 @@ HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* input
       return (other + bytes <= address || address + bytes <= other) && other % alignof(f32) == 0;
     };
     if (address % alignof(f32) == 0 && (is_apart(inputs[kInputs]) && ...)) {
-      const std::size_t whole = count / kMostTogether * kMostTogether;
+      const std::size_t whole = count / kMaxTogether * kMaxTogether;
       for (; first < whole; first += std::min(kFunctionStage, whole - first)) {
         run_stretch<false>(scalar, inputs, output, first, std::min(kFunctionStage, whole - first), indices);
       }
@@ -246,7 +246,7 @@ struct HalfTable {
   Of of;
   u16 results[kHalves];
 };
-inline constexpr std::size_t kMostTables = 8;  // for each function with attributes
+inline constexpr std::size_t kMaxTables = 8;  // for each function with attributes
 
 // The results of all FLOAT16 values, computed once and never destroyed. Null: no table exists and this row is not worth
 // one, or the number of tables has reached its limit.
@@ -254,7 +254,7 @@ template <class Scalar>
 const u16* half_table(const Scalar& scalar, std::size_t count) {
   using Of = typename Scalar::Of;
   static_assert(std::is_trivially_copyable_v<Of>);
-  static std::atomic<const HalfTable<Of>*> tables[std::is_empty_v<Of> ? 1 : kMostTables] = {};
+  static std::atomic<const HalfTable<Of>*> tables[std::is_empty_v<Of> ? 1 : kMaxTables] = {};
   for (std::atomic<const HalfTable<Of>*>& entry : tables) {
     const HalfTable<Of>* computed = entry.load(std::memory_order_acquire);
     if (computed == nullptr) {

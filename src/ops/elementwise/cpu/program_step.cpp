@@ -17,13 +17,13 @@ namespace {
 // buffer has enough elements to make a kernel call worthwhile, and no more than kMostOfBuffer, beyond which there is
 // little to gain.
 constexpr std::size_t kScratchBytes = 32 << 10;
-constexpr std::size_t kMostOfBuffer = 512;
-constexpr std::size_t kLeastOfBuffer = 64;
-constexpr std::size_t kMostRepeated = 16;  // operands that are repeated in a buffer
-constexpr std::size_t kMostOfRun = 40;     // instructions
+constexpr std::size_t kMaxOfBuffer = 512;
+constexpr std::size_t kMinOfBuffer = 64;
+constexpr std::size_t kMaxRepeated = 16;  // operands that are repeated in a buffer
+constexpr std::size_t kMaxOfRun = 40;     // instructions
 // A run always processes whole blocks, even if a buffer has fewer elements: a buffer element has room for a FLOAT64,
 // twice the size of a run's FLOAT32.
-static_assert(kLeastOfBuffer * sizeof(f64) >= kMostOfRunBlock * sizeof(f32));
+static_assert(kMinOfBuffer * sizeof(f64) >= kMaxOfRunBlock * sizeof(f32));
 
 // The location of elements: an operand or a buffer.
 struct Source {
@@ -155,7 +155,7 @@ class ProgramStep final : public TiledStep {
 
   template <class LocationOf>
   void run_steps(const Stage& stage, std::size_t columns, LocationOf location_of) const noexcept {
-    RunStep steps[kMostOfRun * 3 + 1];
+    RunStep steps[kMaxOfRun * 3 + 1];
     const std::size_t buffer_mask = schedule_.is_one_run() ? 0 : ~std::size_t{0};
     for (std::size_t i = 0; i < stage.count; ++i) {
       const PlannedStep& planned = schedule_.steps[stage.first + i];
@@ -226,7 +226,7 @@ class ProgramMaker {
       last_use_[value - step_.loads] = count;  // it is stored after everything else
     }
     for (std::uint32_t load = 0; load < step_.loads; ++load) {
-      if (step_.nest->innermost().strides[load] == 0 && repeated_.size() < kMostRepeated) {
+      if (step_.nest->innermost().strides[load] == 0 && repeated_.size() < kMaxRepeated) {
         repeated_.push_back({.operand = static_cast<std::uint16_t>(load),
                              .buffer = static_cast<std::uint16_t>(busy_until_.size()),
                              .size = element_size(flat_.operands[load].type)});
@@ -251,7 +251,7 @@ class ProgramMaker {
   [[nodiscard]] std::vector<Repeated> repeated() const { return repeated_; }
 
   [[nodiscard]] std::size_t buffer_elements() const {
-    return std::min(kMostOfBuffer, kScratchBytes / (std::max<std::size_t>(busy_until_.size(), 1) * sizeof(f64)));
+    return std::min(kMaxOfBuffer, kScratchBytes / (std::max<std::size_t>(busy_until_.size(), 1) * sizeof(f64)));
   }
 
  private:
@@ -325,7 +325,7 @@ class ProgramMaker {
       buffers_.push_back(take_buffer(i));
       operation.target = source_of(step_.loads + i);
     }
-    return busy_until_.size() * kLeastOfBuffer * sizeof(f64) <= kScratchBytes &&
+    return busy_until_.size() * kMinOfBuffer * sizeof(f64) <= kScratchBytes &&
            add_operation(operation, of.id, instruction.variant);
   }
 
@@ -359,7 +359,7 @@ class Scheduler {
   Schedule make() {
     const std::size_t count = result_.operations.size();
     for (std::size_t i = 0, end = 0; i < count; i = end) {
-      for (end = i; end < count && end - i < kMostOfRun && result_.operations[end].run != nullptr;) {
+      for (end = i; end < count && end - i < kMaxOfRun && result_.operations[end].run != nullptr;) {
         ++end;
       }
       if (end - i >= 2 || end - i == count) {

@@ -35,7 +35,7 @@ constexpr std::size_t kVectors = 8;
 constexpr std::size_t kLanes = sizeof(Lanes) / sizeof(f32);
 constexpr std::size_t kBlock = kVectors * kLanes;
 constexpr std::size_t kBlockBytes = kVectors * sizeof(Lanes);
-static_assert(kBlock <= kMostOfRunBlock);
+static_assert(kBlock <= kMaxOfRunBlock);
 
 struct Block {
   Lanes vectors[kVectors];

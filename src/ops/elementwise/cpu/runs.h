@@ -38,7 +38,7 @@ struct RunEntry {
 };
 inline constexpr std::size_t kRunScalarBytes = 16;  // the largest definition
 
-inline constexpr std::size_t kMostOfRunBlock = 128;  // elements of a block, whatever the target
+inline constexpr std::size_t kMaxOfRunBlock = 128;  // elements of a block, whatever the target
 
 // The run kernels of one target.
 struct RunKernels {

@@ -12,9 +12,9 @@ namespace {
 // operands; a kernel without vectors takes about ten times as long per byte.
 constexpr std::int64_t kTileBytes = 128 << 10;
 constexpr std::int64_t kPlainTileBytes = 12 << 10;
-constexpr std::int64_t kMostOfPiece = 16 << 20;  // concurrent callers share the threads piece by piece
-constexpr std::int64_t kPartsOfRest = 2;         // parts of the remaining work per thread
-constexpr std::int64_t kPartsOfAll = 64;         // parts of all work per thread: the smallest piece
+constexpr std::int64_t kMaxOfPiece = 16 << 20;  // concurrent callers share the threads piece by piece
+constexpr std::int64_t kPartsOfRest = 2;        // parts of the remaining work per thread
+constexpr std::int64_t kPartsOfAll = 64;        // parts of all work per thread: the smallest piece
 
 }  // namespace
 
@@ -29,12 +29,12 @@ Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned t
   const std::int64_t tiles = division.tiling.tiles;
   // Tiles may be much smaller than that, for instance if rows are short and there are many dimensions.
   const std::int64_t tile = division.tiling.rows * division.tiling.columns;
-  const std::int64_t most = std::max<std::int64_t>(1, kMostOfPiece / bytes / tile);
-  const std::int64_t least =
+  const std::int64_t most = std::max<std::int64_t>(1, kMaxOfPiece / bytes / tile);
+  const std::int64_t minimum =
       std::clamp(tiles / (threads * kPartsOfAll), std::max<std::int64_t>(1, elements / tile), most);
   for (std::int64_t begin = 0; begin < tiles;) {
     division.begins.push_back(begin);
-    begin += std::clamp((tiles - begin) / (threads * kPartsOfRest), least, most);
+    begin += std::clamp((tiles - begin) / (threads * kPartsOfRest), minimum, most);
   }
   division.begins.push_back(tiles);
   return division;

@@ -322,11 +322,11 @@ HWY_INLINE void run_in_place(const TiledRow& row, const KernelArguments& argumen
 HWY_NOINLINE void run_in_tiles(const TiledRow& row, const KernelArguments& arguments, const void* scalar) {
   Walk walk{.row = row, .arguments = arguments, .scalar = scalar, .elements = 0};
   std::size_t bytes = row.output_size();  // of one element of every operand, together
-  std::size_t least = row.output_size();
+  std::size_t minimum = row.output_size();
   bool near = arguments.output.stride == walk.size(row.inputs);  // all are contiguous or constant
   for (std::size_t i = 0; i < row.inputs; ++i) {
     bytes += row.sizes[i];
-    least = std::min<std::size_t>(least, row.sizes[i]);
+    minimum = std::min<std::size_t>(minimum, row.sizes[i]);
     walk.narrow = walk.narrow || crosses(arguments.inputs[i], walk.size(i));
     walk.constant[i] = walk.is_constant(i);
     near = near && (arguments.inputs[i].stride == walk.size(i) || walk.constant[i]);
@@ -338,7 +338,7 @@ HWY_NOINLINE void run_in_tiles(const TiledRow& row, const KernelArguments& argum
   }
   const std::size_t wide = std::min(arguments.columns, walk.narrow ? std::size_t{64} : walk.elements);
   const std::size_t high = std::min(arguments.rows, walk.elements / wide);
-  walk.by_rows = wide * least >= kRowVectors * HWY_LANES(u8);
+  walk.by_rows = wide * minimum >= kRowVectors * HWY_LANES(u8);
   alignas(64) std::byte memory[kTileBytes];
   std::byte* next = memory;
   for (std::size_t i = 0; i <= row.inputs; ++i) {
@@ -362,14 +362,14 @@ void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void
   if (arguments.rows == 0 || arguments.columns == 0) {
     return;
   }
-  std::size_t least = row.output_size();
-  bool contiguous = arguments.output.stride == static_cast<std::int64_t>(least);
+  std::size_t minimum = row.output_size();
+  bool contiguous = arguments.output.stride == static_cast<std::int64_t>(minimum);
   for (std::size_t i = 0; i < row.inputs; ++i) {
     const std::size_t size = row.sizes[i];
-    least = std::min(least, size);
+    minimum = std::min(minimum, size);
     contiguous = contiguous && arguments.inputs[i].stride == static_cast<std::int64_t>(size);
   }
-  if (contiguous && (arguments.rows == 1 || arguments.columns * least >= HWY_LANES(u8))) {
+  if (contiguous && (arguments.rows == 1 || arguments.columns * minimum >= HWY_LANES(u8))) {
     run_in_place(row, arguments, scalar);
   } else {
     run_in_tiles(row, arguments, scalar);

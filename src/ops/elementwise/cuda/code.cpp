@@ -94,14 +94,14 @@ const char* make_code(const ElementStep& step, Code& code) {
     result.slot = slots.take(result.last_use);
     computed.result = result.slot;
     computed.scalar = static_cast<std::uint16_t>(code.scalars.size());
-    if (code.scalars.size() + function.scalar_words > kMostScalars || code.instructions.size() == kMostInstructions) {
+    if (code.scalars.size() + function.scalar_words > kMaxScalars || code.instructions.size() == kMaxInstructions) {
       return "the program is longer than the CUDA backend can run in one step";
     }
     code.scalars.resize(code.scalars.size() + function.scalar_words);
     function.make_scalar(step.program[i].attributes, code.scalars.data() + computed.scalar);
     code.instructions.push_back(computed);
   }
-  if (slots.count() > kMostSlots) {
+  if (slots.count() > kMaxSlots) {
     return "the program needs more live values than the CUDA backend supports";
   }
   for (std::size_t i = 0; i < step.stored.size(); ++i) {

@@ -46,7 +46,7 @@ cudaError_t launch_fused(const RuntimeKernels& kernels, const KernelSet& set, Ke
 
 cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& from, std::span<const std::uint64_t> words,
                         cudaStream_t stream) noexcept {
-  alignas(kAlignment) std::byte object[whole(sizeof(Launch<kMaxOperands>)) + kMostScalars * sizeof(std::uint64_t)];
+  alignas(kAlignment) std::byte object[whole(sizeof(Launch<kMaxOperands>)) + kMaxScalars * sizeof(std::uint64_t)];
   make_inlined(from, words, object);
   void* parameters[] = {object};
   const LaunchShape shape{.blocks = {parts_of(from.geometry.count, kRowThreads)}, .threads = {kRowThreads}};

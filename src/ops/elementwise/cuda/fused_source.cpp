@@ -117,10 +117,10 @@ void write_some(const ElementStep& step, std::uint32_t forwarded, const std::str
 }  // namespace
 
 bool write_fused(const ElementStep& step, FusedSource& source) {
-  constexpr std::size_t kMostWords = kScalarBytes / sizeof(std::uint64_t);
+  constexpr std::size_t kMaxWords = kScalarBytes / sizeof(std::uint64_t);
   ProgramText program;
   if (step.stored.size() != 1 || step.loads == 0 || step.loads > kMaxInputs || step.stored[0] < step.loads ||
-      !write_program(step, program) || program.words.size() > kMostWords) {
+      !write_program(step, program) || program.words.size() > kMaxWords) {
     return false;
   }
   const std::vector<std::size_t>& bytes = program.bytes;
@@ -139,7 +139,7 @@ bool write_fused(const ElementStep& step, FusedSource& source) {
   std::ranges::copy(std::as_bytes(std::span(program.words)), source.scalar.bytes);
   std::string& text = source.source.text;
   begin_class(text, "Fused");
-  text.append("  alignas(16) u64 words[").append(std::to_string(kMostWords)).append("];\n  __device__ ");
+  text.append("  alignas(16) u64 words[").append(std::to_string(kMaxWords)).append("];\n  __device__ ");
   text.append(bits_name(bytes[step.stored[0]])).append(" operator()(").append(parameters).append(") const {\n");
   text.append(program.body).append("    return ").append(value_name(step.stored[0])).append(";\n  }\n};\n");
   text.append("}  // namespace anydml::cuda\n");
@@ -241,7 +241,7 @@ bool write_inlined(const ElementStep& step, std::uint32_t forwarded, std::uint32
 }
 
 bool write_each(const ElementStep& step, InlinedSource& source) {
-  return write_inlined(step, kNoneForwarded, 0, "Fused", source) && source.words.size() <= kMostScalars;
+  return write_inlined(step, kNoneForwarded, 0, "Fused", source) && source.words.size() <= kMaxScalars;
 }
 
 KernelSource each_kernel(const InlinedSource& source) {

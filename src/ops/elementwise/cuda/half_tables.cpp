@@ -11,7 +11,7 @@ namespace anydml::cuda {
 namespace {
 
 // 128 KiB each. Once a process has created this many tables, further functions are computed directly.
-constexpr std::size_t kMostTables = 128;
+constexpr std::size_t kMaxTables = 128;
 
 struct Table {
   int device;
@@ -61,7 +61,7 @@ const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar,
         return table.results;
       }
     }
-    if (tables.size() >= kMostTables) {
+    if (tables.size() >= kMaxTables) {
       return nullptr;
     }
     Table table{machine.device, fill, {reinterpret_cast<const char*>(scalar.bytes), scalar_bytes}, nullptr};

@@ -55,7 +55,7 @@ struct CodeParameter {
   u64 scalars[kScalars];
 };
 using ShortCode = CodeParameter<16, 32>;
-using LongCode = CodeParameter<kMostInstructions, kMostScalars>;
+using LongCode = CodeParameter<kMaxInstructions, kMaxScalars>;
 static_assert(sizeof(LongCode) <= 32764 && sizeof(ShortCode) <= 4096);
 
 [[nodiscard]] __device__ inline u64 load_bits(const std::byte* from, u32 bytes, bool aligned) {
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kCodeThreads) run_code(const __grid_constant__
     }
     return launch.addresses[access.operand] + offset;
   };
-  u64 slots[kMostSlots];
+  u64 slots[kMaxSlots];
 #pragma unroll 1
   for (u32 i = 0; i < parameter.loads; ++i) {
     const CodeAccess& access = parameter.accesses[i];

@@ -11,7 +11,7 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::uint32_t kMostSlots = 64;  // values that are live at the same time
+inline constexpr std::uint32_t kMaxSlots = 64;  // values that are live at the same time
 
 struct CodeInstruction {
   std::uint16_t function;  // the number of the variant among the variants of all entries
@@ -33,8 +33,8 @@ struct Code {
   std::vector<CodeInstruction> instructions;
   std::vector<std::uint64_t> scalars;
 };
-inline constexpr std::size_t kMostInstructions = 512;  // they are passed as a kernel parameter
-inline constexpr std::size_t kMostScalars = 1024;
+inline constexpr std::size_t kMaxInstructions = 512;  // they are passed as a kernel parameter
+inline constexpr std::size_t kMaxScalars = 1024;
 
 // The interpreter's data for a variant.
 struct CodeFunction {

@@ -165,7 +165,7 @@ inline constexpr bool kFastDoubles = false;
 // Processes two elements at once, whose steps are independent. An element that needed no steps is unaffected.
 __device__ inline void finish_in_doubles(const f32 (&x)[2], const f32 (&y)[2], f32 (&results)[2]) {
   constexpr int kStep = 48;
-  constexpr int kMostSteps = 5;       // 277 bits lie between the largest and the smallest number
+  constexpr int kMaxSteps = 5;        // 277 bits lie between the largest and the smallest number
   constexpr int kExponent = 1 << 20;  // one more in the exponent, in the upper half
   constexpr f64 kInteger = 0x1.8p52;  // adding this, rounded toward zero, rounds down to an integer
   f64 divisor[2];
@@ -182,7 +182,7 @@ __device__ inline void finish_in_doubles(const f32 (&x)[2], const f32 (&y)[2], f
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   gap = __reduce_max_sync(__activemask(), gap);
 #endif
-  const int steps = min(gap / (kStep * kExponent), kMostSteps);
+  const int steps = min(gap / (kStep * kExponent), kMaxSteps);
 #pragma unroll 1
   for (int scale = steps * kStep * kExponent; scale >= 0; scale -= kStep * kExponent) {
 #pragma unroll

@@ -312,7 +312,7 @@ __device__ inline void turn_square(u32 (&words)[4]) {
 // Both inner sizes are whole numbers of words. An input is crossed, contiguous, or stays along the innermost loop.
 // How many blocks a multiprocessor holds at least, which bounds their registers.
 template <class T>
-[[nodiscard]] constexpr int least_tiles() {
+[[nodiscard]] constexpr int min_tiles() {
   if constexpr (is_float<T>) {
     return sizeof(T) == 4 ? 3 : 5;
   } else {
@@ -322,16 +322,16 @@ template <class T>
 
 // At most as many as fit: multiprocessors differ in how many threads they hold.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-inline constexpr int kMostTiles = 4;
+inline constexpr int kMaxTiles = 4;
 #elif defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1010)
-inline constexpr int kMostTiles = 6;
+inline constexpr int kMaxTiles = 6;
 #else
-inline constexpr int kMostTiles = 8;
+inline constexpr int kMaxTiles = 8;
 #endif
 
-template <bool kFloor, class T, int kLeastTiles = least_tiles<T>()>
-__global__ void __launch_bounds__(kTileThreads, kLeastTiles < kMostTiles ? kLeastTiles : kMostTiles)
+template <bool kFloor, class T, int kMinTiles = min_tiles<T>()>
+__global__ void __launch_bounds__(kTileThreads, kMinTiles < kMaxTiles ? kMinTiles : kMaxTiles)
     modulus_transposed(const __grid_constant__ TiledLaunch launch) {
   using X = Tile<T>;
   using Word = typename X::Word;

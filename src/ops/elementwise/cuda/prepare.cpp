@@ -15,17 +15,17 @@ namespace {
 // Rows shorter than this many vectors are not worth a partially filled vector.
 constexpr std::int64_t kVectorsOfLongRow = 8;
 // Tiles that are mostly empty are not worth shared memory.
-constexpr std::uint32_t kLeastTileSize = 16;
+constexpr std::uint32_t kMinTileSize = 16;
 // Kernels count elements in 32 bits.
-constexpr std::int64_t kMostElements = 0xffffffff;
-constexpr std::int64_t kMostTiles = 0x7fffffff;
+constexpr std::int64_t kMaxElements = 0xffffffff;
+constexpr std::int64_t kMaxTiles = 0x7fffffff;
 
 }  // namespace
 
 const char* PreparedElements::prepare(const ElementStep& step, const Machine& machine) {
   machine_ = machine;
   const LoopNest& nest = step.nest;
-  if (nest.count > kMostElements) {
+  if (nest.count > kMaxElements) {
     return "the CUDA backend runs steps of up to 4,294,967,295 elements";
   }
   const RoundToNearest rounding;
@@ -204,7 +204,7 @@ bool PreparedElements::choose_tiles() {
   const std::uint32_t next = geometry_.rank - 2;
   const std::uint32_t columns = geometry_.sizes[inner].divisor;
   const std::uint32_t rows = geometry_.sizes[next].divisor;
-  if (columns < kLeastTileSize || rows < kLeastTileSize) {
+  if (columns < kMinTileSize || rows < kMinTileSize) {
     return false;
   }
   // 4-byte words must not straddle the elements they are read from.
@@ -225,7 +225,7 @@ bool PreparedElements::choose_tiles() {
   const std::int64_t across = (std::int64_t{columns} + side - 1) / side;
   const std::int64_t down = (std::int64_t{rows} + side - 1) / side;
   const std::int64_t tiles = std::int64_t{geometry_.count} / columns / rows * across * down;
-  if (all_crossed == 0 || !words || tiles > kMostTiles) {
+  if (all_crossed == 0 || !words || tiles > kMaxTiles) {
     return false;
   }
   geometry_.crossed = all_crossed;

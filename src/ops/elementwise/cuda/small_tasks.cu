@@ -18,11 +18,11 @@ constexpr u32 kWaveThreads = 512;  // powers of two
 constexpr u32 kTaskThreads = 256;
 constexpr u32 kWarp = 32;
 
-template <u32 kMost>
+template <u32 kMax>
 struct Tasks {
   u32 count;
   bool in_waves;  // all tasks in one block; otherwise each task has its own block
-  KernelTask tasks[kMost];
+  KernelTask tasks[kMax];
 };
 static_assert(sizeof(Tasks<kMaxSmallTasks>) <= 32764);
 
@@ -193,8 +193,8 @@ __device__ inline void run_vectors(const KernelTask& task, u32 first, u32 step) 
 
 // The vectors of a wave's tasks are assigned to the threads in turn; each task starts at the warp where the previous
 // one ended, and the block synchronizes between waves. One kernel serves both modes, because its code is large.
-template <u32 kMost>
-__global__ void __launch_bounds__(kWaveThreads) run_tasks(const __grid_constant__ Tasks<kMost> tasks) {
+template <u32 kMax>
+__global__ void __launch_bounds__(kWaveThreads) run_tasks(const __grid_constant__ Tasks<kMax> tasks) {
   const u32 begin = tasks.in_waves ? 0 : blockIdx.x;
   const u32 end = tasks.in_waves ? tasks.count : begin + 1;
   u32 start = 0;
@@ -219,13 +219,13 @@ __global__ void __launch_bounds__(kWaveThreads) run_tasks(const __grid_constant_
   }
 }
 
-template <u32 kMost>
+template <u32 kMax>
 cudaError_t launch_tasks(const SmallTask* tasks, u32 count, bool waves, cudaStream_t stream) {
-  Tasks<kMost> parameter;
+  Tasks<kMax> parameter;
   parameter.count = count;
   parameter.in_waves = waves;
   copy_tasks(tasks, count, parameter.tasks);
-  run_tasks<kMost><<<waves ? 1 : count, waves ? kWaveThreads : kTaskThreads, 0, stream>>>(parameter);
+  run_tasks<kMax><<<waves ? 1 : count, waves ? kWaveThreads : kTaskThreads, 0, stream>>>(parameter);
   return cudaGetLastError();
 }
 

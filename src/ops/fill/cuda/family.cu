@@ -13,7 +13,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 256;
-constexpr u64 kMostBlocks = 1 << 20;
+constexpr u64 kMaxBlocks = 1 << 20;
 
 // Fills `bytes` bytes starting at `to`, a multiple of the element size; the pattern repeats an element.
 __global__ void __launch_bounds__(kThreads)
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 [[nodiscard]] u32 blocks_for(u64 threads) {
-  return static_cast<u32>(std::clamp<u64>((threads + kThreads - 1) / kThreads, 1, kMostBlocks));
+  return static_cast<u32>(std::clamp<u64>((threads + kThreads - 1) / kThreads, 1, kMaxBlocks));
 }
 
 template <class T>

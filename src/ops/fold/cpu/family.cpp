@@ -12,8 +12,8 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 32 << 10;  // in added elements
-constexpr std::int64_t kMostOfPiece = 1 << 20;
+constexpr std::int64_t kMinOfPiece = 32 << 10;  // in added elements
+constexpr std::int64_t kMaxOfPiece = 1 << 20;
 constexpr std::int64_t kCostOfUnit = 64;  // in added elements that take the same time
 constexpr std::int64_t kPartsOfThread = 16;
 
@@ -33,7 +33,7 @@ Cut make_cut(const FoldStep& step, std::int64_t threads) {
   const auto units = static_cast<double>(cut.units);
   const double cost = kCostOfUnit + elements / units;
   const double wanted = std::clamp(units * cost / static_cast<double>(threads * kPartsOfThread),
-                                   static_cast<double>(kLeastOfPiece), static_cast<double>(kMostOfPiece));
+                                   static_cast<double>(kMinOfPiece), static_cast<double>(kMaxOfPiece));
   cut.units_of_piece = std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted / cost));
   return cut;
 }

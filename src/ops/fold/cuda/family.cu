@@ -15,7 +15,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 256;
-constexpr u64 kMostBlocks = 1 << 20;
+constexpr u64 kMaxBlocks = 1 << 20;
 
 // kRank spatial dimensions. If there are fewer, the leading ones have one element, one block and a window of one.
 template <u32 kRank, class Index>
@@ -178,7 +178,7 @@ class Folding final : public PreparedStep {
       folded.outputs[i] = dimension.output;
     }
     const u64 all = steps_ | reinterpret_cast<std::uintptr_t>(bases[0]) | reinterpret_cast<std::uintptr_t>(bases[1]);
-    const auto blocks = static_cast<u32>(std::min((count_ + kThreads - 1) / kThreads, kMostBlocks));
+    const auto blocks = static_cast<u32>(std::min((count_ + kThreads - 1) / kThreads, kMaxBlocks));
     fold_elements<T, kRank, Index><<<blocks, kThreads, 0, stream>>>(folded, all % sizeof(T) == 0);
     return cudaGetLastError();
   }

@@ -10,11 +10,11 @@ namespace anydml {
 namespace {
 
 // In bytes read and written.
-constexpr std::int64_t kLeastOfPiece = 128 << 10;
-constexpr std::int64_t kMostOfPiece = 8 << 20;
+constexpr std::int64_t kMinOfPiece = 128 << 10;
+constexpr std::int64_t kMaxOfPiece = 8 << 20;
 constexpr std::int64_t kPiecesOfThread = 8;
-constexpr std::int64_t kMostRun = 256 << 10;  // longer runs are moved in parts
-constexpr std::int64_t kCostOfItem = 24;      // the cost of an index, in bytes moved in the same time
+constexpr std::int64_t kMaxRun = 256 << 10;  // longer runs are moved in parts
+constexpr std::int64_t kCostOfItem = 24;     // the cost of an index, in bytes moved in the same time
 
 class Gather final : public cpu::Prepared {
  public:
@@ -85,11 +85,10 @@ class Gather final : public cpu::Prepared {
 }  // namespace
 
 std::unique_ptr<cpu::Prepared> prepare_gather(const GatherStep& step, unsigned threads) {
-  const std::int64_t parts_of_run = parts(step.run, kMostRun);
+  const std::int64_t parts_of_run = parts(step.run, kMaxRun);
   const std::int64_t cost = 2 * (step.run / parts_of_run) + kCostOfItem;
   const std::int64_t units = step.iterations(step.rank) * parts_of_run;
-  const std::int64_t wanted =
-      std::clamp(units / (threads * kPiecesOfThread), kLeastOfPiece / cost, kMostOfPiece / cost);
+  const std::int64_t wanted = std::clamp(units / (threads * kPiecesOfThread), kMinOfPiece / cost, kMaxOfPiece / cost);
   return std::make_unique<Gather>(step, parts_of_run, std::max<std::int64_t>(1, wanted));
 }
 

@@ -10,10 +10,10 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 64 << 10;  // bytes
-constexpr std::int64_t kMostOfPiece = 1 << 20;
+constexpr std::int64_t kMinOfPiece = 64 << 10;  // bytes
+constexpr std::int64_t kMaxOfPiece = 1 << 20;
 constexpr std::int64_t kPiecesOfThread = 8;
-constexpr std::int64_t kLeastDepth = 4096;  // minimum size of a part of the axis
+constexpr std::int64_t kMinDepth = 4096;  // minimum size of a part of the axis
 
 struct OneHotCut {
   std::int64_t items;
@@ -124,9 +124,9 @@ std::unique_ptr<cpu::Prepared> prepare_one_hot(const OneHotStep& step, unsigned 
     cut.items *= step.loops[i].size;
   }
   const std::int64_t bytes = step.depth * step.element;
-  const std::int64_t wanted = std::clamp(cut.items * bytes / (threads * kPiecesOfThread), kLeastOfPiece, kMostOfPiece);
+  const std::int64_t wanted = std::clamp(cut.items * bytes / (threads * kPiecesOfThread), kMinOfPiece, kMaxOfPiece);
   cut.items_of_piece = std::clamp<std::int64_t>(wanted / bytes, 1, cut.items);
-  cut.depth_parts = std::clamp<std::int64_t>(bytes / wanted, 1, std::max<std::int64_t>(1, step.depth / kLeastDepth));
+  cut.depth_parts = std::clamp<std::int64_t>(bytes / wanted, 1, std::max<std::int64_t>(1, step.depth / kMinDepth));
   switch (step.element) {
     case 1:
       return std::make_unique<OneHot<std::uint8_t>>(step, cut);

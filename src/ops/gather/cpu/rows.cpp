@@ -89,14 +89,14 @@ void resolve_indices(const IndexRow& row, std::int64_t count, std::int64_t* __re
 // later run with each line that is copied. Prefetching all lines of a run at once would stall.
 constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kBytesAhead = 6144;
-constexpr std::int64_t kMostAhead = 16;      // in runs
-constexpr std::int64_t kMostFetched = 4096;  // bytes of a run; the hardware prefetches the rest
+constexpr std::int64_t kMaxAhead = 16;      // in runs
+constexpr std::int64_t kMaxFetched = 4096;  // bytes of a run; the hardware prefetches the rest
 
 void copy_line(std::byte* to, const std::byte* from) { std::memcpy(to, from, static_cast<std::size_t>(kLine)); }
 
 // Copies a run and prefetches the same amount of the run at `later`.
 void copy_and_fetch(std::byte* to, const std::byte* from, std::int64_t run, const std::byte* later) {
-  const std::int64_t fetched = std::min(run, kMostFetched);
+  const std::int64_t fetched = std::min(run, kMaxFetched);
   std::int64_t at = 0;
   for (; at + kLine <= fetched; at += kLine) {
     __builtin_prefetch(later + at, 0, 2);
@@ -112,7 +112,7 @@ void copy_and_fetch(std::byte* to, const std::byte* from, std::int64_t run, cons
 template <std::int64_t kRun>
 void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
   const std::int64_t run = kRun == 0 ? row.run : kRun;
-  const std::int64_t ahead = std::clamp<std::int64_t>(kBytesAhead / run, 1, kMostAhead);
+  const std::int64_t ahead = std::clamp<std::int64_t>(kBytesAhead / run, 1, kMaxAhead);
   const std::byte* from = row.table;
   std::byte* to = row.slices;
   for (std::int64_t i = 0; i < count; ++i, from += row.table_step, to += row.slices_step) {
@@ -133,8 +133,8 @@ constexpr std::int64_t kWrittenStep = 256;
 template <std::int64_t kRun>
 void scatter_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
   const std::int64_t run = kRun == 0 ? row.run : kRun;
-  const std::int64_t ahead = std::clamp<std::int64_t>(kWrittenAhead / run, 1, kMostAhead);
-  const std::int64_t fetched = std::min(run, kMostFetched);
+  const std::int64_t ahead = std::clamp<std::int64_t>(kWrittenAhead / run, 1, kMaxAhead);
+  const std::int64_t fetched = std::min(run, kMaxFetched);
   std::byte* to = row.table;
   const std::byte* from = row.slices;
   for (std::int64_t i = 0; i < count; ++i, to += row.table_step, from += row.slices_step) {

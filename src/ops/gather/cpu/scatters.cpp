@@ -12,11 +12,11 @@ namespace anydml {
 namespace {
 
 // In bytes read and written.
-constexpr std::int64_t kLeastOfPiece = 64 << 10;
+constexpr std::int64_t kMinOfPiece = 64 << 10;
 constexpr std::int64_t kPiecesOfThread = 4;
-constexpr std::int64_t kLeastOfRun = 512;  // bytes; a shorter part is not worth reading an index
-constexpr std::int64_t kLeastOfRow = 64;   // items of the innermost loop
-constexpr std::int64_t kCostOfItem = 24;   // the cost of an index, in bytes moved in the same time
+constexpr std::int64_t kMinOfRun = 512;   // bytes; a shorter part is not worth reading an index
+constexpr std::int64_t kMinOfRow = 64;    // items of the innermost loop
+constexpr std::int64_t kCostOfItem = 24;  // the cost of an index, in bytes moved in the same time
 
 struct ScatterCut {
   std::uint32_t loop;       // the loop that is split
@@ -32,11 +32,11 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
     computed.targets *= step.table[k].size;
   }
   const std::int64_t all = step.iterations(step.rank) * (2 * step.run + kCostOfItem);
-  std::int64_t wanted = std::clamp<std::int64_t>(all / kLeastOfPiece, 1, threads * kPiecesOfThread);
+  std::int64_t wanted = std::clamp<std::int64_t>(all / kMinOfPiece, 1, threads * kPiecesOfThread);
   std::int64_t most = 1;
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     const bool is_free = step.loops[i].number != 0 || i >= step.item_rank;
-    const std::int64_t fitting = i + 1 < step.rank ? step.loops[i].size : parts(step.loops[i].size, kLeastOfRow);
+    const std::int64_t fitting = i + 1 < step.rank ? step.loops[i].size : parts(step.loops[i].size, kMinOfRow);
     if (is_free && fitting > most) {
       computed.loop = i;
       most = fitting;
@@ -48,7 +48,7 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
   computed.loop_parts = std::min(wanted, most);
   // Each part reads all indices again, so the number of parts is limited to the number of threads.
   wanted = parts(std::min(wanted, threads), computed.loop_parts);
-  computed.run_parts = std::clamp<std::int64_t>(step.run / kLeastOfRun, 1, wanted);
+  computed.run_parts = std::clamp<std::int64_t>(step.run / kMinOfRun, 1, wanted);
   wanted = parts(wanted, computed.run_parts);
   computed.target_parts = std::clamp<std::int64_t>(computed.targets, 1, wanted);
   return computed;

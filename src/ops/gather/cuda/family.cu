@@ -13,9 +13,9 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr i64 kMostIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
-constexpr i64 kMostRun = i64{1} << 30;         // bytes
-constexpr u32 kMostWord = 16;
+constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
+constexpr i64 kMaxRun = i64{1} << 30;         // bytes
+constexpr u32 kMaxWord = 16;
 constexpr i64 kManyTargets = 8;  // per item; from here on clear only the places that items name
 
 struct PartLoop {
@@ -35,18 +35,18 @@ void add_parts(Part part, std::vector<Part>& parts) {
   for (const PartLoop& loop : part.loops) {
     iterations *= loop.size;
   }
-  if (part.run > kMostRun) {
+  if (part.run > kMaxRun) {
     Part rest = part;
-    part.run = kMostRun;
-    rest.run -= kMostRun;
-    rest.base[kTable] += kMostRun;
-    rest.base[kSlices] += kMostRun;
+    part.run = kMaxRun;
+    rest.run -= kMaxRun;
+    rest.base[kTable] += kMaxRun;
+    rest.base[kSlices] += kMaxRun;
     add_parts(std::move(part), parts);
     add_parts(std::move(rest), parts);
     return;
   }
   // Counted in bytes, since a word may be a single byte.
-  if (iterations > std::max<i64>(1, kMostIterations / part.run)) {
+  if (iterations > std::max<i64>(1, kMaxIterations / part.run)) {
     const auto longest = std::ranges::max_element(part.loops, {}, &PartLoop::size);
     Part rest = part;
     PartLoop& second = rest.loops[static_cast<std::size_t>(longest - part.loops.begin())];
@@ -155,7 +155,7 @@ class SelectionRun final : public PreparedStep {
       find_winners<false><<<blocks, kGatherThreads, 0, stream>>>(task);
     }
     const u64 all =
-        steps_ | reinterpret_cast<std::uintptr_t>(bases[0]) | reinterpret_cast<std::uintptr_t>(bases[2]) | kMostWord;
+        steps_ | reinterpret_cast<std::uintptr_t>(bases[0]) | reinterpret_cast<std::uintptr_t>(bases[2]) | kMaxWord;
     const u32 word = u32{1} << std::countr_zero(all);
     for (const Part& part : parts_) {
       task.nest = make_nest(part, word);
@@ -167,7 +167,7 @@ class SelectionRun final : public PreparedStep {
           scatter_words<Word><<<blocks, kGatherThreads, 0, stream>>>(task);
         }
       };
-      if (word == kMostWord) {
+      if (word == kMaxWord) {
         launch_words(uint4{});
       } else {
         visit_element(word, launch_words);
@@ -318,7 +318,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
       break;
   }
   const auto step = read<GatherStep>(flat);
-  if (step.kind == GatherKind::scatter && step.iterations(step.item_rank) > kMostIterations) {
+  if (step.kind == GatherKind::scatter && step.iterations(step.item_rank) > kMaxIterations) {
     *why = "the CUDA backend supports scatters of at most 2^30 items";
     return nullptr;
   }

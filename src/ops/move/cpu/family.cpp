@@ -21,13 +21,13 @@ namespace {
 // work, because continuing a copy is faster than starting another one; the last pieces are small, so that threads
 // finish together.
 constexpr std::int64_t kTileBytes = 64 << 10;  // on one side
-constexpr std::int64_t kLeastOfPiece = 128 << 10;
-constexpr std::int64_t kMostOfPiece = 16 << 20;     // callers share the threads piece by piece
-constexpr std::int64_t kPartsOfRest = 2;            // per thread
-constexpr std::int64_t kPartsOfAll = 64;            // per thread; the minimum
-constexpr std::int64_t kMostInterleaved = 4 << 10;  // bytes of a row; longer rows share few cache lines
-constexpr std::size_t kMostByRows = 16;             // maximum number of copies that run row by row
-constexpr std::int64_t kLeastSquare = 16;           // minimum bytes of a side for transposing
+constexpr std::int64_t kMinOfPiece = 128 << 10;
+constexpr std::int64_t kMaxOfPiece = 16 << 20;     // callers share the threads piece by piece
+constexpr std::int64_t kPartsOfRest = 2;           // per thread
+constexpr std::int64_t kPartsOfAll = 64;           // per thread; the minimum
+constexpr std::int64_t kMaxInterleaved = 4 << 10;  // bytes of a row; longer rows share few cache lines
+constexpr std::size_t kMaxByRows = 16;             // maximum number of copies that run row by row
+constexpr std::int64_t kMinSquare = 16;            // minimum bytes of a side for transposing
 // Overheads, in bytes moved in the same time.
 constexpr std::int64_t kCostOfTile = 256;
 constexpr std::int64_t kCostOfUnit = 16;
@@ -75,7 +75,7 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
     loops = loops.first(loops.empty() ? 0 : loops.size() - 1);
     return taken;
   };
-  const bool has_rows = copy.run >= kLeastRow;
+  const bool has_rows = copy.run >= kMinRow;
   ready.unit = has_rows ? 1 : copy.run;
   ready.column = has_rows ? MoveLoop{.size = copy.run, .from = is_constant ? 0 : 1, .to = 1} : take();
   ready.row = take();
@@ -83,7 +83,7 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
   ready.outer_rank = static_cast<std::uint32_t>(loops.size());
   const bool is_transposed = !has_rows && can_transpose(ready.unit) && ready.column.to == ready.unit &&
                              ready.column.from != 0 && ready.row.from == ready.unit &&
-                             std::min(ready.row.size, ready.column.size) * ready.unit >= kLeastSquare;
+                             std::min(ready.row.size, ready.column.size) * ready.unit >= kMinSquare;
   ready.shape = has_rows        ? (is_constant ? MoveShape::filled : MoveShape::rows)
                 : is_transposed ? MoveShape::transposed
                                 : MoveShape::strided;
@@ -94,12 +94,12 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
 // If the destination continues in some loop where the innermost one ends, makes that loop the next outer one: cache
 // lines written whole and in order need not be read first, which is worth more than reading the source in order.
 void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
-  if (loops.size() < 3 || copy.run >= kLeastRow || copy.from == kFromConstant || loops.back().to != copy.run) {
+  if (loops.size() < 3 || copy.run >= kMinRow || copy.from == kFromConstant || loops.back().to != copy.run) {
     return;
   }
   const std::int64_t whole = loops.back().size * copy.run;
   const bool is_transposed = loops[loops.size() - 2].from == copy.run &&
-                             std::min(loops.back().size, loops[loops.size() - 2].size) * copy.run >= kLeastSquare;
+                             std::min(loops.back().size, loops[loops.size() - 2].size) * copy.run >= kMinSquare;
   const auto next = std::ranges::find(loops.first(loops.size() - 1), whole, &MoveLoop::to);
   if (!is_transposed && next != loops.end() - 1) {
     std::rotate(next, next + 1, loops.end() - 1);
@@ -144,7 +144,7 @@ bool interleaves(const ReadyCopy& a, const ReadyCopy& b) {
   const bool has_rows = a.has_rows();
   const auto fits = [&](const ReadyCopy& copy) {
     return (copy.has_rows() || copy.column.size == 1) == has_rows && copy.shape != MoveShape::transposed &&
-           copy.width() <= kMostInterleaved && (has_rows ? copy.row.size : copy.column.size) > 1;
+           copy.width() <= kMaxInterleaved && (has_rows ? copy.row.size : copy.column.size) > 1;
   };
   return shares_memory(a, b) && fits(a) && fits(b) && a.row.size == b.row.size &&
          (has_rows || a.column.size == b.column.size) && same_sizes({a.outer, a.outer_rank}, {b.outer, b.outer_rank});
@@ -159,7 +159,7 @@ Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
     width += copy.width();
   }
   Band band{.first = first, .count = copies.size(), .by_rows = false, .tiles = 1, .tile_cost = 0};
-  band.by_rows = copies.size() > 1 && copies.size() <= kMostByRows && copies.front().has_rows() &&
+  band.by_rows = copies.size() > 1 && copies.size() <= kMaxByRows && copies.front().has_rows() &&
                  std::ranges::all_of(copies, [](const ReadyCopy& copy) {
                    return copy.from != kFromConstant || copy.width() <= std::int64_t{kPatternBytes};
                  });
@@ -239,7 +239,7 @@ void run_rows(std::span<const ReadyCopy> copies, std::int64_t tile, std::byte* c
     std::int64_t to_row;
     std::size_t bytes;
   };
-  Part parts[kMostByRows];
+  Part parts[kMaxByRows];
   for (std::size_t i = 0; i < copies.size(); ++i) {
     const ReadyCopy& copy = copies[i];
     const Offsets offsets = offsets_of(copy, tile);
@@ -354,11 +354,11 @@ void cut(ReadyTable& table, unsigned threads) {
   for (const Band& band : table.bands) {
     rest += band.tiles * band.tile_cost;
   }
-  const std::int64_t least = std::clamp(rest / (threads * kPartsOfAll), kLeastOfPiece, kMostOfPiece);
+  const std::int64_t minimum = std::clamp(rest / (threads * kPartsOfAll), kMinOfPiece, kMaxOfPiece);
   Begin at{.band = 0, .tile = 0};
   while (at.band < table.bands.size()) {
     table.begins.push_back(at);
-    std::int64_t budget = std::clamp(rest / (threads * kPartsOfRest), least, kMostOfPiece);
+    std::int64_t budget = std::clamp(rest / (threads * kPartsOfRest), minimum, kMaxOfPiece);
     while (budget > 0 && at.band < table.bands.size()) {
       const Band& band = table.bands[at.band];
       const std::int64_t taken = std::min(band.tiles - at.tile, parts_of(budget, band.tile_cost));

@@ -13,9 +13,9 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kUnitBytes = 64 << 10;
-constexpr std::int64_t kLeastOfPiece = 128 << 10;
-constexpr std::int64_t kMostOfPiece = 4 << 20;
-constexpr std::int64_t kMostLines = 64;      // adjacent lines
+constexpr std::int64_t kMinOfPiece = 128 << 10;
+constexpr std::int64_t kMaxOfPiece = 4 << 20;
+constexpr std::int64_t kMaxLines = 64;       // adjacent lines
 constexpr std::int64_t kCostOfLine = 64;     // in bytes moved in the same time
 constexpr std::int64_t kPartsOfThread = 16;  // pieces per thread
 
@@ -33,9 +33,9 @@ struct Cut {
 std::int64_t innermost_size(const ReversalStep& step) { return step.rank == 0 ? 1 : step.loops[step.rank - 1].size; }
 
 Cut make_cut(const ReversalStep& step, unsigned threads) {
-  const bool across = step.rank != 0 && step.run < kLeastRow && step.loops[step.rank - 1].to < std::abs(step.axis.to);
+  const bool across = step.rank != 0 && step.run < kMinRow && step.loops[step.rank - 1].to < std::abs(step.axis.to);
   Cut cut{};
-  cut.lines = across ? std::min(kMostLines, innermost_size(step)) : 1;
+  cut.lines = across ? std::min(kMaxLines, innermost_size(step)) : 1;
   cut.positions = std::clamp<std::int64_t>(kUnitBytes / (step.run * cut.lines), 1, step.axis.size);
   cut.line_tiles = parts_of(innermost_size(step), cut.lines);
   cut.axis_tiles = parts_of(step.axis.size, cut.positions);
@@ -44,7 +44,7 @@ Cut make_cut(const ReversalStep& step, unsigned threads) {
     cut.units *= step.loops[i].size;
   }
   const std::int64_t cost = cut.lines * (cut.positions * step.run * 2 + kCostOfLine);
-  const std::int64_t wanted = std::clamp(cut.units * cost / (threads * kPartsOfThread), kLeastOfPiece, kMostOfPiece);
+  const std::int64_t wanted = std::clamp(cut.units * cost / (threads * kPartsOfThread), kMinOfPiece, kMaxOfPiece);
   cut.units_of_piece = std::max<std::int64_t>(1, wanted / cost);
   return cut;
 }
@@ -89,7 +89,7 @@ class Reversal final : public cpu::Prepared {
         step_(step),
         cut_(cut),
         rows_(find_move_kernel(MoveShape::rows, 1, target)),
-        runs_(step.run < kLeastRow ? find_move_kernel(MoveShape::strided, step.run, target) : nullptr),
+        runs_(step.run < kMinRow ? find_move_kernel(MoveShape::strided, step.run, target) : nullptr),
         across_(find_across(step.run)) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
@@ -128,7 +128,7 @@ class Reversal final : public cpu::Prepared {
       return;
     }
     const std::int64_t lines = std::min(cut_.lines, innermost_size(step_) - line);
-    std::int64_t lengths[kMostLines];
+    std::int64_t lengths[kMaxLines];
     for (std::int64_t i = 0; i < lines; ++i) {
       lengths[i] = length_at(numbers + i * step_.loops[step_.rank - 1].lengths);
     }

@@ -14,10 +14,10 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr u64 kMostBytes = u64{1} << 30;   // per copy, so that byte indices fit 32 bits
-constexpr u64 kMostBlocks = u64{1} << 30;  // per launch
-constexpr u32 kMostWord = 16;
-constexpr i64 kLeastTransposed = 1 << 14;  // in elements; fewer are not worth a separate launch
+constexpr u64 kMaxBytes = u64{1} << 30;   // per copy, so that byte indices fit 32 bits
+constexpr u64 kMaxBlocks = u64{1} << 30;  // per launch
+constexpr u32 kMaxWord = 16;
+constexpr i64 kMinTransposed = 1 << 14;  // in elements; fewer are not worth a separate launch
 
 // A copy whose indices and strides fit into 32 bits.
 struct CopyPart {
@@ -39,9 +39,9 @@ void add_part(const MoveCopy& copy, std::vector<MoveLoop> loops, std::vector<Cop
     other.run = run;
     add_part(other, std::move(kept), parts);
   };
-  if (static_cast<u64>(copy.run) > kMostBytes) {
-    for (i64 at = 0; at < copy.run; at += static_cast<i64>(kMostBytes)) {
-      again(at, at, std::min(copy.run - at, static_cast<i64>(kMostBytes)), loops);
+  if (static_cast<u64>(copy.run) > kMaxBytes) {
+    for (i64 at = 0; at < copy.run; at += static_cast<i64>(kMaxBytes)) {
+      again(at, at, std::min(copy.run - at, static_cast<i64>(kMaxBytes)), loops);
     }
     return;
   }
@@ -57,7 +57,7 @@ void add_part(const MoveCopy& copy, std::vector<MoveLoop> loops, std::vector<Cop
     }
     bytes *= static_cast<u64>(loop.size);  // at most the size of a tensor
   }
-  if (bytes > kMostBytes) {
+  if (bytes > kMaxBytes) {
     const auto longest = std::ranges::max_element(loops, {}, &MoveLoop::size);
     const i64 half = longest->size / 2;
     const i64 from = half * longest->from;
@@ -80,7 +80,7 @@ void add_part(const MoveCopy& copy, std::vector<MoveLoop> loops, std::vector<Cop
     const MoveLoop& row = part.loops[part.loops.size() - 2];
     part.transposed = std::has_single_bit(static_cast<u64>(copy.run)) && copy.run <= 8 && column.to == copy.run &&
                       row.from == copy.run && column.from != 0 && column.size >= 8 && row.size >= 8 &&
-                      bytes / static_cast<u64>(copy.run) >= static_cast<u64>(kLeastTransposed);
+                      bytes / static_cast<u64>(copy.run) >= static_cast<u64>(kMinTransposed);
   }
 }
 
@@ -141,7 +141,7 @@ class MoveRun final : public PreparedStep {
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
-    bool present[2][std::size(kRanks)][kMostWord + 1] = {};
+    bool present[2][std::size(kRanks)][kMaxWord + 1] = {};
     for (const CopyPart& part : parts_) {
       const u32 word = word_of(part, bases);
       if (goes_transposed(part, word)) {
@@ -150,7 +150,7 @@ class MoveRun final : public PreparedStep {
         present[goes_by_rows(part, word) ? 1 : 0][rank_class(part, word)][word] = true;
       }
     }
-    for (u32 word = 1; word <= kMostWord; word *= 2) {
+    for (u32 word = 1; word <= kMaxWord; word *= 2) {
       launch_all<false>(word, present[0], bases, stream);
       launch_all<true>(word, present[1], bases, stream);
     }
@@ -177,7 +177,7 @@ class MoveRun final : public PreparedStep {
   // The longest word that the addresses and strides allow.
   [[nodiscard]] static u32 word_of(const CopyPart& part, std::byte* const* bases) {
     const u64 all = part.steps | reinterpret_cast<std::uintptr_t>(source_of(part, bases)) |
-                    reinterpret_cast<std::uintptr_t>(destination_of(part, bases)) | kMostWord;
+                    reinterpret_cast<std::uintptr_t>(destination_of(part, bases)) | kMaxWord;
     return u32{1} << std::countr_zero(all);
   }
 
@@ -188,7 +188,7 @@ class MoveRun final : public PreparedStep {
   // Whether a row of the last loop is long enough for a group of lanes, but not too long.
   [[nodiscard]] static bool goes_by_rows(const CopyPart& part, u32 word) {
     const i64 words = part.copy.run > word ? part.copy.run / word : part.loops.empty() ? 1 : part.loops.back().size;
-    return count_loops(part, word) >= 2 && words >= i64{kLeastOfRow} && words <= i64{kMostOfRow};
+    return count_loops(part, word) >= 2 && words >= i64{kMinOfRow} && words <= i64{kMaxOfRow};
   }
 
   [[nodiscard]] static u32 rank_class(const CopyPart& part, u32 word) {
@@ -197,7 +197,7 @@ class MoveRun final : public PreparedStep {
   }
 
   template <bool kByRows>
-  void launch_all(u32 word, const bool (&present)[std::size(kRanks)][kMostWord + 1], std::byte* const* bases,
+  void launch_all(u32 word, const bool (&present)[std::size(kRanks)][kMaxWord + 1], std::byte* const* bases,
                   cudaStream_t stream) const noexcept {
     if constexpr (!kByRows) {  // rows have at least two loops
       if (present[0][word]) {
@@ -236,7 +236,7 @@ class MoveRun final : public PreparedStep {
         if (table.count == 0) {
           return;
         }
-        if (table.count <= MoveEntries<kRank, kShortParameter>::kMost) {
+        if (table.count <= MoveEntries<kRank, kShortParameter>::kMax) {
           MoveEntries<kRank, kShortParameter> short_table;
           short_table.count = table.count;
           std::copy_n(table.entries, table.count, short_table.entries);
@@ -261,7 +261,7 @@ class MoveRun final : public PreparedStep {
           of_block = u64{kMoveThreads} / entry.lanes * kRowsOfGroup;
         }
         const u64 more = parts_of(entry.count, of_block);
-        if (table.count == MoveEntries<kRank, kLongParameter>::kMost || blocks + more > kMostBlocks) {
+        if (table.count == MoveEntries<kRank, kLongParameter>::kMax || blocks + more > kMaxBlocks) {
           flush();
         }
         table.entries[table.count] = entry;

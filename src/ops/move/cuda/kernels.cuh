@@ -33,17 +33,17 @@ struct MoveEntry {
 // The copies of one launch. A launch with few copies uses the smaller parameter size.
 template <u32 kRank, u32 kBytes>
 struct MoveEntries {
-  static constexpr u32 kMost = (kBytes - 8) / sizeof(MoveEntry<kRank>);
+  static constexpr u32 kMax = (kBytes - 8) / sizeof(MoveEntry<kRank>);
   u32 count;
-  MoveEntry<kRank> entries[kMost];
+  MoveEntry<kRank> entries[kMax];
 };
 inline constexpr u32 kShortParameter = 4000;
 inline constexpr u32 kLongParameter = 32'000;
 
 // Copying by the rows of the last loop: a group of lanes locates a row once and then moves its words, while move_words
 // divides for each word. Long rows are left to move_words, which keeps all words of a thread in flight at once.
-inline constexpr u32 kLeastOfRow = 16;  // words
-inline constexpr u32 kMostOfRow = 512;
+inline constexpr u32 kMinOfRow = 16;  // words
+inline constexpr u32 kMaxOfRow = 512;
 inline constexpr u32 kRowsOfGroup = 4;  // moved one after another
 inline constexpr u32 kWordsOfLane = 4;  // loads that do not wait for each other
 [[nodiscard]] inline u32 lanes_of_row(u32 words) { return words > 64 ? 32 : words > 32 ? 16 : 8; }

@@ -13,9 +13,9 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 256;
-constexpr u64 kMostBlocks = 1 << 20;
-constexpr u32 kMostWord = 16;
-constexpr u32 kMostLoops = kMaxRank + 1;  // the step's loops, its axis, and one over the words of a run
+constexpr u64 kMaxBlocks = 1 << 20;
+constexpr u32 kMaxWord = 16;
+constexpr u32 kMaxLoops = kMaxRank + 1;  // the step's loops, its axis, and one over the words of a run
 
 // Loops over the words of the output, outermost first. One of them is the axis, whose source stride is stored
 // separately.
@@ -29,11 +29,11 @@ struct ReversedWords {
   u32 rank;
   u32 axis;  // index of the axis among the loops
   u32 length_bytes;
-  FastDivisor divisors[kMostLoops];
-  u64 sizes[kMostLoops];
-  i64 from_strides[kMostLoops];
-  i64 to_strides[kMostLoops];
-  i64 length_strides[kMostLoops];
+  FastDivisor divisors[kMaxLoops];
+  u64 sizes[kMaxLoops];
+  i64 from_strides[kMaxLoops];
+  i64 to_strides[kMaxLoops];
+  i64 length_strides[kMaxLoops];
 };
 
 // kNarrow: the count fits 32 bits.
@@ -88,7 +88,7 @@ class Reversal final : public PreparedStep {
     words.lengths = bases[1] + step_.lengths_offset;
     words.to = bases[2] + step_.to_offset;
     const u64 all =
-        steps_ | reinterpret_cast<std::uintptr_t>(words.from) | reinterpret_cast<std::uintptr_t>(words.to) | kMostWord;
+        steps_ | reinterpret_cast<std::uintptr_t>(words.from) | reinterpret_cast<std::uintptr_t>(words.to) | kMaxWord;
     const u32 word = u32{1} << std::countr_zero(all);
     words.count = 1;
     words.length_bytes = step_.length_bytes;
@@ -120,7 +120,7 @@ class Reversal final : public PreparedStep {
     for (u32 i = 0; narrow && i < words.rank; ++i) {
       words.divisors[i] = make_divisor(static_cast<u32>(words.sizes[i]));
     }
-    const auto blocks = static_cast<u32>(std::min((words.count + kThreads - 1) / kThreads, kMostBlocks));
+    const auto blocks = static_cast<u32>(std::min((words.count + kThreads - 1) / kThreads, kMaxBlocks));
     const auto start = [&]<class Word>(Word) {
       if (narrow) {
         reverse_words<Word, true><<<blocks, kThreads, 0, stream>>>(words);

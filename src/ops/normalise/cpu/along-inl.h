@@ -7,19 +7,19 @@ void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row,
                 f32* scratch) {
   f32* const gathered = scratch;
   f32* const computed = scratch + kNormaliseStage + kNormalisePadding;
-  const Elements* x[kMostRows];
-  f32 greatest[kMostRows];
+  const Elements* x[kMaxRows];
+  f32 maximum[kMaxRows];
   const std::int64_t count = loops.count;
   LoopWalk later = row;
   for (std::int64_t i = 0; i < count_of_rows; ++i, row.next()) {
     x[i] = rows.load(row, 0, count, gathered + i * count);
-    greatest[i] = greatest_of(x[i], count, kLeastElement);
+    maximum[i] = max_of(x[i], count, kMinElement);
     if (count >= kShortRow) {
-      exponentials(x[i], greatest[i], count, computed + i * count);
+      exponentials(x[i], maximum[i], count, computed + i * count);
       continue;
     }
     for (std::int64_t k = 0; k < count; ++k) {
-      computed[i * count + k] = x[i][k] - greatest[i];
+      computed[i * count + k] = x[i][k] - maximum[i];
     }
   }
   if (count < kShortRow) {
@@ -30,7 +30,7 @@ void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row,
   for (std::int64_t i = 0; i < count_of_rows; ++i, later.next()) {
     f32* const own = computed + i * count;
     const f32 total = finished_total<kFunction>(sum_block(own, count, loops.has_lanes != 0));
-    finish<kFunction>(x[i], own, greatest[i], total, count, rows.destination(later, 0, own));
+    finish<kFunction>(x[i], own, maximum[i], total, count, rows.destination(later, 0, own));
     rows.store(later, 0, count, own);
   }
 }
@@ -42,10 +42,10 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
   f32* const computed = scratch;
   f32* const held = scratch + kNormaliseStage + kNormalisePadding;  // a whole row, or a block of one
   const std::int64_t step = has_room ? 1 : 0;
-  f32 greatest = kLeastElement;
+  f32 maximum = kMinElement;
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {
     const std::int64_t count = std::min(kReduceBlock, loops.count - first);
-    greatest = greatest_of(rows.load(row, first, count, held + step * first), count, greatest);
+    maximum = max_of(rows.load(row, first, count, held + step * first), count, maximum);
   }
   const bool loads = rows.reads() || !has_room;  // otherwise the row is now in scratch memory
   BlockTree<f32> tree;
@@ -59,12 +59,12 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
                                          : computed;
     if (x == to) {
       for (std::int64_t i = 0; i < count; ++i) {
-        own[i] -= greatest;
+        own[i] -= maximum;
       }
       std::fill_n(own + count, (kExponentialsTogether - count % kExponentialsTogether) % kExponentialsTogether, 0.0F);
       exponentials_in_place(own, count);
     } else {
-      exponentials(x, greatest, count, to);
+      exponentials(x, maximum, count, to);
     }
     tree.add(sum_block(to, count, loops.has_lanes != 0), added);
   }
@@ -74,7 +74,7 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
     f32* const own = held + step * first;
     Elements* const to = rows.destination(row, first, computed);
     if (kIsSoftmax && rows.writes()) {
-      finish<kFunction>(to, to, greatest, total, count, to);
+      finish<kFunction>(to, to, maximum, total, count, to);
       continue;
     }
     const Elements* x = own;
@@ -82,10 +82,10 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
       x = rows.load(row, first, count, own);
     }
     if (kIsSoftmax && !has_room) {
-      exponentials(x, greatest, count, computed);
+      exponentials(x, maximum, count, computed);
       x = computed;
     }
-    finish<kFunction>(x, x, greatest, total, count, to);
+    finish<kFunction>(x, x, maximum, total, count, to);
     rows.store(row, first, count, computed);
   }
 }
@@ -100,23 +100,23 @@ ANYDML_FLATTEN bool has_nan(const Elements* x, std::int64_t count) {
 
 template <class T>
 void hardmax_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& row, f32* buffer) {
-  f32 greatest = kLeastElement;
+  f32 maximum = kMinElement;
   std::int64_t block = 0;  // the block with the first maximum
   for (std::int64_t first = 0; first < loops.count; first += kNormaliseStage) {
     const std::int64_t count = std::min(kNormaliseStage, loops.count - first);
     const Elements* const x = rows.load(row, first, count, buffer);
     if (has_nan(x, count)) {
-      greatest = quiet_nan<f32>();
+      maximum = quiet_nan<f32>();
       block = first;
       break;
     }
-    const f32 here = greatest_of(x, count, kLeastElement);
-    block = here > greatest ? first : block;
-    greatest = greater_element(greatest, here);
+    const f32 here = max_of(x, count, kMinElement);
+    block = here > maximum ? first : block;
+    maximum = greater_element(maximum, here);
   }
   const Elements* const x = rows.load(row, block, std::min(kNormaliseStage, loops.count - block), buffer);
   std::int64_t index = 0;
-  while (greatest == greatest ? x[index] != greatest : x[index] == x[index]) {
+  while (maximum == maximum ? x[index] != maximum : x[index] == x[index]) {
     ++index;
   }
   index += block;
@@ -148,7 +148,7 @@ void run_along(const NormaliseStep& step, const NormaliseCut& cut, std::int64_t 
       long_row<T, kFunction>(loops, rows, row, cut.has_room, scratch);
     }
   } else {
-    const std::int64_t most = std::min(kMostRows, kNormaliseStage / loops.count);
+    const std::int64_t most = std::min(kMaxRows, kNormaliseStage / loops.count);
     for (; first < end; first += most) {
       short_rows<T, kFunction>(loops, rows, row, std::min(most, end - first), scratch);
     }

@@ -14,10 +14,10 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements, about ten microseconds of work
-constexpr std::int64_t kMostOfPiece = 256 << 10;
+constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
+constexpr std::int64_t kMaxOfPiece = 256 << 10;
 constexpr std::int64_t kTileElements = 128 << 10;  // maximum elements of a unit across, fitting the L2 cache
-constexpr std::int64_t kMostRoom = 256 << 10;      // maximum elements of a unit in scratch memory
+constexpr std::int64_t kMaxRoom = 256 << 10;       // maximum elements of a unit in scratch memory
 constexpr std::int64_t kFewColumns = 8;            // fewer columns are better gathered
 constexpr std::int64_t kManyRows = 32;             // from this many on, short rows are processed across
 
@@ -32,15 +32,15 @@ bool goes_across(const AxisLoops& loops, DataType type) {
 
 std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
   const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);
-  const std::int64_t most = loops.count > kReduceBlock                           ? kMostTreeColumns
-                            : loops.has_lanes != 0 && loops.count > kFewElements ? kMostLaneColumns
-                                                                                 : kMostColumns;
+  const std::int64_t most = loops.count > kReduceBlock                           ? kMaxTreeColumns
+                            : loops.has_lanes != 0 && loops.count > kFewElements ? kMaxLaneColumns
+                                                                                 : kMaxColumns;
   // A tile that does not fit into scratch memory is wider, so that it is read in longer runs.
   const std::int64_t fitting =
-      loops.count * kLeastColumns > kMostRoom ? most : kTileElements / std::max<std::int64_t>(1, loops.count);
-  std::int64_t width = std::clamp(fitting / kLeastColumns * kLeastColumns, kLeastColumns, most);
-  while (width > kLeastColumns && loops.outputs / columns * parts(columns, width) < 2 * threads) {
-    width = std::max(kLeastColumns, width / 2);
+      loops.count * kMinColumns > kMaxRoom ? most : kTileElements / std::max<std::int64_t>(1, loops.count);
+  std::int64_t width = std::clamp(fitting / kMinColumns * kMinColumns, kMinColumns, most);
+  while (width > kMinColumns && loops.outputs / columns * parts(columns, width) < 2 * threads) {
+    width = std::max(kMinColumns, width / 2);
   }
   return std::min(columns, width);
 }
@@ -89,7 +89,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   }
   NormaliseStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormaliseCut computed = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
+  const NormaliseCut computed = cut_rows(step.loops, step.type, machine.threads, kMinOfPiece);
   NormaliseRun run = vector_normalise_run(machine.target, step, computed.across);
   if (run == nullptr) {
     run = generic_normalise_run(step, computed.across);
@@ -99,7 +99,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 
 }  // namespace
 
-NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t least) {
+NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t minimum) {
   NormaliseCut computed{};
   const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // 1 without rows
   computed.across = goes_across(loops, type);
@@ -107,8 +107,8 @@ NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t thread
   computed.tiles = parts(columns, computed.width);
   computed.units = loops.outputs / columns * computed.tiles;
   const std::int64_t elements = std::max<std::int64_t>(1, loops.count * computed.width);
-  computed.has_room = elements <= kMostRoom;
-  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), least, kMostOfPiece);
+  computed.has_room = elements <= kMaxRoom;
+  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), minimum, kMaxOfPiece);
   computed.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
   return computed;
 }

@@ -13,8 +13,8 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 8 << 10;  // elements
-constexpr std::int64_t kStages = 3;              // for the input, the gradient and their products
+constexpr std::int64_t kMinOfPiece = 8 << 10;  // elements
+constexpr std::int64_t kStages = 3;            // for the input, the gradient and their products
 
 AxisLoops swapped(AxisLoops loops) {
   std::swap(loops.input_offset, loops.output_offset);
@@ -71,7 +71,7 @@ std::unique_ptr<cpu::Prepared> prepare_gradients(const Step& flat, const cpu::Ma
     run = generic_gradient_run(step);
   }
   const std::int64_t wanted =
-      std::max(kLeastOfPiece, step.loops.outputs * step.loops.count / (8 * std::int64_t{machine.threads}));
+      std::max(kMinOfPiece, step.loops.outputs * step.loops.count / (8 * std::int64_t{machine.threads}));
   return std::make_unique<Gradients>(step, std::max<std::int64_t>(1, wanted / step.loops.count), run, machine.target);
 }
 

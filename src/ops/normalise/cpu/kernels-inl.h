@@ -12,7 +12,7 @@
 
 inline constexpr std::int64_t kExponentialsTogether = 16;  // elements whose instructions are interleaved
 inline constexpr std::int64_t kShortRow = 64;              // in elements; shorter rows are processed together
-inline constexpr std::int64_t kMostRows = 256;
+inline constexpr std::int64_t kMaxRows = 256;
 static_assert(kExponentialsTogether <= kNormalisePadding);
 
 // Replaces each element by EXP(x). The count is rounded up to a multiple of kExponentialsTogether.
@@ -25,18 +25,18 @@ ANYDML_FLATTEN void exponentials_in_place(f32* values, std::int64_t count) {
 }
 
 // Computes EXP(x - greatest) of each element.
-ANYDML_FLATTEN void exponentials(const Elements* __restrict x, f32 greatest, std::int64_t count,
+ANYDML_FLATTEN void exponentials(const Elements* __restrict x, f32 maximum, std::int64_t count,
                                  Elements* __restrict to) {
   const std::int64_t whole = count - count % kExponentialsTogether;
   for (std::int64_t first = 0; first < whole; first += kExponentialsTogether) {
     for (std::int64_t i = first; i < first + kExponentialsTogether; ++i) {
-      to[i] = power_of(x[i] - greatest);
+      to[i] = power_of(x[i] - maximum);
     }
   }
   if (whole < count) {
     alignas(64) f32 rest[kExponentialsTogether] = {};
     for (std::int64_t i = whole; i < count; ++i) {
-      rest[i - whole] = x[i] - greatest;
+      rest[i - whole] = x[i] - maximum;
     }
     for (std::int64_t i = 0; i < kExponentialsTogether; ++i) {
       rest[i] = power_of(rest[i]);
@@ -47,7 +47,7 @@ ANYDML_FLATTEN void exponentials(const Elements* __restrict x, f32 greatest, std
   }
 }
 
-ANYDML_FLATTEN f32 greatest_of(const Elements* x, std::int64_t count, f32 before) {
+ANYDML_FLATTEN f32 max_of(const Elements* x, std::int64_t count, f32 before) {
   constexpr std::int64_t kAtOnce = 32;
   if (count < kAtOnce) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -88,7 +88,7 @@ ANYDML_FLATTEN bool has_tiny_power(const Elements* exponentials, std::int64_t co
 
 // Computes the results of a part of a row. powers: EXP(x - greatest), only used by softmax; `to` may be the same.
 template <NormaliseFunction kFunction>
-ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 greatest, f32 total, std::int64_t count,
+ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 maximum, f32 total, std::int64_t count,
                            Elements* to) {
   if constexpr (kFunction == NormaliseFunction::softmax) {
 #if defined(HWY_NAMESPACE) && defined(__x86_64__)
@@ -110,7 +110,7 @@ ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 
   } else {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = (x[i] - greatest) - total;  // `total` is the logarithm
+      to[i] = (x[i] - maximum) - total;  // `total` is the logarithm
     }
   }
 }

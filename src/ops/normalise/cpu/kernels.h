@@ -23,11 +23,11 @@ struct NormaliseCut {
 
 inline constexpr std::int64_t kNormaliseStage = 4096;  // elements of a buffer: a block of a sum, fitting the L1 cache
 inline constexpr std::int64_t kNormalisePadding = 16;  // elements after a buffer that kernels may overwrite
-inline constexpr std::int64_t kMostColumns = 256;      // maximum for a unit across
-inline constexpr std::int64_t kMostLaneColumns = 64;   // maximum for a unit with lanes
+inline constexpr std::int64_t kMaxColumns = 256;       // maximum for a unit across
+inline constexpr std::int64_t kMaxLaneColumns = 64;    // maximum for a unit with lanes
 inline constexpr std::int64_t kFewElements = 16;       // rows this short use fewer lanes and more columns
-inline constexpr std::int64_t kLeastColumns = 16;      // fewer are not worth a unit
-inline constexpr std::int64_t kMostTreeColumns = 64;   // maximum for a unit whose sums have more than one block
+inline constexpr std::int64_t kMinColumns = 16;        // fewer are not worth a unit
+inline constexpr std::int64_t kMaxTreeColumns = 64;    // maximum for a unit whose sums have more than one block
 
 // Runs units [first, end). scratch: a stage, and either another one or space for all elements of a unit, each with
 // padding.

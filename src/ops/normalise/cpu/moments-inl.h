@@ -428,10 +428,10 @@ ANYDML_FLATTEN void finish_moment_columns(const Elements* x, const f32* mean, co
 // The sums of a tile's columns, or of squared differences if a mean is given.
 template <class T>
 void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
-  alignas(64) f32 gathered[kMostColumns];
-  alignas(64) f32 sums[kReduceLanes * kMostLaneColumns];
-  static_assert(kMostColumns * kFewElements <= kReduceLanes * kMostLaneColumns);
-  BlockTree<f32> trees[kMostTreeColumns];
+  alignas(64) f32 gathered[kMaxColumns];
+  alignas(64) f32 sums[kReduceLanes * kMaxLaneColumns];
+  static_assert(kMaxColumns * kFewElements <= kReduceLanes * kMaxLaneColumns);
+  BlockTree<f32> trees[kMaxTreeColumns];
   const Tile<T>& tile = lines.tile;
   const std::int64_t count = tile.loops.count;
   const std::int64_t width = tile.width;
@@ -480,12 +480,12 @@ struct TileCoefficients {
 template <class T>
 void moment_tile(const MomentStep& step, const Tile<T>& tile, const Coefficients<T>& scale, const Coefficients<T>& bias,
                  const TileCoefficients& at, f32* packed) {
-  alignas(64) f32 gathered[kMostColumns];
-  alignas(64) f32 scales[kMostColumns];
-  alignas(64) f32 biases[kMostColumns];
-  alignas(64) f32 mean[kMostColumns];
-  alignas(64) f32 roots[kMostColumns];
-  alignas(64) f32 factors[kMostColumns];
+  alignas(64) f32 gathered[kMaxColumns];
+  alignas(64) f32 scales[kMaxColumns];
+  alignas(64) f32 biases[kMaxColumns];
+  alignas(64) f32 mean[kMaxColumns];
+  alignas(64) f32 roots[kMaxColumns];
+  alignas(64) f32 factors[kMaxColumns];
   const std::int64_t count = tile.loops.count;
   const std::int64_t width = tile.width;
   const Lines<T> all(tile, packed);

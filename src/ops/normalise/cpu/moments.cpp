@@ -12,8 +12,8 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 8 << 10;  // elements
-constexpr std::int64_t kStages = 3;              // for results, scales and biases
+constexpr std::int64_t kMinOfPiece = 8 << 10;  // elements
+constexpr std::int64_t kStages = 3;            // for results, scales and biases
 
 std::size_t scratch_of(const MomentStep& step, const NormaliseCut& cut) {
   const std::int64_t held = cut.has_room ? std::max(kNormaliseStage, step.loops.count * cut.width) : kNormaliseStage;
@@ -60,7 +60,7 @@ class Moments final : public cpu::Prepared {
 std::unique_ptr<cpu::Prepared> prepare_moments(const Step& flat, const cpu::Machine& machine) {
   MomentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormaliseCut computed = cut_rows(step.loops, step.type, machine.threads, kLeastOfPiece);
+  const NormaliseCut computed = cut_rows(step.loops, step.type, machine.threads, kMinOfPiece);
   MomentRun run = vector_moment_run(machine.target, step, computed.across);
   if (run == nullptr) {
     run = generic_moment_run(step, computed.across);

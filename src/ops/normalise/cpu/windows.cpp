@@ -13,8 +13,8 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kStretch = 1024;          // elements that are summed together, fitting the L1 cache
-constexpr std::int64_t kLeastOfPiece = 8 << 10;  // additions, about ten microseconds of work
+constexpr std::int64_t kStretch = 1024;        // elements that are summed together, fitting the L1 cache
+constexpr std::int64_t kMinOfPiece = 8 << 10;  // additions, about ten microseconds of work
 
 struct Range {
   std::int64_t first;
@@ -146,7 +146,7 @@ std::unique_ptr<cpu::Prepared> prepare_windows(const Step& flat, const cpu::Mach
       of_unit *= std::min(step.sizes[i], step.before + 1 + step.after);
     }
   }
-  const std::int64_t enough = parts(kLeastOfPiece, of_unit);
+  const std::int64_t enough = parts(kMinOfPiece, of_unit);
   return std::make_unique<Windows>(step, units, std::max(enough, units / (8 * std::int64_t{machine.threads})));
 }
 

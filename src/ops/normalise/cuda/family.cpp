@@ -23,7 +23,7 @@ class NormaliseRun final : public PreparedStep {
     output_offset_ = loops.output_offset;
     launch_.rows = static_cast<u32>(loops.outputs);
     launch_.count = static_cast<u32>(loops.count);
-    launch_.held = std::min(static_cast<u32>((loops.count + kReduceBlock - 1) / kReduceBlock), kMostBlocksHeld);
+    launch_.held = std::min(static_cast<u32>((loops.count + kReduceBlock - 1) / kReduceBlock), kMaxBlocksHeld);
     launch_.kept_rank = loops.kept_rank;
     launch_.reduced_rank = loops.reduced_rank;
     for (u32 i = 0; i < loops.kept_rank; ++i) {
@@ -42,10 +42,10 @@ class NormaliseRun final : public PreparedStep {
     const AxisLoop& column = loops.kept[loops.kept_rank - 1];
     const bool across_is_nearer = column.size > 1 && column.input != 0 && std::abs(column.input) < along;
     const bool is_chain = loops.has_lanes == 0 && loops.count > 1 && function_ != NormaliseFunction::hardmax;
-    kernel_ = is_chain                     ? NormaliseKernel::across
-              : across_is_nearer           ? NormaliseKernel::across_lanes
-              : loops.count <= kMostInWarp ? NormaliseKernel::warps
-                                           : NormaliseKernel::blocks;
+    kernel_ = is_chain                    ? NormaliseKernel::across
+              : across_is_nearer          ? NormaliseKernel::across_lanes
+              : loops.count <= kMaxInWarp ? NormaliseKernel::warps
+                                          : NormaliseKernel::blocks;
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
@@ -110,7 +110,7 @@ const Family normalise_family = {
       }
       NormaliseStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
-      if (step.loops.outputs > kMostElements / std::max<std::int64_t>(step.loops.count, 1)) {
+      if (step.loops.outputs > kMaxElements / std::max<std::int64_t>(step.loops.count, 1)) {
         *why = kTooManyElements;
         return nullptr;
       }

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) hardmax_along(const __grid_
   const u32 thread = threadIdx.x % launch.team;
   const bool exists = number < launch.rows;
   const DeviceRow<T> row(launch, exists ? number : 0);
-  Found found{kLeastElement, kNoIndex};
+  Found found{kMinElement, kNoIndex};
 #pragma unroll 4
   for (u32 i = thread; exists && i < launch.count; i += launch.team) {
     look(found, row.load(i), i);
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) hardmax_across(const __grid
   const u32 number = blockIdx.x * kWarpColumns + column;
   const bool exists = number < launch.rows;
   const DeviceRow<T> row(launch, exists ? number : 0);
-  Found found{kLeastElement, kNoIndex};
+  Found found{kMinElement, kNoIndex};
 #pragma unroll 4
   for (u32 i = warp; i < launch.count; i += kWarps) {
     look(found, row.load(i), i);

@@ -29,21 +29,21 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_const
   }
   const DeviceRow<T, kIsSimple> row(launch, number);
   f32 values[kOfThread];
-  f32 greatest = kLeastElement;
+  f32 maximum = kMinElement;
 #pragma unroll
   for (u32 k = 0; k < kOfThread; ++k) {
     const u32 i = thread + 32 * k;
-    values[k] = i < launch.count ? row.load(i) : kLeastElement;
+    values[k] = i < launch.count ? row.load(i) : kMinElement;
   }
 #pragma unroll
   for (u32 k = 0; k < kOfThread; ++k) {
-    greatest = greater_here(greatest, values[k]);
+    maximum = greater_here(maximum, values[k]);
   }
-  greatest = greatest_of_warp(greatest);
+  maximum = max_of_warp(maximum);
   f32 sums[2] = {kNothing<f32>, kNothing<f32>};
 #pragma unroll
   for (u32 k = 0; k < kOfThread; ++k) {
-    const f32 difference = values[k] - greatest;
+    const f32 difference = values[k] - maximum;
     const f32 power = power_here(difference);
     values[k] = kKeepsExponentials ? power : difference;
     sums[k % 2] = added(sums[k % 2], thread + 32 * k < launch.count ? power : kNothing<f32>);
@@ -59,14 +59,14 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_warps(const __grid_const
 }
 
 // The maximum over a block of threads; `shared` has space for one number per warp.
-[[nodiscard]] __device__ inline f32 greatest_of_block(f32 value, f32* shared) {
-  value = greatest_of_warp(value);
+[[nodiscard]] __device__ inline f32 max_of_block(f32 value, f32* shared) {
+  value = max_of_warp(value);
   if (threadIdx.x % 32 == 0) {
     shared[threadIdx.x / 32] = value;
   }
   __syncthreads();
   value = shared[threadIdx.x % (kNormaliseThreads / 32)];
-  return greatest_of_warp(value);
+  return max_of_warp(value);
 }
 
 // One block of threads per row, with some blocks of its exponentials at a time in shared memory. Each group of 64
@@ -77,19 +77,19 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
   constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
   constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
   constexpr u32 kGroups = kNormaliseThreads / kLanes;
-  static_assert(kMostBlocksHeld <= kGroups);
+  static_assert(kMaxBlocksHeld <= kGroups);
   extern __shared__ f32 exponentials[];  // held * kBlock
   __shared__ f32 of_warps[kNormaliseThreads / 32];
   __shared__ f32 lanes[kGroups][kLanes];
   __shared__ f32 of_blocks[kGroups];
   __shared__ f32 whole;
   const DeviceRow<T, kIsSimple> row(launch, blockIdx.x);
-  f32 greatest = kLeastElement;
+  f32 maximum = kMinElement;
 #pragma unroll 8
   for (u32 i = threadIdx.x; i < launch.count; i += kNormaliseThreads) {
-    greatest = greater_here(greatest, row.load(i));
+    maximum = greater_here(maximum, row.load(i));
   }
-  greatest = greatest_of_block(greatest, of_warps);
+  maximum = max_of_block(maximum, of_warps);
   const u32 at_once = launch.held * kBlock;
   const u32 group = threadIdx.x / kLanes;
   BlockTree<f32> tree;
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
     const u32 some = min(at_once, launch.count - first);
 #pragma unroll 4
     for (u32 i = threadIdx.x; i < some; i += kNormaliseThreads) {
-      exponentials[i] = power_here(row.load(first + i) - greatest);
+      exponentials[i] = power_here(row.load(first + i) - maximum);
     }
     __syncthreads();
     f32 sum = kNothing<f32>;
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) in_blocks(const __grid_cons
     if (kFunction == NormaliseFunction::softmax && has_exponentials) {
       result = finished<kFunction>(0, exponentials[i], total);
     } else {
-      const f32 difference = row.load(i) - greatest;
+      const f32 difference = row.load(i) - maximum;
       const f32 power = kFunction == NormaliseFunction::softmax ? power_here(difference) : 0;
       result = finished<kFunction>(difference, power, total);
     }
@@ -170,23 +170,23 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
     if (i < launch.count) {
       load_four<T>(row.from + u64{i} * sizeof(T), values + k);
     } else {
-      values[k] = values[k + 1] = values[k + 2] = values[k + 3] = kLeastElement;
+      values[k] = values[k + 1] = values[k + 2] = values[k + 3] = kMinElement;
     }
   }
-  f32 greatest = values[0];
+  f32 maximum = values[0];
 #pragma unroll
   for (u32 k = 1; k < kOfThread; ++k) {
-    greatest = greater_here(greatest, values[k]);
+    maximum = greater_here(maximum, values[k]);
   }
-  greatest = greatest_of_warp(greatest);
+  maximum = max_of_warp(maximum);
   if (lane == 0) {
-    of_warps[warp] = greatest;
+    of_warps[warp] = maximum;
   }
   __syncthreads();
-  greatest = of_warps[lane % kWarps];
+  maximum = of_warps[lane % kWarps];
 #pragma unroll
   for (u32 distance = kWarps / 2; distance > 0; distance /= 2) {
-    greatest = greater_here(greatest, from_thread(greatest, distance));
+    maximum = greater_here(maximum, from_thread(maximum, distance));
   }
 #pragma unroll
   for (u32 k = 0; k < kOfThread; k += kTogether) {
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
       f32 four[kTogether];
 #pragma unroll
       for (u32 n = 0; n < kTogether; ++n) {
-        const f32 difference = values[k + n] - greatest;
+        const f32 difference = values[k + n] - maximum;
         four[n] = power_here(difference);
         values[k + n] = kKeepsExponentials ? four[n] : difference;
       }
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
   const bool exists = number < launch.rows;  // the other threads only take part in barriers
   const DeviceRow<T, kIsSimple> row(launch, exists ? number : 0);
   if (computes) {
-    f32 own = kLeastElement;
+    f32 own = kMinElement;
 #pragma unroll 8
     for (u32 i = warp; i < launch.count; i += kColumnWarps) {
       own = greater_here(own, row.load(i));
@@ -299,10 +299,10 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
     shared[warp][column] = own;
   }
   __syncthreads();
-  f32 greatest = shared[0][column];
+  f32 maximum = shared[0][column];
 #pragma unroll
   for (u32 i = 1; i < kColumnWarps; ++i) {
-    greatest = greater_here(greatest, shared[i][column]);
+    maximum = greater_here(maximum, shared[i][column]);
   }
   __syncthreads();
   BlockTree<f32> tree;  // only used by the warp with the sums
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
         for (u32 k = 0; k < kLanesOfThread; ++k) {
           const u32 i = first + warp + k * kColumnWarps;
           if (i < end) {
-            lanes[k] = added(lanes[k], power_here(row.load(i) - greatest));
+            lanes[k] = added(lanes[k], power_here(row.load(i) - maximum));
           }
         }
       }
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
         if (computes) {
 #pragma unroll 4
           for (u32 i = warp; i < some; i += kColumnWarps) {
-            lines[i][column] = power_here(row.load(first + i) - greatest);
+            lines[i][column] = power_here(row.load(first + i) - maximum);
           }
         }
         __syncthreads();  // by now the previous lines have been added
@@ -384,7 +384,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
     if (has_exponentials) {
       result = finished<kFunction>(0, exponentials[i / kColumnLines][i % kColumnLines][column], total);
     } else {
-      const f32 difference = row.load(i) - greatest;
+      const f32 difference = row.load(i) - maximum;
       const f32 power = kFunction == NormaliseFunction::softmax ? power_here(difference) : 0;
       result = finished<kFunction>(difference, power, total);
     }
@@ -408,7 +408,7 @@ template <class T, NormaliseFunction kFunction, bool kIsSimple>
       } else if (launch.count <= 512) {
         in_warps<T, kFunction, 16, kIsSimple><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
       } else {
-        in_warps<T, kFunction, kMostInWarp / 32, kIsSimple><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
+        in_warps<T, kFunction, kMaxInWarp / 32, kIsSimple><<<by_warps, kNormaliseThreads, 0, stream>>>(launch);
       }
       break;
     case NormaliseKernel::blocks:
@@ -426,7 +426,7 @@ template <class T, NormaliseFunction kFunction, bool kIsSimple>
 
 template <class T, NormaliseFunction kFunction>
 [[nodiscard]] cudaError_t start_kernel(NormaliseKernel kernel, const NormaliseLaunch& launch, cudaStream_t stream) {
-  if (kernel == NormaliseKernel::blocks && launch.is_plain && launch.count <= kMostInRegisters) {
+  if (kernel == NormaliseKernel::blocks && launch.is_plain && launch.count <= kMaxInRegisters) {
     const std::size_t held = launch.held * kReduceBlock * sizeof(f32);
     if (launch.count <= kReduceBlock / 2) {
       in_registers<T, kFunction, 128, 16><<<launch.rows, 128, held, stream>>>(launch);

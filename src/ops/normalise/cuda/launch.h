@@ -10,14 +10,14 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
+inline constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count in 32 bits
 inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of up to 4,294,967,295 elements";
 
 inline constexpr u32 kNormaliseThreads = 256;  // per block
 inline constexpr u32 kWarpColumns = 32;        // rows per block of threads in the kernels across
-inline constexpr u32 kMostInWarp = 1024;       // elements of a row that a warp holds in registers
-inline constexpr u32 kMostInRegisters = 8192;  // elements of a plain row that a block of threads keeps in registers
-inline constexpr u32 kMostBlocksHeld = 2;      // blocks of 4,096 exponentials that fit any kernel's shared memory
+inline constexpr u32 kMaxInWarp = 1024;        // elements of a row that a warp holds in registers
+inline constexpr u32 kMaxInRegisters = 8192;   // elements of a plain row that a block of threads keeps in registers
+inline constexpr u32 kMaxBlocksHeld = 2;       // blocks of 4,096 exponentials that fit any kernel's shared memory
 
 struct NormaliseLaunch {
   const std::byte* input;  // first element of the first row

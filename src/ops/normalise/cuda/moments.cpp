@@ -57,7 +57,7 @@ class MomentRun final : public PreparedStep {
     is_contiguous_ =
         loops.reduced_rank == 1 && inner.input == element && inner.output == element && loops.count % 2 == 0;
     fits_shared_memory_ =
-        is_contiguous_ && loops.count % kTogether == 0 && loops.count >= kLeastInShared && loops.count <= kMostInShared;
+        is_contiguous_ && loops.count % kTogether == 0 && loops.count >= kMinInShared && loops.count <= kMaxInShared;
     has_lanes_ = loops.has_lanes != 0 && loops.count > 1;
   }
 
@@ -83,7 +83,7 @@ class MomentRun final : public PreparedStep {
     const u64 four = kTogether * size_;
     const auto blocks = static_cast<u32>((loops.count + kReduceBlock - 1) / kReduceBlock);
     launch.reads_pairs = launch.scale_reading != Reading::any && launch.bias_reading != Reading::any;
-    const bool fits = launch.is_plain && launch.reads_pairs && blocks <= kMostWarpsOfRow;
+    const bool fits = launch.is_plain && launch.reads_pairs && blocks <= kMaxWarpsOfRow;
     launch.warps_of_row = fits ? blocks : blocks == 1 ? 1 : kMomentThreads / 32;
     const bool by_fours = fits_shared_memory_ && launch.reads_pairs && is_multiple(launch.input, kept_input, four) &&
                           is_multiple(launch.output, kept_output, four) &&
@@ -215,7 +215,7 @@ class WindowRun final : public PreparedStep {
 std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const char** why) {
   MomentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  if (step.loops.outputs > kMostElements / std::max<std::int64_t>(step.loops.count, 1)) {
+  if (step.loops.outputs > kMaxElements / std::max<std::int64_t>(step.loops.count, 1)) {
     *why = kTooManyElements;
     return nullptr;
   }
@@ -227,7 +227,7 @@ std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, const char** why
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   std::int64_t count = 1;
   for (u32 i = 0; i < step.rank; ++i) {
-    if (step.sizes[i] > kMostElements / count) {
+    if (step.sizes[i] > kMaxElements / count) {
       *why = kTooManyElements;
       return nullptr;
     }

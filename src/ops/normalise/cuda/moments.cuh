@@ -165,7 +165,7 @@ struct MomentRow {
 template <class T, u32 kSteps>
 __global__ void __launch_bounds__(kSteps == kBlockElements / kStepElements ? kMomentThreads : kRegisterRowThreads)
     moments_in_registers(const __grid_constant__ MomentLaunch launch) {
-  __shared__ f32 shared[kMostWarpsOfRow];
+  __shared__ f32 shared[kMaxWarpsOfRow];
   const u32 warp = threadIdx.x / 32;
   const bool is_shared = launch.warps_of_row > 1;  // the whole block of threads shares one row
   const u32 number = is_shared ? blockIdx.x : blockIdx.x * (blockDim.x / 32) + warp;
@@ -267,7 +267,7 @@ template <bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_shared(const float2* pairs, u32 count, f32 mean, f32* of_blocks) {
   const u32 warp = threadIdx.x / 32;
   const u32 lane = threadIdx.x % 32;
-  if (warp < kMostWarpsOfRow) {
+  if (warp < kMaxWarpsOfRow) {
     const u32 end = min(count, (warp + 1) * kBlockElements);
     Pair sums{kNothing<f32>, kNothing<f32>};
 #pragma unroll 16
@@ -282,7 +282,7 @@ template <bool kSquares>
     }
   }
   __syncthreads();
-  static_assert(kMostWarpsOfRow == 8 && kMomentThreads == 32 * kMostWarpsOfRow);
+  static_assert(kMaxWarpsOfRow == 8 && kMomentThreads == 32 * kMaxWarpsOfRow);
   return added(added(added(of_blocks[0], of_blocks[1]), added(of_blocks[2], of_blocks[3])),
                added(added(of_blocks[4], of_blocks[5]), added(of_blocks[6], of_blocks[7])));
 }
@@ -292,7 +292,7 @@ template <bool kSquares>
 template <class T>
 __global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid_constant__ MomentLaunch launch) {
   extern __shared__ float4 fours[];
-  __shared__ f32 of_blocks[2][kMostWarpsOfRow];
+  __shared__ f32 of_blocks[2][kMaxWarpsOfRow];
   MomentRow<T> row(launch, blockIdx.x);
   constexpr u32 kStep = kTogether * kMomentThreads;
   // Several loads are issued before the first result is stored, because the compiler cannot rule out that they overlap.

@@ -11,11 +11,11 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kMostWarpsOfRow = 8;        // each keeps a block of 4,096 elements of the row in registers
+inline constexpr u32 kMaxWarpsOfRow = 8;         // each keeps a block of 4,096 elements of the row in registers
 inline constexpr u32 kMomentThreads = 256;       // per block; a row of a single block of elements belongs to one warp
 inline constexpr u32 kRegisterRowThreads = 128;  // per block for rows in registers
-inline constexpr std::int64_t kLeastInShared = 1025;  // in elements; shorter rows belong to one warp, in registers
-inline constexpr std::int64_t kMostInShared = 8192;   // too few longer rows fit into a multiprocessor
+inline constexpr std::int64_t kMinInShared = 1025;  // in elements; shorter rows belong to one warp, in registers
+inline constexpr std::int64_t kMaxInShared = 8192;  // too few longer rows fit into a multiprocessor
 
 // Loops over which an index runs, the last fastest, with the strides of two tensors in bytes.
 struct DeviceLoops {

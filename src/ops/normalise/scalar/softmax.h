@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The elements of softmax and related operators, shared by the kernels of all devices. `greatest` is the maximum of the
+// The elements of softmax and related operators, shared by the kernels of all devices. `maximum` is the maximum of the
 // row. A NaN element or an infinite maximum makes the differences or the sum NaN, and therefore the whole row, so the
 // maximum itself need not be NaN. Everything is FLOAT32; FLOAT16 is widened before and rounded after.
 //
@@ -16,7 +16,7 @@
 namespace anydml {
 
 // No element is below it.
-inline constexpr f32 kLeastElement = from_bits<f32>(0xff800000);  // -infinity
+inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_element(f32 a, f32 b) { return select(b > a, b, a); }
 

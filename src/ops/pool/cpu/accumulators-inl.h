@@ -35,14 +35,14 @@ inline constexpr bool kOrdersFloats = false;
 #endif
 
 template <class T, bool kIsOwnKey>
-struct Greatest {
+struct Maximum {
   using Value = std::conditional_t<kIsOwnKey, T, typename Ordered<T>::Key>;
   static constexpr bool kIsMax = true;
   static constexpr Value kNeutral = [] {
     if constexpr (kIsOwnKey && is_float<T>) {
       return from_bits<T>(static_cast<float_bits_t<T>>(FloatParts<T>::kInfinity | FloatParts<T>::kSign));
     } else {
-      return Ordered<T>::kLeast;
+      return Ordered<T>::kMin;
     }
   }();
   static Value combine(Value a, Value b) {

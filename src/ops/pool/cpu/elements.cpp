@@ -101,16 +101,16 @@ T pooled(const PoolStep& step, const Window& window, std::int64_t& index) {
     }
   }
   using Key = typename Ordered<T>::Key;
-  Key greatest = Ordered<T>::kLeast;
+  Key maximum = Ordered<T>::kMin;
   index = -1;
   for_each_tap(step, window.taps, window.plane, window.first_index, [&](const std::byte* from, std::int64_t at) {
     const Key key = Ordered<T>::key(load<Key>(from));
-    if (index < 0 || key > greatest) {
-      greatest = key;
+    if (index < 0 || key > maximum) {
+      maximum = key;
       index = at;
     }
   });
-  const Key element = Ordered<T>::element(greatest);
+  const Key element = Ordered<T>::element(maximum);
   return __builtin_bit_cast(T, element);
 }
 

@@ -15,14 +15,14 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kTileElements = 4096;  // part of an input row that fits the L1 cache
-constexpr std::int64_t kLeastColumns = 16;    // per tile
-constexpr std::int64_t kMostSpan = 1 << 18;   // elements of that row
-constexpr std::int64_t kMostWindowRows = 1 << 16;
-constexpr std::int64_t kMostIndexed = std::int64_t{1}
-                                      << 31;      // elements of a plane with indices: taps have 32 bits there
-constexpr std::int64_t kMostHeld = 512 << 10;     // bytes of rows that are kept, fitting the L2 cache
-constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements read
-constexpr std::int64_t kMostOfPiece = 512 << 10;
+constexpr std::int64_t kMinColumns = 16;      // per tile
+constexpr std::int64_t kMaxSpan = 1 << 18;    // elements of that row
+constexpr std::int64_t kMaxWindowRows = 1 << 16;
+constexpr std::int64_t kMaxIndexed = std::int64_t{1}
+                                     << 31;     // elements of a plane with indices: taps have 32 bits there
+constexpr std::int64_t kMaxHeld = 512 << 10;    // bytes of rows that are kept, fitting the L2 cache
+constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements read
+constexpr std::int64_t kMaxOfPiece = 512 << 10;
 constexpr std::int64_t kElementsOfPiece = 256;  // outputs computed element by element
 
 std::int64_t value_bytes(const PoolStep& step) {
@@ -60,7 +60,7 @@ void set_scratch(const PoolStep& step, PoolCut& cut) {
           : std::max<std::int64_t>(1, height->dilation > height->input
                                           ? height->input
                                           : std::min(height->input, (height->window - 1) * height->dilation + 1));
-  if (outer * cut.kept_rows * cut.ready_length * value > kMostHeld) {
+  if (outer * cut.kept_rows * cut.ready_length * value > kMaxHeld) {
     cut.kept_rows = 0;
   }
   std::int64_t at = 0;
@@ -93,7 +93,7 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
   cut.window_rows = 1;
   for (std::uint32_t i = 0; i + 1 < step.rank; ++i) {
     cut.rows *= step.axes[i].output;
-    if (step.axes[i].window > kMostWindowRows / cut.window_rows) {
+    if (step.axes[i].window > kMaxWindowRows / cut.window_rows) {
       return std::nullopt;
     }
     cut.window_rows *= step.axes[i].window;
@@ -102,18 +102,18 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     plane *= step.axes[i].input;
   }
-  if (step.index_type != DataType::unknown && plane > kMostIndexed) {
+  if (step.index_type != DataType::unknown && plane > kMaxIndexed) {
     return std::nullopt;
   }
-  if (last.window > kMostSpan || last.dilation > kMostSpan || last.stride > kMostSpan || cut.inner > kMostSpan) {
+  if (last.window > kMaxSpan || last.dilation > kMaxSpan || last.stride > kMaxSpan || cut.inner > kMaxSpan) {
     return std::nullopt;
   }
-  cut.tile = std::min(last.output, std::max(kLeastColumns, kTileElements / (last.stride * cut.inner)));
-  while (cut.tile > 1 && cut.tile * last.stride * cut.inner > kMostSpan / 2) {
+  cut.tile = std::min(last.output, std::max(kMinColumns, kTileElements / (last.stride * cut.inner)));
+  while (cut.tile > 1 && cut.tile * last.stride * cut.inner > kMaxSpan / 2) {
     cut.tile = (cut.tile + 1) / 2;
   }
   cut.span = (cut.tile - 1) * last.stride + (last.window - 1) * last.dilation + 1;
-  if (cut.span > kMostSpan / cut.inner) {
+  if (cut.span > kMaxSpan / cut.inner) {
     return std::nullopt;
   }
   cut.tiles = parts(last.output, cut.tile);
@@ -123,7 +123,7 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
   // The first row of a piece needs input rows that the previous piece also reads, so pieces are whole planes if
   // possible.
   const std::int64_t of_unit = std::max<std::int64_t>(1, cut.tile * cut.inner * last.stride);
-  const std::int64_t wanted = std::clamp(cut.units * of_unit / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  const std::int64_t wanted = std::clamp(cut.units * of_unit / (8 * threads), kMinOfPiece, kMaxOfPiece);
   cut.units_of_piece = std::max<std::int64_t>(1, wanted / of_unit);
   if (cut.units_of_piece > cut.rows) {
     cut.units_of_piece = cut.units_of_piece / cut.rows * cut.rows;

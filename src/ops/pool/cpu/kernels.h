@@ -51,7 +51,7 @@ struct PoolCut {
 
 inline constexpr std::int64_t kPoolSlack = 64;      // elements after a buffer that vectors may access
 inline constexpr std::int64_t kPoolResults = 2048;  // elements passed to a joined step at a time if rows are shorter
-inline constexpr std::uint64_t kMostTaps = 64;      // processed at a time
+inline constexpr std::uint64_t kMaxTaps = 64;       // processed at a time
 
 struct PoolAddresses {
   const std::byte* input;

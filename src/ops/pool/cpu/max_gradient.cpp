@@ -14,9 +14,9 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kPiecesOfThread = 4;
-constexpr std::int64_t kLeastOfBand = 4096;  // in elements
-constexpr std::int64_t kMostOfBand = 1 << 18;
-constexpr std::int64_t kMostOfScratch = 1 << 20;
+constexpr std::int64_t kMinOfBand = 4096;  // in elements
+constexpr std::int64_t kMaxOfBand = 1 << 18;
+constexpr std::int64_t kMaxOfScratch = 1 << 20;
 
 struct MaxGradientCut {
   std::int64_t planes;
@@ -39,9 +39,9 @@ MaxGradientCut make_cut(const PoolStep& step, std::int64_t threads) {
     cut.plane *= axis.input;
   }
   const std::int64_t wanted = parts(kPiecesOfThread * threads, cut.planes);  // number of bands
-  cut.band = std::clamp(parts(cut.plane, wanted), kLeastOfBand, kMostOfBand);
+  cut.band = std::clamp(parts(cut.plane, wanted), kMinOfBand, kMaxOfBand);
   cut.band = parts(cut.band, cut.slice) * cut.slice;  // a part of a slice would visit all windows of the slice
-  cut.band = std::min({cut.band, kMostOfScratch, cut.plane});
+  cut.band = std::min({cut.band, kMaxOfScratch, cut.plane});
   cut.bands = parts(cut.plane, cut.band);
   return cut;
 }

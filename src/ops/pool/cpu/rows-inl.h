@@ -212,11 +212,11 @@ class Tile {
       const bool is_plain = step_.function != PoolFunction::l1 && step_.function != PoolFunction::l2;
       std::byte* const output = at_.output + output_ + output_row_;
       if (!is_plain || cut_.inner != 1 || last_.stride > 2 || last_.dilation != 1 || row_count_ == 0 ||
-          row_count_ > static_cast<std::int64_t>(kMostTaps) || at_.output == nullptr || !reads_rows_ || !writes_rows_ ||
+          row_count_ > static_cast<std::int64_t>(kMaxTaps) || at_.output == nullptr || !reads_rows_ || !writes_rows_ ||
           !can_read_directly(output)) {
         return false;
       }
-      const Value* rows[kMostTaps];
+      const Value* rows[kMaxTaps];
       for (std::int64_t i = 0; i < row_count_; ++i) {
         const std::byte* const from = next_row().from;
         if (!can_read_directly(from)) {
@@ -233,7 +233,7 @@ class Tile {
       const std::int64_t end = std::clamp(room < 0 ? begin : room / last_.stride + 1, begin, first_ + columns_);
       add_one_by_one(rows, first_, begin, to);
       const std::int64_t start = begin * last_.stride - last_.padding;
-      const Value* shifted[kMostTaps];
+      const Value* shifted[kMaxTaps];
       for (std::int64_t i = 0; i < row_count_; ++i) {
         shifted[i] = rows[i] + (begin < end ? start : 0);
       }
@@ -273,12 +273,12 @@ class Tile {
   void fold_rows() {
     const std::int64_t count = (filled_end_ - filled_) * cut_.inner;
     Value* const to = folded_ + filled_ * cut_.inner;
-    const Value* taps[kMostTaps];
+    const Value* taps[kMaxTaps];
     std::uint64_t some = 0;
     bool begins = true;
     for (std::int64_t i = 0; i < row_count_; ++i) {
       taps[some++] = plain_row(next_row());
-      if (some == kMostTaps || cut_.kept_rows == 0) {
+      if (some == kMaxTaps || cut_.kept_rows == 0) {
         fold<Op>(taps, some, begins, to, count);
         begins = false;
         some = 0;
@@ -308,9 +308,9 @@ class Tile {
       split(cut_, last_.stride, folded_, span_, ready_);
       row = ready_;
     }
-    const Value* taps[kMostTaps];
-    for (std::size_t tap = 0; tap < cut_.taps_at.size(); tap += kMostTaps) {
-      const std::size_t some = std::min<std::size_t>(kMostTaps, cut_.taps_at.size() - tap);
+    const Value* taps[kMaxTaps];
+    for (std::size_t tap = 0; tap < cut_.taps_at.size(); tap += kMaxTaps) {
+      const std::size_t some = std::min<std::size_t>(kMaxTaps, cut_.taps_at.size() - tap);
       for (std::size_t i = 0; i < some; ++i) {
         taps[i] = row + cut_.taps_at[tap + i];
       }
@@ -319,7 +319,7 @@ class Tile {
   }
 
   void fold_taps() {
-    const Value* taps[kMostTaps];
+    const Value* taps[kMaxTaps];
     std::uint64_t some = 0;
     bool begins = true;
     const std::int64_t count = columns_ * cut_.inner;
@@ -327,7 +327,7 @@ class Tile {
       const Value* const row = ready_row(next_row());
       for (const std::int64_t at : cut_.taps_at) {
         taps[some++] = row + at;
-        if (some == kMostTaps) {
+        if (some == kMaxTaps) {
           fold<Op>(taps, some, begins, totals_, count);
           begins = false;
           some = 0;
@@ -530,10 +530,10 @@ PoolRun find_run(const PoolStep& step) {
   }
   if constexpr (kOrdersFloats<T>) {
     if (step.index_type == DataType::unknown) {
-      return run_units<T, Greatest<T, true>>;
+      return run_units<T, Maximum<T, true>>;
     }
   }
-  return run_units<T, Greatest<T, !is_float<T>>>;
+  return run_units<T, Maximum<T, !is_float<T>>>;
 }
 
 PoolRun find_run(const PoolStep& step) {

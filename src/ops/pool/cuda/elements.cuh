@@ -28,21 +28,21 @@ struct PoolSum {
 
 // The maximum and its position.
 template <class T>
-struct PoolGreatest {
+struct PoolMax {
   using Element = T;
   using Key = typename Ordered<T>::Key;
-  Key greatest = Ordered<T>::kLeast;
+  Key maximum = Ordered<T>::kMin;
   std::int64_t input_index = -1;
 
-  __device__ explicit PoolGreatest(const PoolStep&) {}
+  __device__ explicit PoolMax(const PoolStep&) {}
   __device__ void take(bits_t<T> bits, std::int64_t at) {
     const Key key = Ordered<T>::key(__builtin_bit_cast(Key, bits));
-    const bool takes = input_index < 0 || key > greatest;
-    greatest = takes ? key : greatest;
+    const bool takes = input_index < 0 || key > maximum;
+    maximum = takes ? key : maximum;
     input_index = takes ? at : input_index;
   }
   [[nodiscard]] __device__ bits_t<T> result(f64) const {
-    return __builtin_bit_cast(bits_t<T>, Ordered<T>::element(greatest));
+    return __builtin_bit_cast(bits_t<T>, Ordered<T>::element(maximum));
   }
   [[nodiscard]] __device__ std::int64_t index() const { return input_index; }
 };

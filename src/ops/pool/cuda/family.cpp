@@ -12,8 +12,8 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMostOutputs = 0xfffffffe;  // kernels count in 32 bits
-constexpr std::int64_t kMostSide = 1 << 30;        // positions along an axis, including padding
+constexpr std::int64_t kMaxOutputs = 0xfffffffe;  // kernels count in 32 bits
+constexpr std::int64_t kMaxSide = 1 << 30;        // positions along an axis, including padding
 constexpr const char* kTooMany = "the CUDA backend pools tensors of at most 4,294,967,294 elements";
 
 [[nodiscard]] bool is_multiple(const std::byte* address, u64 steps, std::size_t size) {
@@ -34,7 +34,7 @@ constexpr const char* kTooMany = "the CUDA backend pools tensors of at most 4,29
   const bool has_rows =
       (width.input == 1 || width.input_step == element) && (width.output == 1 || width.output_step == element);
   const bool fits =
-      std::max({height.input, width.input, height.output, width.output}) + height.padding + width.padding < kMostSide;
+      std::max({height.input, width.input, height.output, width.output}) + height.padding + width.padding < kMaxSide;
   if (!is_square || !has_rows || !fits) {
     return std::nullopt;
   }
@@ -146,8 +146,8 @@ class MaxGradientRun final : public PreparedStep {
       const PoolAxis& axis = launch_.step.axes[i];
       launch_.sizes[i] = make_divisor(static_cast<u32>(axis.input));
       launch_.strides[i] = make_divisor(static_cast<u32>(axis.stride));
-      launch_.is_far = launch_.is_far || axis.input + axis.padding >= kMostSide || axis.stride >= kMostSide ||
-                       axis.window >= kMostSide || (axis.window - 1) * axis.dilation >= kMostSide;
+      launch_.is_far = launch_.is_far || axis.input + axis.padding >= kMaxSide || axis.stride >= kMaxSide ||
+                       axis.window >= kMaxSide || (axis.window - 1) * axis.dilation >= kMaxSide;
       add_steps(axis);
     }
   }
@@ -233,7 +233,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
   if (function == PoolFunction::unpool) {
     UnpoolStep step;
     std::memcpy(&step, flat.parameters.data(), sizeof(step));
-    if (std::max(step.inputs, step.outputs) > kMostOutputs) {
+    if (std::max(step.inputs, step.outputs) > kMaxOutputs) {
       *why = kTooMany;
       return nullptr;
     }
@@ -251,7 +251,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
   for (u32 i = 0; i < step.rank; ++i) {
     outputs *= is_gradient ? step.axes[i].input : step.axes[i].output;
   }
-  if (outputs > kMostOutputs) {
+  if (outputs > kMaxOutputs) {
     *why = kTooMany;
     return nullptr;
   }

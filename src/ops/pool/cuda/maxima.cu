@@ -7,7 +7,7 @@ cudaError_t start_pool_maxima(const PoolLaunch& launch, cudaStream_t stream) {
   switch (launch.step.type) {
 #define ANYDML_CASE(type, name, value) \
   case DataType::name:                 \
-    return start_pool<PoolGreatest<type>>(launch, stream);
+    return start_pool<PoolMax<type>>(launch, stream);
     ANYDML_FOR_EACH_TYPE(ANYDML_CASE)
 #undef ANYDML_CASE
     case DataType::UINT4:

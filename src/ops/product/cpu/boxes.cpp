@@ -9,9 +9,9 @@ namespace anydml {
 namespace {
 
 // Limits of a tile: its outputs, the copied part of the image and the strips of a block share a second-level cache.
-constexpr std::int64_t kMostRows = 256;
-constexpr std::int64_t kMostColumns = 512;
-constexpr std::int64_t kMostTotals = 1 << 16;
+constexpr std::int64_t kMaxRows = 256;
+constexpr std::int64_t kMaxColumns = 512;
+constexpr std::int64_t kMaxTotals = 1 << 16;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // The number of taps that can touch the image along a dimension, for this many adjacent outputs.
@@ -23,14 +23,14 @@ std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int
 
 // The largest number of outputs of a tile along a dimension, if most taps of each output fall into the padding: a
 // larger tile would have to include all these taps.
-std::int64_t most_along(const WindowClass& along, const WindowAxis& axis, std::int64_t least) {
+std::int64_t most_along(const WindowClass& along, const WindowAxis& axis, std::int64_t minimum) {
   constexpr std::int64_t kMany = 4;
   if (kMany * met_taps(along, axis, 1) > along.taps.count) {
     return kNoLimit;
   }
   // The outputs between two taps need no other taps.
   const std::int64_t move = along.tap_move < 0 ? -along.tap_move : along.tap_move;
-  return std::max({least, axis.input / along.output_move, move / along.output_move});
+  return std::max({minimum, axis.input / along.output_move, move / along.output_move});
 }
 
 // Whole rows of pixels if they are short enough, and whole slices of rows.
@@ -42,8 +42,8 @@ ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& cl
   std::int64_t most = most_columns;
   for (std::uint32_t i = kWindowAxes; i-- > 0;) {
     const std::int64_t outputs = classes.axes[i].outputs;
-    const std::int64_t least = i == kWindowAxes - 1 ? limits.panel : 1;
-    const std::int64_t most_here = limits.skips ? most_along(classes.axes[i], step.windows.axes[i], least) : kNoLimit;
+    const std::int64_t minimum = i == kWindowAxes - 1 ? limits.panel : 1;
+    const std::int64_t most_here = limits.skips ? most_along(classes.axes[i], step.windows.axes[i], minimum) : kNoLimit;
     tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, std::min(most, most_here)), 1);
     tiles.across[i] = parts_of(outputs, tiles.count[i]);
     most = limits.skips ? most / tiles.count[i] : tiles.across[i] == 1 ? most / outputs : 1;
@@ -133,27 +133,27 @@ std::int64_t copied_elements(const ConvolutionStep& step, const ConvolutionTiles
 ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limits, std::int64_t class_count,
                      unsigned threads) {
   const WindowClasses classes = extreme_classes(step.windows, 0);
-  const auto [strip, panel, block, by_lines, skips, least_work] = limits;
-  std::int64_t most_rows = kMostRows;
-  std::int64_t most_columns = std::clamp(kMostTotals / std::min(step.rows, kMostRows), kMostColumns / 2,
-                                         by_lines ? 8 * kMostColumns : kMostColumns);
+  const auto [strip, panel, block, by_lines, skips, min_work] = limits;
+  std::int64_t most_rows = kMaxRows;
+  std::int64_t most_columns =
+      std::clamp(kMaxTotals / std::min(step.rows, kMaxRows), kMaxColumns / 2, by_lines ? 8 * kMaxColumns : kMaxColumns);
   const std::int64_t matrices = step.images * step.groups * class_count;
   while (true) {
     const ConvolutionTiles tiles = cut_evenly(step, classes, limits, most_rows, most_columns);
     const std::int64_t copied = block != 0 ? copied_elements(step, tiles, block) : 0;
-    if (copied > kMostCopied && most_columns > 2 * panel) {
+    if (copied > kMaxCopied && most_columns > 2 * panel) {
       most_columns /= 2;
       continue;
     }
     const std::int64_t pieces = tiles.down * tiles.boxes() * matrices;
     const std::int64_t work = work_of(step, classes, tiles, skips);
-    const bool is_enough = threads == 1 || work < 2 * least_work || pieces >= 4 * std::int64_t{threads};
-    if (is_enough && work <= kMostWork) {
+    const bool is_enough = threads == 1 || work < 2 * min_work || pieces >= 4 * std::int64_t{threads};
+    if (is_enough && work <= kMaxWork) {
       return tiles;
     }
     if (tiles.columns() > 4 * panel) {
       most_columns = std::min(most_columns, tiles.columns()) / 2;
-    } else if (tiles.rows > 4 * strip && (pieces < 2 * std::int64_t{threads} || work > kMostWork)) {
+    } else if (tiles.rows > 4 * strip && (pieces < 2 * std::int64_t{threads} || work > kMaxWork)) {
       most_rows = tiles.rows / 2;
     } else {
       return tiles;
@@ -172,11 +172,11 @@ WindowTile box_of(const ConvolutionTiles& tiles, const WindowClasses& classes, s
 }
 
 std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles, std::int64_t classes,
-                            std::int64_t least_work, unsigned threads) {
+                            std::int64_t min_work, unsigned threads) {
   const std::int64_t work = std::max<std::int64_t>(
       1, tiles.rows * tiles.columns() * step.channels * step.taps() / std::max<std::int64_t>(1, classes));
   const std::int64_t most = parts_of(all_tiles(step, tiles, classes), 4 * std::int64_t{threads});
-  return std::clamp<std::int64_t>(least_work / work, 1, std::max<std::int64_t>(1, most));
+  return std::clamp<std::int64_t>(min_work / work, 1, std::max<std::int64_t>(1, most));
 }
 
 }  // namespace anydml

@@ -40,10 +40,10 @@ struct ConvolutionTiles {
 struct ConvolutionLimits {
   std::int64_t strip;  // granularity of rows
   std::int64_t panel;
-  std::int64_t block;       // the values of k for which a part of the image is copied at a time; 0: nothing is copied
-  bool by_lines;            // whether kernels read the copied part of the image directly
-  bool skips;               // whether tiles leave out taps that touch only padding
-  std::int64_t least_work;  // smallest number of multiply-adds of a piece
+  std::int64_t block;     // the values of k for which a part of the image is copied at a time; 0: nothing is copied
+  bool by_lines;          // whether kernels read the copied part of the image directly
+  bool skips;             // whether tiles leave out taps that touch only padding
+  std::int64_t min_work;  // smallest number of multiply-adds of a piece
 };
 
 // classes: the number of classes that have taps.
@@ -63,11 +63,11 @@ struct ConvolutionLimits {
 // image.
 [[nodiscard]] bool has_many_in_padding(const ConvolutionStep& step);
 
-inline constexpr std::int64_t kMostCopied = 1 << 16;  // elements, so that they stay in a second-level cache
+inline constexpr std::int64_t kMaxCopied = 1 << 16;  // elements, so that they stay in a second-level cache
 
 // The number of tiles in one piece of work; smaller if tiles are large.
 [[nodiscard]] std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles,
-                                          std::int64_t classes, std::int64_t least_work, unsigned threads);
+                                          std::int64_t classes, std::int64_t min_work, unsigned threads);
 
 [[nodiscard]] inline std::int64_t all_tiles(const ConvolutionStep& step, const ConvolutionTiles& tiles,
                                             std::int64_t classes) {

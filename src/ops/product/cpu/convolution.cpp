@@ -64,7 +64,7 @@ struct ConvolutionBuffers {
     all = offsets;
     if (kernels != nullptr) {
       copied += kProductBlock * static_cast<std::int64_t>(sizeof(std::int64_t));
-      copied_elements = std::max(anydml::copied_elements(step, tiles, kProductBlock), skips ? kMostCopied : 0);
+      copied_elements = std::max(anydml::copied_elements(step, tiles, kProductBlock), skips ? kMaxCopied : 0);
       panel = copied + aligned(copied_elements + 2 * width);
       strips = panel + aligned(kProductBlock * width + width);
       all = strips + (skips ? aligned(tiles.rows * kProductBlock) : 0);
@@ -579,11 +579,11 @@ std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const Produ
                                       .block = kernels != nullptr ? kProductBlock : 0,
                                       .by_lines = by_lines(step),
                                       .skips = skips,
-                                      .least_work = kLeastWork},
+                                      .min_work = kMinWork},
                                      count, machine.threads);
   return std::make_unique<ConvolutionRun>(step, std::move(classes), kernels, flat.operands[kBias].slot != kAbsentSlot,
-                                          tiles, tiles_of_piece(step, tiles, count, kLeastWork, machine.threads),
-                                          machine, std::move(after), skips);
+                                          tiles, tiles_of_piece(step, tiles, count, kMinWork, machine.threads), machine,
+                                          std::move(after), skips);
 }
 
 }  // namespace anydml

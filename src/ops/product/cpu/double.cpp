@@ -17,8 +17,8 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));
-constexpr TileLimits kMost = {.rows = 96, .columns = 256, .least_work = kLeastWork / 2};
-constexpr std::int64_t kMostOfRow = 1 << 14;  // the depth up to which a row is copied as a whole
+constexpr TileLimits kMax = {.rows = 96, .columns = 256, .min_work = kMinWork / 2};
+constexpr std::int64_t kMaxOfRow = 1 << 14;  // the depth up to which a row is copied as a whole
 
 using namespace product_operands;
 
@@ -179,7 +179,7 @@ class DoubleRun final : public cpu::Prepared {
 };
 
 [[nodiscard]] DoubleRow find_row(const ProductStep& step, const DoubleKernels* kernels) {
-  if (kernels == nullptr || step.rows != 1 || step.depth > kMostOfRow) {
+  if (kernels == nullptr || step.rows != 1 || step.depth > kMaxOfRow) {
     return nullptr;
   }
   if (step.b.column == kBytes || step.columns == 1) {
@@ -196,10 +196,10 @@ std::unique_ptr<cpu::Prepared> prepare_double_product(const Step& flat, const cp
   const ProductStep& product = step.product;
   const DoubleKernels* const kernels = double_kernels(machine.target);
   const DoubleRow row = find_row(product, kernels);
-  TileLimits most = kMost;
+  TileLimits most = kMax;
   if (row != nullptr) {  // B is read once, preferably in long rows
     most.columns =
-        std::clamp(parts_of(product.columns, 2 * std::int64_t{machine.threads}), kMost.columns, 8 * kMost.columns);
+        std::clamp(parts_of(product.columns, 2 * std::int64_t{machine.threads}), kMax.columns, 8 * kMax.columns);
   }
   const Tiles tiles = cut(product, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
                           most, machine.threads);

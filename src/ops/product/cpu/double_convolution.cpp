@@ -17,8 +17,8 @@ namespace {
 
 using namespace convolution_operands;
 
-constexpr std::int64_t kMostRows = 96;
-constexpr std::int64_t kMostPixels = 128;  // a multiple of every panel
+constexpr std::int64_t kMaxRows = 96;
+constexpr std::int64_t kMaxPixels = 128;  // a multiple of every panel
 
 // The definition's block for targets without kernels: one row and one column.
 void add_one(const f64* a, const f64* b, std::int64_t b_step, std::int64_t depth, f64* totals, std::int64_t,
@@ -38,9 +38,9 @@ class DoubleConvolutionRun final : public cpu::Prepared {
   DoubleConvolutionRun(const ConvolutionStep& step, const DoubleKernels& kernels, bool has_bias, cpu::Target target)
       : Prepared(
             static_cast<std::uint64_t>(step.images * step.groups * all_window_classes(step.windows) * blocks_of(step) *
-                                       parts_of(step.rows, kMostRows)),
+                                       parts_of(step.rows, kMaxRows)),
             1,
-            static_cast<std::size_t>(rows_of(step) * (kMostPixels + kProductBlock) + kernels.panel * kProductBlock) *
+            static_cast<std::size_t>(rows_of(step) * (kMaxPixels + kProductBlock) + kernels.panel * kProductBlock) *
                 sizeof(f64)),
         step_(step),
         kernels_(kernels),
@@ -55,11 +55,11 @@ class DoubleConvolutionRun final : public cpu::Prepared {
       return digit;
     };
     TileBounds bounds{};
-    bounds.row = next(parts_of(step_.rows, kMostRows)) * kMostRows;
-    bounds.rows = std::min(kMostRows, step_.rows - bounds.row);
-    bounds.pixel = next(blocks_of(step_)) * kMostPixels;
+    bounds.row = next(parts_of(step_.rows, kMaxRows)) * kMaxRows;
+    bounds.rows = std::min(kMaxRows, step_.rows - bounds.row);
+    bounds.pixel = next(blocks_of(step_)) * kMaxPixels;
     bounds.classes = window_classes_of(step_.windows, next(all_window_classes(step_.windows)));
-    bounds.pixels = std::min(kMostPixels, bounds.classes.outputs() - bounds.pixel);
+    bounds.pixels = std::min(kMaxPixels, bounds.classes.outputs() - bounds.pixel);
     bounds.group = next(step_.groups);
     bounds.image = number;
     if (bounds.pixels <= 0) {
@@ -72,7 +72,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
 
   void explain(char* text, std::size_t capacity) const noexcept override {
     std::snprintf(text, capacity, "FLOAT64 convolution, tiles of %lld x %lld, %s kernel",
-                  static_cast<long long>(rows_of(step_)), static_cast<long long>(kMostPixels),
+                  static_cast<long long>(rows_of(step_)), static_cast<long long>(kMaxPixels),
                   cpu::target_name(kernels_.panel != 1 ? target_ : cpu::Target::generic));
   }
 
@@ -89,9 +89,9 @@ class DoubleConvolutionRun final : public cpu::Prepared {
 
   // Of the first class, which has the most outputs.
   [[nodiscard]] static std::int64_t blocks_of(const ConvolutionStep& step) {
-    return parts_of(window_classes_of(step.windows, 0).outputs(), kMostPixels);
+    return parts_of(window_classes_of(step.windows, 0).outputs(), kMaxPixels);
   }
-  [[nodiscard]] static std::int64_t rows_of(const ConvolutionStep& step) { return std::min(kMostRows, step.rows); }
+  [[nodiscard]] static std::int64_t rows_of(const ConvolutionStep& step) { return std::min(kMaxRows, step.rows); }
 
   // The index of a pixel of a class along each dimension.
   struct Outputs {
@@ -158,10 +158,10 @@ class DoubleConvolutionRun final : public cpu::Prepared {
   void compute(const TileBounds& bounds, std::byte* const* operands, f64* totals) const {
     const std::int64_t all = step_.channels * bounds.classes.taps();
     if (all == 0) {
-      std::fill_n(totals, bounds.rows * kMostPixels, 0.0);
+      std::fill_n(totals, bounds.rows * kMaxPixels, 0.0);
       return;
     }
-    f64* const of_a = totals + rows_of(step_) * kMostPixels;
+    f64* const of_a = totals + rows_of(step_) * kMaxPixels;
     f64* const of_b = of_a + rows_of(step_) * kProductBlock;
     const std::byte* const input =
         operands[kInput] + bounds.image * step_.input_image + bounds.group * step_.channels * step_.input_channel;
@@ -192,7 +192,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
         }
         for (std::int64_t row = 0; row < bounds.rows; row += strip) {
           kernels_.blocks[std::min(strip, bounds.rows - row) - 1](
-              of_a + row * depth, of_b, panel, depth, totals + row * kMostPixels + column, kMostPixels, first == 0);
+              of_a + row * depth, of_b, panel, depth, totals + row * kMaxPixels + column, kMaxPixels, first == 0);
         }
       }
     }
@@ -209,7 +209,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
           const WindowClass& along = bounds.classes.axes[axis];
           at += (along.first_output + outputs.at[axis] * along.output_stride) * step_.windows.axes[axis].output_step;
         }
-        const f64 total = totals[row * kMostPixels + i];
+        const f64 total = totals[row * kMaxPixels + i];
         const f64 value = has_bias_ ? total + load<f64>(operands[kBias] + channel * step_.bias_channel) : total;
         std::memcpy(at, &value, sizeof(value));
       }

@@ -29,8 +29,8 @@ namespace {
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 // Limits of a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed
 // once for all of its columns.
-constexpr TileLimits kMost = {.rows = 96, .columns = 512, .least_work = kLeastWork};
-constexpr std::int64_t kMostDepth = 1 << 14;  // of rows that are packed as a whole
+constexpr TileLimits kMax = {.rows = 96, .columns = 512, .min_work = kMinWork};
+constexpr std::int64_t kMaxDepth = 1 << 14;  // of rows that are packed as a whole
 
 using namespace product_operands;
 
@@ -55,7 +55,7 @@ struct Buffers {
       : totals(tiles.rows * tiles.columns) {
     if (kernels != nullptr) {
       const std::int64_t depth = std::min(kProductBlock, step.depth);
-      is_strip = tiles.rows <= kernels->strip && step.depth <= kMostDepth;
+      is_strip = tiles.rows <= kernels->strip && step.depth <= kMaxDepth;
       of_a = step.strip != 0 ? 0 : tiles.rows * (is_strip ? step.depth : depth);
       of_b = step.panel == 0 ? kernels->panel * depth : 0;
     }
@@ -384,10 +384,10 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
   if (step.strip != 0 && kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
-  TileLimits most = kMost;
+  TileLimits most = kMax;
   if (step.rows == 1 && step.panel == 0) {  // B is read once, preferably in long rows
     most.columns =
-        std::clamp(parts_of(step.columns, 2 * std::int64_t{machine.threads}), kMost.columns, 8 * kMost.columns);
+        std::clamp(parts_of(step.columns, 2 * std::int64_t{machine.threads}), kMax.columns, 8 * kMax.columns);
   }
   const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, most,
                           machine.threads);

@@ -22,15 +22,15 @@ namespace anydml {
 namespace {
 
 // Limits of a tile: for a block of k, its rows stay in the first-level cache while panels stream through.
-constexpr TileLimits kMost = {.rows = 24, .columns = 1024, .least_work = 2'000'000};
-constexpr std::int64_t kMostDepth = 16 * 1024;  // for few rows, so that panels are read from end to end
-constexpr std::int64_t kColumnsTogether = 64;   // the columns of an unpacked B that are packed together: a cache line
+constexpr TileLimits kMax = {.rows = 24, .columns = 1024, .min_work = 2'000'000};
+constexpr std::int64_t kMaxDepth = 16 * 1024;  // for few rows, so that panels are read from end to end
+constexpr std::int64_t kColumnsTogether = 64;  // the columns of an unpacked B that are packed together: a cache line
 constexpr std::size_t kAlignment = 64;
 
 // The number of k in a block, for tiles with this many rows: a multiple of kDepthBlock.
 std::int64_t depth_block(std::int64_t rows) {
-  const std::int64_t most = kMost.rows * kDepthBlock / std::max<std::int64_t>(rows, 1);
-  return std::clamp(most / kDepthBlock * kDepthBlock, kDepthBlock, kMostDepth);
+  const std::int64_t most = kMax.rows * kDepthBlock / std::max<std::int64_t>(rows, 1);
+  return std::clamp(most / kDepthBlock * kDepthBlock, kDepthBlock, kMaxDepth);
 }
 
 // The scratch memory of a piece; offsets in bytes, each a multiple of kAlignment.
@@ -453,10 +453,10 @@ std::unique_ptr<cpu::Prepared> prepare_integer_product(const Step& flat, const c
                                             std::max<std::int64_t>(1, kBytesOfPiece / of_panel));
   }
   // Allows more rows if they are shorter than a block, as long as the totals fit into a second-level cache.
-  TileLimits most = kMost;
-  const std::int64_t columns = std::min(step.product.columns, kMost.columns);
+  TileLimits most = kMax;
+  const std::int64_t columns = std::min(step.product.columns, kMax.columns);
   most.rows *= std::clamp<std::int64_t>(
-      std::min(kDepthBlock / std::max<std::int64_t>(1, step.product.depth), 2 * kMost.columns / columns), 1, 8);
+      std::min(kDepthBlock / std::max<std::int64_t>(1, step.product.depth), 2 * kMax.columns / columns), 1, 8);
   const Tiles tiles = cut(step.product, kernels.strip, kernels.panel, most, machine.threads);
   return std::make_unique<IntegerRun>(step, kernels, tiles, machine, std::move(neighbours.after));
 }

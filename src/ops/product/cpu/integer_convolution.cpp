@@ -24,11 +24,11 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastWork = 2'000'000;  // multiply-adds of a piece
-constexpr std::int64_t kLineLeastWork = 400'000;
+constexpr std::int64_t kMinWork = 2'000'000;  // multiply-adds of a piece
+constexpr std::int64_t kLineMinWork = 400'000;
 constexpr std::size_t kAlignment = 64;
 
-bool by_lines(const ConvolutionStep& step) { return step.rows <= kMostLines; }
+bool by_lines(const ConvolutionStep& step) { return step.rows <= kMaxLines; }
 std::int64_t depth_of(const ConvolutionStep& step) { return step.channels * step.taps(); }
 
 // The number of columns that are packed together: more if rows of pixels are longer, since each row is copied at this
@@ -510,18 +510,18 @@ std::unique_ptr<cpu::Prepared> prepare_integer_convolution(const Step& flat, con
     return prepare_integer_definition(step, std::move(after));
   }
   const bool lines = by_lines(step.convolution);
-  const std::int64_t least_work = lines ? kLineLeastWork : kLeastWork;
+  const std::int64_t min_work = lines ? kLineMinWork : kMinWork;
   const ConvolutionTiles tiles = cut(step.convolution,
                                      {.strip = lines ? 1 : kernels.strip,
                                       .panel = kernels.panel,
                                       .block = lines || step.has_windows != 0 ? kFilterBlock : 0,
                                       .by_lines = lines,
                                       .skips = false,
-                                      .least_work = least_work},
+                                      .min_work = min_work},
                                      1, machine.threads);
-  return std::make_unique<IntegerConvolutionRun>(
-      step, kernels, tiles, tiles_of_piece(step.convolution, tiles, 1, least_work, machine.threads), machine,
-      std::move(after));
+  return std::make_unique<IntegerConvolutionRun>(step, kernels, tiles,
+                                                 tiles_of_piece(step.convolution, tiles, 1, min_work, machine.threads),
+                                                 machine, std::move(after));
 }
 
 }  // namespace anydml

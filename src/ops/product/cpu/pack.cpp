@@ -92,8 +92,8 @@ void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, co
   }
   // Some columns are first widened to FLOAT32 next to each other, and packed from there.
   constexpr std::int64_t kTogether = 64;
-  constexpr std::int64_t kMostColumns = 32;
-  f32 some[kMostColumns * kTogether];
+  constexpr std::int64_t kMaxColumns = 32;
+  f32 some[kMaxColumns * kTogether];
   for (std::int64_t first = 0; first < depth; first += kTogether) {
     const std::int64_t of_these = std::min(kTogether, depth - first);
     for (std::int64_t i = 0; i < count; ++i) {

@@ -15,7 +15,7 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kLeastWork = 400'000;  // multiply-adds of a piece: about ten microseconds
+inline constexpr std::int64_t kMinWork = 400'000;  // multiply-adds of a piece: about ten microseconds
 
 // The factors of a panel's columns for consecutive k, `step` elements apart.
 struct Panel {

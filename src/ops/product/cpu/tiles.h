@@ -31,7 +31,7 @@ struct Tiles {
 struct TileLimits {
   std::int64_t rows;  // the most rows of a tile
   std::int64_t columns;
-  std::int64_t least_work;  // multiply-adds of a piece: about ten microseconds
+  std::int64_t min_work;  // multiply-adds of a piece: about ten microseconds
 };
 
 // A tile of the output.
@@ -56,7 +56,7 @@ struct TileBounds {
 
 // The most multiply-adds of a tile, unless it cannot be smaller: a call can be interrupted only between tiles, and this
 // many take a fraction of a second.
-inline constexpr std::int64_t kMostWork = std::int64_t{1} << 32;
+inline constexpr std::int64_t kMaxWork = std::int64_t{1} << 32;
 
 // Tiles as large as the limits allow, or smaller if threads would otherwise be idle.
 [[nodiscard]] inline Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, TileLimits most,
@@ -71,8 +71,8 @@ inline constexpr std::int64_t kMostWork = std::int64_t{1} << 32;
     const std::int64_t work = tiles.rows * tiles.columns * std::max<std::int64_t>(step.depth, 1);
     const bool can_halve = tiles.columns > panel || tiles.rows > strip;
     const bool is_enough =
-        threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * most.least_work;
-    if ((is_enough && work <= kMostWork) || !can_halve) {
+        threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * most.min_work;
+    if ((is_enough && work <= kMaxWork) || !can_halve) {
       return tiles;
     }
     if (tiles.columns > panel && (tiles.columns >= tiles.rows || tiles.rows <= strip)) {

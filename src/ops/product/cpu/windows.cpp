@@ -140,7 +140,7 @@ struct Stretch {
   std::int64_t from;
   std::int64_t to;
 };
-constexpr std::int64_t kMostWidth = 128;
+constexpr std::int64_t kMaxWidth = 128;
 
 // Copies each stretch over the whole width of the panel: the next one overwrites the excess.
 template <std::size_t kBytes>
@@ -385,7 +385,7 @@ void pack_windows(const WindowPlane& plane, const WindowTile& tile, const std::b
                   const std::int64_t* offsets, std::int64_t depth, std::int64_t output, std::int64_t width,
                   std::size_t element_bytes, std::byte* to) noexcept {
   const auto bytes = static_cast<std::int64_t>(element_bytes);
-  Stretch stretches[kMostWidth];
+  Stretch stretches[kMaxWidth];
   std::int64_t count = 0;
   const std::int64_t end = std::min(width, tile.outputs() - output);
   for (std::int64_t i = 0; i < end;) {

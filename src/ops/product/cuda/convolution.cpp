@@ -15,8 +15,8 @@ namespace anydml::cuda {
 namespace {
 
 using namespace convolution_operands;
-constexpr std::int64_t kMostDirectThreads = 256;
-constexpr std::int64_t kMostLaunches = 4096;
+constexpr std::int64_t kMaxDirectThreads = 256;
+constexpr std::int64_t kMaxLaunches = 4096;
 constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kVector = 4;  // elements
 static_assert(kLaunchAxes == kWindowAxes);
@@ -25,9 +25,9 @@ static_assert(kLaunchAxes == kWindowAxes);
 
 // Whether positions along a dimension fit into the 32 bits that the kernels use.
 [[nodiscard]] bool fits(const Windows& windows, const WindowAxis& axis) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 29;
+  constexpr std::int64_t kMax = std::int64_t{1} << 29;
   const std::int64_t outputs = windows.is_backward != 0 ? axis.output : axis.output * axis.stride;
-  return axis.input < kMost && outputs < kMost && axis.taps * axis.dilation < kMost && axis.padding < kMost;
+  return axis.input < kMax && outputs < kMax && axis.taps * axis.dilation < kMax && axis.padding < kMax;
 }
 
 [[nodiscard]] std::int64_t launches_of(const Windows& windows) {
@@ -67,8 +67,8 @@ static_assert(kLaunchAxes == kWindowAxes);
 
 // The form of a depthwise convolution that the plane kernels can run, if it is one.
 [[nodiscard]] PlaneForm plane_form(const ConvolutionStep& step) {
-  constexpr std::int64_t kMostGrid = 65'535;  // in the grid's second dimension
-  constexpr std::int64_t kFewRows = 4;        // each row reads the planes again
+  constexpr std::int64_t kMaxGrid = 65'535;  // in the grid's second dimension
+  constexpr std::int64_t kFewRows = 4;       // each row reads the planes again
   const WindowAxis& depth = step.windows.axes[0];
   const WindowAxis& down = step.windows.axes[1];
   const WindowAxis& along = step.windows.axes[2];
@@ -76,7 +76,7 @@ static_assert(kLaunchAxes == kWindowAxes);
   const bool is_square = down.taps == along.taps && down.stride == along.stride && down.dilation == 1 &&
                          along.dilation == 1 && (down.taps == 3 || down.taps == 5) && down.stride <= 2;
   const bool is_planes = step.windows.is_backward == 0 && step.windows.is_flipped == 0 && step.channels == 1 &&
-                         step.rows <= kFewRows && is_flat && is_square && step.groups * step.rows <= kMostGrid;
+                         step.rows <= kFewRows && is_flat && is_square && step.groups * step.rows <= kMaxGrid;
   return is_planes ? PlaneForm{.taps = narrow(down.taps), .stride = narrow(down.stride)} : PlaneForm{};
 }
 
@@ -175,7 +175,7 @@ class ConvolutionRun final : public PreparedStep {
       launch.down = make_divisor(narrow(down));
       launch.across = make_divisor(narrow(across));
       across = parts_of(step_.images * down * across, kPlaneThreads);
-      part.blocks = across <= kMostBlocks ? narrow(across) : 0;
+      part.blocks = across <= kMaxBlocks ? narrow(across) : 0;
       return;
     }
     if (is_direct_) {
@@ -191,7 +191,7 @@ class ConvolutionRun final : public PreparedStep {
           parts_.size() == 1 ? choose_tiles(outputs, kWindowTiles, has_one_class, machine) : parts_.front().choice;
       launch.split = part.choice.split;
       if (!has_one_class) {  // the depth differs between classes
-        launch.split.blocks_of_split = narrow(kMostDepth / kProductBlock);
+        launch.split.blocks_of_split = narrow(kMaxDepth / kProductBlock);
       }
       down = parts_of(step_.rows, tile_rows(part.choice.tile));
       across = parts_of(windows.columns, tile_columns(part.choice.tile));
@@ -270,12 +270,12 @@ bool windows_fit(const ConvolutionStep& step) {
   const WindowAxis* const axes = step.windows.axes;
   const bool fits_positions =
       std::all_of(axes, axes + kWindowAxes, [&](const WindowAxis& axis) { return fits(step.windows, axis); });
-  std::int64_t left = kMostElements;  // the factor by which the output count may still grow
+  std::int64_t left = kMaxElements;  // the factor by which the output count may still grow
   for (const std::int64_t size :
        {step.images, step.groups, step.rows, axes[0].output, axes[1].output, axes[2].output}) {
     left /= size;
   }
-  std::int64_t depth = kMostDepth;
+  std::int64_t depth = kMaxDepth;
   for (const std::int64_t size : {step.channels, axes[0].taps, axes[1].taps, axes[2].taps}) {
     depth /= std::max<std::int64_t>(size, 1);
   }
@@ -284,11 +284,11 @@ bool windows_fit(const ConvolutionStep& step) {
 
 bool is_direct(const ConvolutionStep& step, const Machine& machine) {
   constexpr std::int64_t kFewRows = 4;
-  constexpr std::int64_t kFewestRows = 2;  // with more rows, even a mostly empty tile is faster for long sums
+  constexpr std::int64_t kMinRows = 2;  // with more rows, even a mostly empty tile is faster for long sums
   constexpr std::int64_t kShortSum = 2 * kProductBlock;
   constexpr std::int64_t kThreads = 512;  // per multiprocessor
   const bool has_many = step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors;
-  return depth_of(step) <= kShortSum ? step.rows <= kFewRows : step.rows <= kFewestRows && has_many;
+  return depth_of(step) <= kShortSum ? step.rows <= kFewRows : step.rows <= kMinRows && has_many;
 }
 
 WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[kLaunchAxes],
@@ -331,12 +331,12 @@ u32 set_blocks(const WindowPart& part, std::int64_t down, std::int64_t across, C
   launch.down = make_divisor(narrow(down));
   launch.across = make_divisor(narrow(across));
   const std::int64_t blocks = down * across * std::int64_t{launch.groups.divisor} * part.classes;
-  return blocks <= kMostBlocks ? narrow(blocks) : 0;
+  return blocks <= kMaxBlocks ? narrow(blocks) : 0;
 }
 
 DirectShape direct_shape(std::int64_t columns) {
   const std::int64_t threads =
-      std::clamp(parts_of(parts_of(columns, kDirectPixels), kWarp) * kWarp, kWarp, kMostDirectThreads);
+      std::clamp(parts_of(parts_of(columns, kDirectPixels), kWarp) * kWarp, kWarp, kMaxDirectThreads);
   return {.threads = narrow(threads), .across = parts_of(columns, threads * kDirectPixels)};
 }
 
@@ -377,7 +377,7 @@ std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machin
     *why = kTooManyElements;
     return nullptr;
   }
-  if (launches_of(step.windows) > kMostLaunches) {
+  if (launches_of(step.windows) > kMaxLaunches) {
     *why = "the stride of a backward convolution is too large for the CUDA backend";
     return nullptr;
   }

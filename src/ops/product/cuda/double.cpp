@@ -132,11 +132,11 @@ std::unique_ptr<PreparedStep> prepare_double_product(const Step& flat, const cha
   DoubleStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductStep& product = step.product;
-  if (product.rows > kMostElements / product.columns ||
-      product.rows * product.columns > kMostElements / product.batches ||
+  if (product.rows > kMaxElements / product.columns ||
+      product.rows * product.columns > kMaxElements / product.batches ||
       TiledOutputs{
           .rows = product.rows, .columns = product.columns, .matrices = product.batches, .depth = product.depth}
-              .tiles(kDoubleTile, kDoubleTile) > kMostBlocks) {
+              .tiles(kDoubleTile, kDoubleTile) > kMaxBlocks) {
     *why = kTooManyElements;
     return nullptr;
   }

@@ -10,7 +10,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 128;
-constexpr i64 kMostGrid = 65'536;
+constexpr i64 kMaxGrid = 65'536;
 
 // The element that a filter tap reads along a dimension. kSkipped: the tap does not contribute to this output.
 constexpr i64 kSkipped = -1;
@@ -112,7 +112,7 @@ __global__ void convolve_doubles(const __grid_constant__ DoubleWindowLaunch laun
 }  // namespace
 
 cudaError_t start_double_convolution(const DoubleWindowLaunch& launch, cudaStream_t stream) {
-  const i64 blocks = std::min((launch.outputs + kThreads - 1) / kThreads, kMostGrid);
+  const i64 blocks = std::min((launch.outputs + kThreads - 1) / kThreads, kMaxGrid);
   convolve_doubles<<<static_cast<u32>(blocks), kThreads, 0, stream>>>(launch);
   return cudaGetLastError();
 }

@@ -191,9 +191,9 @@ const Family product_family = {
         *why = "the CUDA backend requires unpacked FLOAT32 factors";
         return nullptr;
       }
-      if (step.rows > kMostElements / step.columns || step.rows * step.columns > kMostElements / step.batches ||
-          step.depth > kMostDepth ||
-          outputs_of(step).tiles(tile_rows(kSmallTile), tile_columns(kSmallTile)) > kMostBlocks) {
+      if (step.rows > kMaxElements / step.columns || step.rows * step.columns > kMaxElements / step.batches ||
+          step.depth > kMaxDepth ||
+          outputs_of(step).tiles(tile_rows(kSmallTile), tile_columns(kSmallTile)) > kMaxBlocks) {
         *why = kTooManyElements;
         return nullptr;
       }

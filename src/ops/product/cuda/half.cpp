@@ -19,7 +19,7 @@ namespace anydml::cuda {
 namespace {
 
 using namespace product_operands;
-constexpr std::uint64_t kMostWorkspace = std::uint64_t{32} << 20;  // as the cuBLASLt documentation recommends
+constexpr std::uint64_t kMaxWorkspace = std::uint64_t{32} << 20;  // as the cuBLASLt documentation recommends
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
 constexpr std::uint32_t kAligned = 16;  // bytes; more does not help
 
@@ -45,7 +45,7 @@ class Maker {
         check(library_.preference_set(computed, attribute, &value, sizeof(value)));
       }
     };
-    set(kBlasMostWorkspace, kMostWorkspace);
+    set(kBlasMaxWorkspace, kMaxWorkspace);
     set(kBlasReductions, kBlasInFloat);  // partial sums rounded to FLOAT16 would violate the error bound
     const auto of_output = static_cast<std::uint32_t>(products::output_bytes(step_));
     for (int i = 0; i < 4; ++i) {

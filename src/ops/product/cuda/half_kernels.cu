@@ -10,7 +10,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 256;
-constexpr i64 kMostBlocks = 65'536;
+constexpr i64 kMaxBlocks = 65'536;
 
 template <class Bits>
 ANYDML_HOST_DEVICE Bits read_bytes(const std::byte* from) {
@@ -67,7 +67,7 @@ __global__ void odd_half_product(HalfLaunch launch) {
 }  // namespace
 
 cudaError_t start_odd_half_product(const HalfLaunch& launch, cudaStream_t stream) {
-  const i64 blocks = std::min((launch.outputs + kThreads - 1) / kThreads, kMostBlocks);
+  const i64 blocks = std::min((launch.outputs + kThreads - 1) / kThreads, kMaxBlocks);
   odd_half_product<<<static_cast<u32>(blocks), kThreads, 0, stream>>>(launch);
   return cudaGetLastError();
 }

@@ -149,9 +149,9 @@ std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Ma
     *why = "the CUDA backend requires an unpacked B";
     return nullptr;
   }
-  if (product.rows > kMostElements / product.columns ||
-      product.rows * product.columns > kMostElements / product.batches || product.depth > kMostDepth ||
-      IntegerRun::outputs_of(product).tiles(kSmallTile, kSmallTile) > kMostBlocks) {
+  if (product.rows > kMaxElements / product.columns ||
+      product.rows * product.columns > kMaxElements / product.batches || product.depth > kMaxDepth ||
+      IntegerRun::outputs_of(product).tiles(kSmallTile, kSmallTile) > kMaxBlocks) {
     *why = kTooManyElements;
     return nullptr;
   }

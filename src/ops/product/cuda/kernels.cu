@@ -57,7 +57,7 @@ cudaError_t start_thin_product(const ProductLaunch& launch, u32 blocks, cudaStre
   if (min(launch.a.side, launch.b.side) == 1) {
     product_thin<1><<<grid, kThinThreads, 0, stream>>>(launch);
   } else {
-    product_thin<kMostThin><<<grid, kThinThreads, 0, stream>>>(launch);
+    product_thin<kMaxThin><<<grid, kThinThreads, 0, stream>>>(launch);
   }
   return cudaGetLastError();
 }

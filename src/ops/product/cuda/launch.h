@@ -18,7 +18,7 @@ inline constexpr u32 kWideTile = 256;
 inline constexpr u32 kProductBatchRank = 6;
 inline constexpr u32 kSumThreads = 256;  // of the kernels that add the sums of blocks of k
 inline constexpr u32 kThinThreads = 128;
-inline constexpr u32 kMostThin = 4;  // the most rows or columns of a thin output
+inline constexpr u32 kMaxThin = 4;  // the most rows or columns of a thin output
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_rows(u32 tile) { return tile == kWideTile ? 128 : tile; }
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_columns(u32 tile) {

@@ -8,9 +8,9 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::size_t kObjectAlignment = 16;
-constexpr std::size_t kMostJoinedBytes = 16'384;           // of a parameter with an object of the joined step
-constexpr std::int64_t kMostSums = std::int64_t{1} << 24;  // passed through memory; few enough for a cache
-constexpr std::int64_t kMostSplits = 4096;                 // below the limit of a grid's second dimension
+constexpr std::size_t kMaxJoinedBytes = 16'384;           // of a parameter with an object of the joined step
+constexpr std::int64_t kMaxSums = std::int64_t{1} << 24;  // passed through memory; few enough for a cache
+constexpr std::int64_t kMaxSplits = 4096;                 // below the limit of a grid's second dimension
 constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 
 [[nodiscard]] std::size_t object_at(std::size_t launch_bytes) {
@@ -51,7 +51,7 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
                         const Machine& machine) {
   const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
   const std::int64_t count = outputs.rows * outputs.columns * outputs.matrices;
-  const bool splits_fit = may_split && blocks > 1 && count <= kMostSums / blocks;
+  const bool splits_fit = may_split && blocks > 1 && count <= kMaxSums / blocks;
   constexpr std::uint64_t kTaps = 4096;  // upper limit for the table of taps, in bytes
   u32 best_tile = kSmallTile;
   std::int64_t best_splits = 1;
@@ -60,7 +60,7 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
     if (tile.tile != kSmallTile && machine.shared_bytes_of_block < tile.shared_bytes + kTaps) {
       continue;
     }
-    const std::int64_t most = splits_fit ? std::min(blocks, kMostSplits) : 1;
+    const std::int64_t most = splits_fit ? std::min(blocks, kMaxSplits) : 1;
     for (std::int64_t splits = 1; splits <= most; splits = splits < most ? std::min(2 * splits, most) : most + 1) {
       const double cycles = cycles_of(outputs, tile, splits, machine);
       if (best < 0 || cycles < best) {
@@ -80,10 +80,10 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
 }
 
 bool is_thin(const TiledOutputs& outputs) {
-  constexpr std::int64_t kMostGrid = 65'535;  // in the grid's second dimension
+  constexpr std::int64_t kMaxGrid = 65'535;  // in the grid's second dimension
   const std::int64_t blocks = parts_of(outputs.depth, kBlock);
-  return std::min(outputs.rows, outputs.columns) <= kMostThin && blocks > 1 && blocks <= kMostGrid &&
-         outputs.rows * outputs.columns * outputs.matrices <= kMostSums / blocks;
+  return std::min(outputs.rows, outputs.columns) <= kMaxThin && blocks > 1 && blocks <= kMaxGrid &&
+         outputs.rows * outputs.columns * outputs.matrices <= kMaxSums / blocks;
 }
 
 TileChoice choose_thin(const TiledOutputs& outputs) {
@@ -99,7 +99,7 @@ TileChoice choose_thin(const TiledOutputs& outputs) {
 const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* header, const char* launch,
                                       const std::string& kernel, u32 shared_bytes, const Machine& machine) {
   const std::size_t bytes = object_at(launch_bytes) + after_.step->bytes();
-  if (bytes > kMostJoinedBytes) {
+  if (bytes > kMaxJoinedBytes) {
     return "joined steps have more attributes than fit into a kernel parameter";
   }
   KernelSource source;
@@ -115,7 +115,7 @@ const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* head
 
 cudaError_t JoinedKernel::launch_with(const void* launch, std::size_t bytes, const LaunchShape& shape,
                                       std::byte* const* bases, cudaStream_t stream) const noexcept {
-  alignas(kObjectAlignment) std::byte parameter[kMostJoinedBytes];
+  alignas(kObjectAlignment) std::byte parameter[kMaxJoinedBytes];
   std::memcpy(parameter, launch, bytes);
   after_.step->make(bases + after_.first_operand, parameter + object_at(bytes));
   void* parameters[] = {parameter};

@@ -16,9 +16,9 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::int64_t kMostElements = 0xffffffff;  // outputs are indexed with 32 bits
-inline constexpr std::int64_t kMostDepth = std::int64_t{1} << 31;
-inline constexpr std::int64_t kMostBlocks = 0x7fffffff;  // in a grid
+inline constexpr std::int64_t kMaxElements = 0xffffffff;  // outputs are indexed with 32 bits
+inline constexpr std::int64_t kMaxDepth = std::int64_t{1} << 31;
+inline constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // in a grid
 inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of up to 4,294,967,295 elements";
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t whole, std::int64_t part) {

@@ -12,12 +12,12 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastChunks = 16;  // per piece
-constexpr std::int64_t kMostChunks = 256;
+constexpr std::int64_t kMinChunks = 16;  // per piece
+constexpr std::int64_t kMaxChunks = 256;
 constexpr std::int64_t kPartsOfThread = 8;
 
 std::int64_t chunks_of_piece(const QuantizeStep& step, std::int64_t threads) {
-  return std::clamp(parts(step.count, kQuantizeChunk * threads * kPartsOfThread), kLeastChunks, kMostChunks);
+  return std::clamp(parts(step.count, kQuantizeChunk * threads * kPartsOfThread), kMinChunks, kMaxChunks);
 }
 
 class Quantizing final : public cpu::Prepared {

@@ -15,7 +15,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 256;
-constexpr u64 kMostBlocks = 1 << 20;
+constexpr u64 kMaxBlocks = 1 << 20;
 constexpr u32 kRun = 8;  // elements per thread
 
 struct Codes {
@@ -255,7 +255,7 @@ class Quantizing final : public PreparedStep {
     codes.aligned_scales = reinterpret_cast<std::uintptr_t>(codes.scale) % (codes.half_scales ? 2 : 4) == 0;
     codes.whole = in_order_ && numbers % kVectorBytes == 0 && packed % (codes.four_bits ? 4 : 8) == 0;
     const u64 runs = (u64{codes.count} + kRun - 1) / kRun;
-    const auto blocks = static_cast<u32>(std::clamp<u64>((runs + kThreads - 1) / kThreads, 1, kMostBlocks));
+    const auto blocks = static_cast<u32>(std::clamp<u64>((runs + kThreads - 1) / kThreads, 1, kMaxBlocks));
     if (is_quantize_) {
       code_runs<true><<<blocks, kThreads, 0, stream>>>(codes);
     } else {

@@ -10,7 +10,7 @@ namespace anydml {
 // The range of integers of a code type. `flip` is the sign bit of a signed type: the value of a code is (bits XOR flip)
 // - flip.
 struct CodeRange {
-  i32 least;
+  i32 minimum;
   i32 most;
   i32 flip;
 };
@@ -47,7 +47,7 @@ struct CodeRange {
 // quotient that is NaN counts as 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_code(f32 x, f32 scale, i32 zero, CodeRange range) {
   const i32 code = quantized_quotient(x, scale) + zero;
-  return code < range.least ? range.least : code > range.most ? range.most : code;
+  return code < range.minimum ? range.minimum : code > range.most ? range.most : code;
 }
 
 // The difference is exact, and the product is rounded to FLOAT32.

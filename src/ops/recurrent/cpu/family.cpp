@@ -21,8 +21,8 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::int64_t kMostRows = 96;            // per tile; their products stay in the L1 and L2 caches
-constexpr std::int64_t kLeastProducts = 1 << 16;  // per piece, some microseconds of work
+constexpr std::int64_t kMaxRows = 96;           // per tile; their products stay in the L1 and L2 caches
+constexpr std::int64_t kMinProducts = 1 << 16;  // per piece, some microseconds of work
 
 // How a phase is split. Tiles are numbered by direction, then by rows, then by panels.
 struct RecurrentCut {
@@ -34,7 +34,7 @@ struct RecurrentCut {
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
   const std::int64_t wanted = std::int64_t{threads};  // so that a thread usually finds its factors in its own cache
-  std::int64_t most = kMostRows;
+  std::int64_t most = kMaxRows;
   RecurrentCut cut{};
   while (true) {
     cut.rows = even_part(step.rows, most, step.strip);
@@ -46,7 +46,7 @@ RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
     most = cut.rows / 2;
   }
   const std::int64_t products = step.directions * step.rows * step.units * step.units * step.gates;
-  cut.pieces = threads == 1 ? 1 : std::clamp<std::int64_t>(products / kLeastProducts, 1, std::min(wanted, cut.tiles));
+  cut.pieces = threads == 1 ? 1 : std::clamp<std::int64_t>(products / kMinProducts, 1, std::min(wanted, cut.tiles));
   return cut;
 }
 
@@ -94,7 +94,7 @@ class RecurrentRun final : public cpu::Prepared {
   }
 
  private:
-  static constexpr std::int64_t kBuffers = 2 * kMostGates + 1;  // tiles: the sums of gates, their inputs, a new state
+  static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // tiles: the sums of gates, their inputs, a new state
 
   struct Tile {
     std::byte* const* operands;
@@ -111,8 +111,8 @@ class RecurrentRun final : public cpu::Prepared {
     // The offset of this tile among the tiles of a state.
     [[nodiscard]] std::int64_t at(std::int64_t all_rows) const { return (panel * all_rows + row) * size.panel; }
     [[nodiscard]] f32* sums(std::int64_t gate) const { return scratch + gate * size.count(); }
-    [[nodiscard]] f32* inputs(std::int64_t gate) const { return sums(kMostGates + gate); }
-    [[nodiscard]] f32* computed() const { return sums(2 * kMostGates); }
+    [[nodiscard]] f32* inputs(std::int64_t gate) const { return sums(kMaxGates + gate); }
+    [[nodiscard]] f32* computed() const { return sums(2 * kMaxGates); }
   };
 
   [[nodiscard]] Tile tile_of(std::int64_t number, std::byte* const* operands, const cpu::Piece& piece) const {

@@ -22,7 +22,7 @@ class RecurrentPack final : public cpu::Prepared {
         step_(step),
         products_(product_kernels(machine.target)),
         vectors_(vector_kernels(machine.target)),
-        is_plain_(products_ != nullptr ? products_->panel != step.panel : step.panel > kMostColumns) {}
+        is_plain_(products_ != nullptr ? products_->panel != step.panel : step.panel > kMaxColumns) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto number = static_cast<std::int64_t>(piece.number);
@@ -49,7 +49,7 @@ class RecurrentPack final : public cpu::Prepared {
   }
 
  private:
-  static constexpr std::uint32_t kMostColumns = 32;  // widest panel on devices with vectors
+  static constexpr std::uint32_t kMaxColumns = 32;  // widest panel on devices with vectors
 
   // Element by element, for a panel of any width.
   void copy_units(const std::byte* from, std::int64_t count, f32* to) const {

@@ -13,8 +13,8 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 0x7fffffff;  // blocks of threads in a launch
-constexpr std::int64_t kMostWalkedUnits = 2048;   // beyond this, the factors of eight units fit no multiprocessor
+constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // blocks of threads in a launch
+constexpr std::int64_t kMaxWalkedUnits = 2048;   // beyond this, the factors of eight units fit no multiprocessor
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
@@ -119,9 +119,9 @@ void set_tiles(RecurrentLaunch& launch) {
 // matrix in shared memory. Blocks of few rows and few units leave less work to each thread, so they are tried first.
 RecurrentLaunch walk_of(RecurrentLaunch launch, const Machine& machine) {
   const bool is_single = launch.step.rows == 1;
-  for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMostRows); launch.rows *= 2) {
-    for (launch.units = kRecurrentLeastUnits; launch.units <= kRecurrentMostUnits; launch.units *= 2) {
-      if (launch.step.units <= kMostWalkedUnits && blocks_of(launch) <= machine.multiprocessors &&
+  for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMaxRows); launch.rows *= 2) {
+    for (launch.units = kRecurrentMinUnits; launch.units <= kRecurrentMaxUnits; launch.units *= 2) {
+      if (launch.step.units <= kMaxWalkedUnits && blocks_of(launch) <= machine.multiprocessors &&
           bytes_of_walk(launch) <= machine.shared_bytes_of_block) {
         set_tiles(launch);
         return launch;
@@ -142,19 +142,19 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, 
   launch.memory = memory_of(step);
   launch.phases = step.has_two_products() ? 2 : 1;
   launch.gates = step.has_two_products() ? 2 : step.gates;
-  launch.parts = static_cast<u32>(std::min<std::int64_t>(parts_of(step.units, kProductBlock), kRecurrentMostParts));
+  launch.parts = static_cast<u32>(std::min<std::int64_t>(parts_of(step.units, kProductBlock), kRecurrentMaxParts));
   // If most multiprocessors would be idle otherwise, each block gets fewer rows and units: first fewer rows, because
   // threads with adjacent units read whole lines of the matrix.
-  launch.units = kRecurrentMostUnits;
-  launch.rows = step.rows == 1 ? 1 : kRecurrentMostRows;
+  launch.units = kRecurrentMaxUnits;
+  launch.rows = step.rows == 1 ? 1 : kRecurrentMaxRows;
   const auto are_few = [&] { return blocks_of(launch) * 4 < static_cast<std::int64_t>(machine.multiprocessors) * 3; };
   while (launch.rows > 2 && are_few()) {
     launch.rows /= 2;
   }
-  while (launch.units > kRecurrentLeastUnits && are_few()) {
+  while (launch.units > kRecurrentMinUnits && are_few()) {
     launch.units /= 2;
   }
-  if (blocks_of(launch) > kMostBlocks) {
+  if (blocks_of(launch) > kMaxBlocks) {
     *why = "the CUDA backend supports recurrent networks of at most 2,147,483,647 tiles of 8 rows and 32 units";
     return nullptr;
   }

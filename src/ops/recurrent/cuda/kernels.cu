@@ -431,8 +431,8 @@ cudaError_t start_walk(RecurrentLaunch launch, cudaStream_t stream) {
 }
 
 u32 blocks_for(std::int64_t count) {
-  constexpr std::int64_t kMostBlocks = 1 << 16;
-  return static_cast<u32>(std::clamp<std::int64_t>((count + kThreadsOfPass - 1) / kThreadsOfPass, 1, kMostBlocks));
+  constexpr std::int64_t kMaxBlocks = 1 << 16;
+  return static_cast<u32>(std::clamp<std::int64_t>((count + kThreadsOfPass - 1) / kThreadsOfPass, 1, kMaxBlocks));
 }
 
 }  // namespace
@@ -452,7 +452,7 @@ cudaError_t start_recurrent_time(const RecurrentLaunch& launch, const RecurrentM
     case 4:
       return start_time<4>(launch, now, stream);
     default:
-      return start_time<kRecurrentMostRows>(launch, now, stream);
+      return start_time<kRecurrentMaxRows>(launch, now, stream);
   }
 }
 
@@ -465,7 +465,7 @@ cudaError_t start_recurrent_walk(const RecurrentLaunch& launch, cudaStream_t str
     case 4:
       return start_walk<4>(launch, stream);
     default:
-      return start_walk<kRecurrentMostRows>(launch, stream);
+      return start_walk<kRecurrentMaxRows>(launch, stream);
   }
 }
 

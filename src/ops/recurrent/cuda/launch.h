@@ -18,11 +18,11 @@ enum class RecurrentPhase : u32 {
   hidden  // the rest of that GRU
 };
 
-inline constexpr u32 kRecurrentMostRows = 8;
-inline constexpr u32 kRecurrentLeastUnits = 8;
-inline constexpr u32 kRecurrentMostUnits = 32;
-inline constexpr u32 kRecurrentMostParts = 2;
-inline constexpr u32 kRecurrentLeastThreads = 128;
+inline constexpr u32 kRecurrentMaxRows = 8;
+inline constexpr u32 kRecurrentMinUnits = 8;
+inline constexpr u32 kRecurrentMaxUnits = 32;
+inline constexpr u32 kRecurrentMaxParts = 2;
+inline constexpr u32 kRecurrentMinThreads = 128;
 
 struct RecurrentLaunch {
   RecurrentStep step;
@@ -40,7 +40,7 @@ struct RecurrentLaunch {
   [[nodiscard]] u32 blocks() const { return step.directions * row_tiles * unit_tiles; }
   [[nodiscard]] u32 threads() const {
     const u32 wanted = units * parts * gates;
-    return wanted < kRecurrentLeastThreads ? kRecurrentLeastThreads : wanted;
+    return wanted < kRecurrentMinThreads ? kRecurrentMinThreads : wanted;
   }
 };
 

@@ -79,7 +79,7 @@ inline void add_native_rows(typename Fold::Accumulator* accumulators, const std:
                             std::int64_t columns) {
   using Loaded = typename Fold::Loaded;
   using Vector = std::conditional_t<sizeof(Loaded) == 4, float32x4_t, float64x2_t>;
-  constexpr bool kMax = Fold::kNeutral == Fold::kLeast;
+  constexpr bool kMax = Fold::kNeutral == Fold::kMin;
   constexpr auto kLine = static_cast<std::int64_t>(64 / sizeof(Loaded));
   constexpr std::int64_t kSome = 8 * kLine;
   alignas(64) Loaded best[static_cast<std::size_t>(kSome)];

@@ -420,7 +420,7 @@ class Combination final : public cpu::Prepared {
 
  private:
   static std::int64_t outputs_of_piece(const ReduceStep& step) {
-    return std::max<std::int64_t>(1, kLeastOfPiece / (step.blocks() * static_cast<std::int64_t>(sizeof(Partial))));
+    return std::max<std::int64_t>(1, kMinOfPiece / (step.blocks() * static_cast<std::int64_t>(sizeof(Partial))));
   }
 
   void store(Partial* partials, std::int64_t blocks, std::byte* to) const {

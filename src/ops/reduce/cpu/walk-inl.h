@@ -13,10 +13,10 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 128 << 10;  // bytes of the input
-constexpr std::int64_t kMostOfPiece = 2 << 20;
+constexpr std::int64_t kMinOfPiece = 128 << 10;  // bytes of the input
+constexpr std::int64_t kMaxOfPiece = 2 << 20;
 constexpr std::int64_t kRowBytes = 16 << 10;   // bytes of accumulators across outputs
-constexpr std::int64_t kLeastRowBytes = 256;   // bytes of the input, for any number of threads
+constexpr std::int64_t kMinRowBytes = 256;     // bytes of the input, for any number of threads
 constexpr std::int64_t kLaneBytes = 16 << 10;  // bytes of accumulators across outputs, with lanes
 
 // Calls use(offset, stride, length) for each row of the innermost reduced loop among the elements [first, first +
@@ -120,7 +120,7 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
         !are_computed && units < 2 * threads && units % threads != 0) {
       const std::int64_t line = std::max<std::int64_t>(1, 64 / element);
       const std::int64_t share = parts(column.size, others < threads ? parts(threads, others) : 2);
-      computed.width = std::min(computed.width, std::max(parts(share, line) * line, kLeastRowBytes / element));
+      computed.width = std::min(computed.width, std::max(parts(share, line) * line, kMinRowBytes / element));
     }
     computed.tiles = parts(column.size, computed.width);
     computed.units = others * computed.tiles;
@@ -130,8 +130,7 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
     computed.tiles = column.size;
     computed.units = step.outputs * step.blocks();
   }
-  const std::int64_t wanted =
-      std::clamp(step.outputs * step.count * element / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  const std::int64_t wanted = std::clamp(step.outputs * step.count * element / (8 * threads), kMinOfPiece, kMaxOfPiece);
   computed.units_of_piece = std::max<std::int64_t>(1, wanted / bytes);
   return computed;
 }

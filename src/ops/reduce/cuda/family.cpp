@@ -18,17 +18,17 @@ namespace {
 
 constexpr u32 kVectorBytes = 16;
 constexpr u32 kWarp = 32;
-constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
+constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count in 32 bits
 // The number of threads per multiprocessor that keeps a GPU's memory busy, depending on how much each has in flight.
 constexpr u64 kEnoughThreads = 960;
 constexpr u64 kEnoughVectorThreads = 480;
-constexpr u32 kVectorsOfThread = 4;    // along, if the fold has no order
-constexpr u32 kRowsOfThread = 8;       // across, if the fold has no order
-constexpr u32 kMostGroups = 32;        // sharing the rows
-constexpr u32 kLeastStagedRows = 128;  // fewer are not worth shared memory
+constexpr u32 kVectorsOfThread = 4;  // along, if the fold has no order
+constexpr u32 kRowsOfThread = 8;     // across, if the fold has no order
+constexpr u32 kMaxGroups = 32;       // sharing the rows
+constexpr u32 kMinStagedRows = 128;  // fewer are not worth shared memory
 constexpr u32 kPartialsOfWarp = kWarp * kPartialsOfThread;
-constexpr std::size_t kObjectAlignment = 16;      // alignment of a joined step's object
-constexpr std::size_t kMostJoinedBytes = 16'384;  // maximum size of a parameter with joined steps
+constexpr std::size_t kObjectAlignment = 16;     // alignment of a joined step's object
+constexpr std::size_t kMaxJoinedBytes = 16'384;  // maximum size of a parameter with joined steps
 
 [[nodiscard]] constexpr u32 parts_of(u64 whole, u64 part) { return static_cast<u32>((whole + part - 1) / part); }
 
@@ -104,7 +104,7 @@ class ReduceRun final : public PreparedStep {
     joined_bytes_ = sizeof(ReduceLaunch);
     before_at_ = add_object(neighbours_.before);
     after_at_ = add_object(neighbours_.after);
-    if (joined_bytes_ > kMostJoinedBytes) {
+    if (joined_bytes_ > kMaxJoinedBytes) {
       return "the joined steps have more attributes than the kernel's parameter can hold";
     }
     joined_ = find_runtime_kernels(write_joined(step, neighbours_, joined_bytes_, wanted), machine);
@@ -231,7 +231,7 @@ class ReduceRun final : public PreparedStep {
               .blocks = parts_of(units, kReduceThreads / kLaneGroups),
               .threads = kReduceThreads};
     }
-    const bool few = in_order_ && launch.count >= kLeastStagedRows;  // threads, unless there are many outputs
+    const bool few = in_order_ && launch.count >= kMinStagedRows;  // threads, unless there are many outputs
     if (by_vectors && !(few && vectors < enough_vector_threads_)) {
       set_columns(launch, columns / vector_elements(), vectors, 1);
       return choose_groups(launch, ReduceKernel::across_vectors);
@@ -252,7 +252,7 @@ class ReduceRun final : public PreparedStep {
 
   [[nodiscard]] Choice choose_groups(ReduceLaunch& launch, ReduceKernel kernel) const {
     u32 groups = 1;
-    while (!in_order_ && groups < kMostGroups && u64{launch.units} * groups < enough_threads_ &&
+    while (!in_order_ && groups < kMaxGroups && u64{launch.units} * groups < enough_threads_ &&
            block_elements() >= 2 * groups * kRowsOfThread) {
       groups *= 2;
     }
@@ -291,7 +291,7 @@ class ReduceRun final : public PreparedStep {
     if (joined_ == nullptr) {
       return kernels_.start[kernel](launch, choice.blocks, choice.threads, stream);
     }
-    alignas(kObjectAlignment) std::byte parameter[kMostJoinedBytes];
+    alignas(kObjectAlignment) std::byte parameter[kMaxJoinedBytes];
     std::memcpy(parameter, &launch, sizeof(launch));
     make_object(neighbours_.before, bases, parameter + before_at_);
     make_object(neighbours_.after, bases, parameter + after_at_);
@@ -357,7 +357,7 @@ const Family reduce_family = {
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
-      if (step.outputs > kMostElements / std::max<std::int64_t>(step.count, 1)) {
+      if (step.outputs > kMaxElements / std::max<std::int64_t>(step.count, 1)) {
         *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
         return nullptr;
       }

@@ -104,7 +104,7 @@ struct Work {
     }
   }
   [[nodiscard]] __device__ static bool is_beyond(Accumulator key, Accumulator other) {
-    return Fold::kNeutral == Fold::kLeast ? other < key : key < other;
+    return Fold::kNeutral == Fold::kMin ? other < key : key < other;
   }
   // If ranks rise from element to element, only a better key replaces the current one.
   __device__ static void take(IndexedKey<Accumulator>& found, Accumulator key, u32 rank) {

@@ -119,10 +119,10 @@ struct ExtremeFold {
   using Accumulator = Loaded;
   static constexpr bool kOrdered = false;
   static constexpr bool kWidens = false;
-  static constexpr Accumulator kLeast = std::numeric_limits<Accumulator>::min();
-  static constexpr Accumulator kMost = std::numeric_limits<Accumulator>::max();
-  static constexpr Accumulator kNeutral = kMax ? kLeast : kMost;
-  static constexpr Accumulator kNan = kMax ? kMost : kLeast;
+  static constexpr Accumulator kMin = std::numeric_limits<Accumulator>::min();
+  static constexpr Accumulator kMaximum = std::numeric_limits<Accumulator>::max();
+  static constexpr Accumulator kNeutral = kMax ? kMin : kMaximum;
+  static constexpr Accumulator kNan = kMax ? kMaximum : kMin;
 
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator lift(Loaded x) {
     if constexpr (kIsFloat) {

@@ -42,10 +42,10 @@ void add_row(const RegionColumns& columns, const std::byte* row, std::int64_t ch
   }
 }
 
-inline void raise(const std::byte* row, std::int64_t count, f32* greatest) noexcept {
+inline void raise(const std::byte* row, std::int64_t count, f32* maximum) noexcept {
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < count; ++i) {
-    greatest[i] = greater_of(greatest[i], load_float(row + i * static_cast<std::int64_t>(sizeof(f32))));
+    maximum[i] = greater_of(maximum[i], load_float(row + i * static_cast<std::int64_t>(sizeof(f32))));
   }
 }
 

@@ -13,11 +13,11 @@ namespace {
 
 struct PoolingRoom {
   explicit PoolingRoom(const RegionStep& step) {
-    greatest = room.take(step.axes[1].size * static_cast<std::int64_t>(sizeof(f32)));
+    maximum = room.take(step.axes[1].size * static_cast<std::int64_t>(sizeof(f32)));
     loaded = room.take(step.axes[1].size * static_cast<std::int64_t>(sizeof(f32)));
   }
   RegionRoom room;
-  std::size_t greatest;
+  std::size_t maximum;
   std::size_t loaded;
 };
 
@@ -55,7 +55,7 @@ class Pooling final : public cpu::Prepared {
  private:
   // from: null if the region has no batch.
   void pool(const i64 (&corners)[4], const std::byte* from, std::byte* to, std::byte* scratch) const {
-    auto* const greatest = reinterpret_cast<f32*>(scratch + room_.greatest);
+    auto* const maximum = reinterpret_cast<f32*>(scratch + room_.maximum);
     const RegionAxis& rows = step_.axes[0];
     const RegionAxis& columns = step_.axes[1];
     const i64 first = pooled_range(corners[0], corners[2], 0, columns.bins, columns.size).first;
@@ -64,7 +64,7 @@ class Pooling final : public cpu::Prepared {
       const PooledRange in_rows = pooled_range(corners[1], corners[3], y, rows.bins, rows.size);
       const bool is_empty = from == nullptr || in_rows.first == in_rows.end;
       if (!is_empty) {
-        std::fill_n(greatest, count, -std::numeric_limits<f32>::infinity());
+        std::fill_n(maximum, count, -std::numeric_limits<f32>::infinity());
         for (i64 row = in_rows.first; row < in_rows.end; ++row) {
           raise(from + row * step_.image[2] + first * step_.image[3], count, scratch);
         }
@@ -73,9 +73,9 @@ class Pooling final : public cpu::Prepared {
         const PooledRange range = pooled_range(corners[0], corners[2], x, columns.bins, columns.size);
         f32 value = 0.0F;
         if (!is_empty && range.first != range.end) {
-          value = greatest[range.first - first];
+          value = maximum[range.first - first];
           for (i64 i = range.first + 1; i < range.end; ++i) {
-            value = greater_of(value, greatest[i - first]);
+            value = greater_of(value, maximum[i - first]);
           }
         }
         store_narrow<T>(to + y * step_.bins[2] + x * step_.bins[3], value);
@@ -85,12 +85,12 @@ class Pooling final : public cpu::Prepared {
 
   // Updates the maxima with the elements of a row.
   void raise(const std::byte* row, std::int64_t count, std::byte* scratch) const {
-    auto* const greatest = reinterpret_cast<f32*>(scratch + room_.greatest);
+    auto* const maximum = reinterpret_cast<f32*>(scratch + room_.maximum);
     auto* const loaded = reinterpret_cast<f32*>(scratch + room_.loaded);
     const std::int64_t stride = step_.image[3];
     const bool is_contiguous = stride == static_cast<std::int64_t>(sizeof(T));
     if (std::is_same_v<T, f32> && is_contiguous) {
-      kernels_.raise(row, count, greatest);
+      kernels_.raise(row, count, maximum);
       return;
     }
     if (is_contiguous) {
@@ -100,7 +100,7 @@ class Pooling final : public cpu::Prepared {
         loaded[i] = load_wide<T>(row + i * stride);
       }
     }
-    kernels_.raise(reinterpret_cast<const std::byte*>(loaded), count, greatest);
+    kernels_.raise(reinterpret_cast<const std::byte*>(loaded), count, maximum);
   }
 
   RegionStep step_;

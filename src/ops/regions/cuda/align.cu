@@ -163,15 +163,14 @@ __global__ void __launch_bounds__(kRegionThreads)
         const RegionPlane<T> plane = plane_of<T>(launch, batch, group.channel + channel);
         const RegionRange in_rows = rows.inside(row);
         const RegionRange in_columns = columns.inside(column);
-        f32 greatest = from_bits<f32>(0xff800000);  // -infinity
+        f32 maximum = from_bits<f32>(0xff800000);  // -infinity
         for (i64 i = in_rows.first; i < in_rows.end; ++i) {
           const RegionTap y = rows.tap(row, i);
           for (i64 j = in_columns.first; j < in_columns.end; ++j) {
-            greatest = greater_of(greatest, region_sample(y, columns.tap(column, j), plane));
+            maximum = greater_of(maximum, region_sample(y, columns.tap(column, j), plane));
           }
         }
-        value = region_greatest(greatest, in_rows.count() * in_columns.count(), rows.count() * columns.count(),
-                                step.outside);
+        value = region_max(maximum, in_rows.count() * in_columns.count(), rows.count() * columns.count(), step.outside);
       }
       store_narrow<T>(to + channel * step.bins[1] + row * step.bins[2] + column * step.bins[3], value,
                       launch.bins_are_aligned);

@@ -11,12 +11,12 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr i64 kMostSide = 1 << 30;  // rows, columns and bins, which kernels count in 32 bits
+constexpr i64 kMaxSide = 1 << 30;  // rows, columns and bins, which kernels count in 32 bits
 constexpr const char* kTooLarge =
     "the CUDA backend supports regions of images with fewer than 1,073,741,824 rows and columns";
 constexpr const char* kTooManyBins =
     "the CUDA backend supports gradients of regions with at most 10,240 rows and columns of bins";
-constexpr u32 kMostShared = 40 << 10;
+constexpr u32 kMaxShared = 40 << 10;
 
 [[nodiscard]] bool is_aligned(const std::byte* address, u64 strides, std::size_t size) {
   return (reinterpret_cast<std::uintptr_t>(address) | strides) % size == 0;
@@ -39,13 +39,13 @@ template <std::size_t kCount>
             u64{tile.columns} * static_cast<u64>(step.axes[1].bins)) *
            sizeof(f32);
   };
-  while (bytes() > kMostShared && (tile.rows > 1 || tile.columns > 1)) {
+  while (bytes() > kMaxShared && (tile.rows > 1 || tile.columns > 1)) {
     const bool narrows =
         tile.columns > 1 && (tile.rows == 1 || u64{tile.columns} * static_cast<u64>(step.axes[1].bins) >=
                                                    u64{tile.rows} * static_cast<u64>(step.axes[0].bins));
     (narrows ? tile.columns : tile.rows) /= 2;
   }
-  if (bytes() > kMostShared) {
+  if (bytes() > kMaxShared) {
     return {};
   }
   tile.shared_bytes = static_cast<u32>(bytes());
@@ -117,7 +117,7 @@ const Family regions_family = {
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       RegionTile tile{};
       for (const RegionAxis& axis : step.axes) {
-        if (std::max(axis.size, axis.bins) >= kMostSide) {
+        if (std::max(axis.size, axis.bins) >= kMaxSide) {
           *why = kTooLarge;
           return nullptr;
         }

@@ -79,8 +79,8 @@ struct RegionGrid {
   return grid;
 }
 [[nodiscard]] inline u32 launched_blocks(u64 blocks) {
-  constexpr u64 kMostBlocks = 1 << 30;
-  return static_cast<u32>(blocks < kMostBlocks ? blocks : kMostBlocks);
+  constexpr u64 kMaxBlocks = 1 << 30;
+  return static_cast<u32>(blocks < kMaxBlocks ? blocks : kMaxBlocks);
 }
 
 struct RegionGroup {

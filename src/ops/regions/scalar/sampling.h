@@ -16,14 +16,14 @@ struct RegionAxis {
   f32 scale;
   f32 input_offset;
   f32 output_offset;
-  u32 least;  // samples per bin
+  u32 minimum;  // samples per bin
   u32 most;
   u32 to_corners;
   u32 nearest;
 };
 
 // The maximum number of samples of a bin along an axis, so that a huge box costs no more than a large one.
-inline constexpr i64 kMostRegionSamples = i64{1} << 16;
+inline constexpr i64 kMaxRegionSamples = i64{1} << 16;
 
 // One sample: element `first` with weight 1 - second, and the element after it with weight `second`. If that is 0, the
 // element after it is not read.
@@ -47,12 +47,12 @@ class RegionSamples {
       : axis_(axis), start_(from * axis.scale), offset_(axis.output_offset) {
     const f32 size = to * axis.scale - start_;
     const f32 wanted = round_up(size / static_cast<f32>(axis.bins));
-    i64 most = axis.most < kMostRegionSamples ? i64{axis.most} : kMostRegionSamples;
+    i64 most = axis.most < kMaxRegionSamples ? i64{axis.most} : kMaxRegionSamples;
     most = most < 1 ? 1 : most;
-    i64 least = axis.least < most ? i64{axis.least} : most;
-    least = least < 1 ? 1 : least;
-    count_ = wanted > static_cast<f32>(least) ? most : least;  // NaN gives the minimum
-    if (wanted > static_cast<f32>(least) && wanted < static_cast<f32>(most)) {
+    i64 minimum = axis.minimum < most ? i64{axis.minimum} : most;
+    minimum = minimum < 1 ? 1 : minimum;
+    count_ = wanted > static_cast<f32>(minimum) ? most : minimum;  // NaN gives the minimum
+    if (wanted > static_cast<f32>(minimum) && wanted < static_cast<f32>(most)) {
       count_ = static_cast<i64>(wanted);
     }
     i64 spaces = axis.bins * count_;
@@ -65,7 +65,7 @@ class RegionSamples {
     }
     spaces_ = static_cast<f32>(spaces);
     step_ = size / spaces_;
-    exists_ = magnitude_of(start_) <= kMostFinite && magnitude_of(step_) <= kMostFinite;
+    exists_ = magnitude_of(start_) <= kMaxFinite && magnitude_of(step_) <= kMaxFinite;
   }
 
   // The number of samples per bin.
@@ -156,7 +156,7 @@ class RegionSamples {
   }
 
  private:
-  static constexpr f32 kMostFinite = 0x1.fffffep127F;
+  static constexpr f32 kMaxFinite = 0x1.fffffep127F;
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 from_origin(i64 bin, i64 number) const {
     const i64 sample = bin * count_ + (step_ < 0.0F ? count_ - 1 - number : number);
@@ -292,8 +292,8 @@ ANYDML_HOST_DEVICE constexpr void add_bin_gradient(const RegionSamples& rows, co
 }
 
 // The maximum sample of a bin: a NaN wins, and +0 is above -0.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_greatest(f32 greatest, i64 inside, i64 all, f32 outside) {
-  return inside == 0 ? outside : inside != all ? greater_of(greatest, outside) : greatest;
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_max(f32 maximum, i64 inside, i64 all, f32 outside) {
+  return inside == 0 ? outside : inside != all ? greater_of(maximum, outside) : maximum;
 }
 
 }  // namespace anydml

@@ -6,7 +6,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastRegular = 8;  // columns that are worth a separate loop
+constexpr std::int64_t kMinRegular = 8;  // columns that are worth a separate loop
 
 std::size_t array_bytes(std::int64_t count) { return (static_cast<std::size_t>(count) * 4 + 63) / 64 * 64; }
 
@@ -118,7 +118,7 @@ Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std
     const RegularColumns up = find_regular(columns, linear, 2, 1);
     const RegularColumns down = find_regular(columns, linear, 1, 2);
     columns.regular = up.end - up.begin >= down.end - down.begin ? up : down;
-    if (columns.regular.end - columns.regular.begin < kLeastRegular) {
+    if (columns.regular.end - columns.regular.begin < kMinRegular) {
       columns.regular = {};
     }
   }

@@ -238,7 +238,7 @@ class RowWork {
   std::int64_t plane_input_ = 0;
   std::int64_t output_ = 0;
   std::int64_t next_ = 0;
-  std::int64_t kept_[kMostResampleSlots];
+  std::int64_t kept_[kMaxResampleSlots];
 };
 
 class Resampling final : public cpu::Prepared {

@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::int64_t kTileElements = 4096;    // part of an output row
 constexpr std::int64_t kChunkElements = 16384;  // part of an input gradient row in memory at a time
-constexpr std::int64_t kLeastColumns = 16;      // per tile
-constexpr std::int64_t kMostKept = 1 << 20;     // elements of a dimension whose taps are kept with the step
-constexpr std::int64_t kLeastRegular = 8;       // columns that are worth a separate loop
-constexpr std::int32_t kMostAdvance = 4;
-constexpr std::int64_t kMostSlots = 64;
-constexpr std::int64_t kLeastSlots = 2 * kGradientRows;
-constexpr std::int64_t kMostSlotBytes = 256 << 10;
-constexpr std::int64_t kLeastOfPiece = 64 << 10;  // elements read or written
+constexpr std::int64_t kMinColumns = 16;        // per tile
+constexpr std::int64_t kMaxKept = 1 << 20;      // elements of a dimension whose taps are kept with the step
+constexpr std::int64_t kMinRegular = 8;         // columns that are worth a separate loop
+constexpr std::int32_t kMaxAdvance = 4;
+constexpr std::int64_t kMaxSlots = 64;
+constexpr std::int64_t kMinSlots = 2 * kGradientRows;
+constexpr std::int64_t kMaxSlotBytes = 256 << 10;
+constexpr std::int64_t kMinOfPiece = 64 << 10;  // elements read or written
 constexpr std::int64_t kPiecesOfThread = 8;
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -34,7 +34,7 @@ std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 class GradientAxis {
  public:
   explicit GradientAxis(const GradientDimension& dimension) : dimension_(dimension) {
-    if (outputs() > kMostKept || inputs() > kMostKept) {
+    if (outputs() > kMaxKept || inputs() > kMaxKept) {
       return;
     }
     if (dimension.forward.kind == ResampleKind::window || dimension.forward.kind == ResampleKind::copied) {
@@ -132,10 +132,10 @@ void find_regular(const GradientAxis& axis, GradientTile& tile) {
     const GradientTaps taps = axis.taps(tile.first + begin);
     const std::int64_t advance = axis.taps(tile.first + begin + 1).first - taps.first;
     std::int64_t c = begin;
-    while (advance >= 1 && advance <= kMostAdvance && c + 1 < tile.count && goes_on(c, advance)) {
+    while (advance >= 1 && advance <= kMaxAdvance && c + 1 < tile.count && goes_on(c, advance)) {
       ++c;
     }
-    if (c > begin && c + 1 - begin > std::max(table.end - table.begin, kLeastRegular - 1)) {
+    if (c > begin && c + 1 - begin > std::max(table.end - table.begin, kMinRegular - 1)) {
       table.begin = begin;
       table.end = c + 1;
       table.advance = static_cast<std::int32_t>(advance);
@@ -156,7 +156,7 @@ void make_table(const GradientAxis& axis, GradientTile& tile) {
     const GradientTaps taps = axis.taps(tile.first + c);
     most = std::max(most, taps.end - taps.first);
   }
-  if (most == 0 || most > kMostGradientTaps) {
+  if (most == 0 || most > kMaxGradientTaps) {
     return;
   }
   GradientTable& table = tile.table;
@@ -224,8 +224,8 @@ void choose_tiles(GradientCut& cut) {
   // Most tiles depend on no more than one chunk.
   const auto fitting = static_cast<std::int64_t>(static_cast<f64>(cut.chunk) / 2 * static_cast<f64>(column.outputs()) /
                                                  static_cast<f64>(std::max<std::int64_t>(1, column.inputs())));
-  cut.tile_columns = std::min(
-      column.outputs(), std::clamp(fitting, kLeastColumns, std::max(kLeastColumns, kTileElements / cut.tile_run)));
+  cut.tile_columns =
+      std::min(column.outputs(), std::clamp(fitting, kMinColumns, std::max(kMinColumns, kTileElements / cut.tile_run)));
   cut.column_tiles = parts(column.outputs(), cut.tile_columns);
   for (std::int64_t number = 0; column.is_kept() && number < cut.column_tiles; ++number) {
     cut.tiles.push_back(make_tile(cut, number));
@@ -264,7 +264,7 @@ GradientCut make_cut(const GradientStep& step, std::int64_t threads) {
   cut.units = planes * cut.run_tiles * cut.column_tiles * cut.rows;
   const std::int64_t outputs = cut.rows * column.outputs() * cut.run;
   const std::int64_t cost = std::max<std::int64_t>(1, (inputs + outputs) * planes / cut.units);
-  cut.units_of_piece = std::max(parts(cut.units, threads * kPiecesOfThread), parts(kLeastOfPiece, cost));
+  cut.units_of_piece = std::max(parts(cut.units, threads * kPiecesOfThread), parts(kMinOfPiece, cost));
   if (cut.units_of_piece > cut.rows) {  // whole planes, whose rows are loaded once
     cut.units_of_piece = parts(cut.units_of_piece, cut.rows) * cut.rows;
   }
@@ -274,7 +274,7 @@ GradientCut make_cut(const GradientStep& step, std::int64_t threads) {
     held = std::max(held, std::min(tile.span, cut.chunk));
   }
   cut.row_bytes = aligned((held * cut.tile_run + 1) * static_cast<std::int64_t>(sizeof(f32)));
-  cut.slots = cut.in_place ? 0 : std::clamp(kMostSlotBytes / cut.row_bytes, kLeastSlots, kMostSlots);
+  cut.slots = cut.in_place ? 0 : std::clamp(kMaxSlotBytes / cut.row_bytes, kMinSlots, kMaxSlots);
   cut.slots_at = take(cut.slots * cut.row_bytes);
   cut.levels_at = take(static_cast<std::int64_t>(cut.levels.size() + 1) * cut.row_bytes);
   cut.divisors_at = take(step.divisor != GradientDivisor::none ? cut.row_bytes : 0);
@@ -502,7 +502,7 @@ class GradientWork {
   std::int64_t divided_by_ = -1;
   std::int64_t divided_at_ = 0;
   std::int64_t next_ = 0;
-  KeptRow kept_[kMostSlots];
+  KeptRow kept_[kMaxSlots];
 };
 
 class Gradient final : public cpu::Prepared {

@@ -32,8 +32,8 @@ struct ResampleKernels {
 };
 
 // Gradients: sums of rows, and sums along a row.
-inline constexpr std::int32_t kGradientRows = 4;      // maximum number added at once
-inline constexpr std::int32_t kMostGradientTaps = 8;  // more taps per column do not fit a table
+inline constexpr std::int32_t kGradientRows = 4;     // maximum number added at once
+inline constexpr std::int32_t kMaxGradientTaps = 8;  // more taps per column do not fit a table
 // Some columns of an output gradient of single elements. Column c is the sum of x[index[t * count + c]] times weights[t
 // * count + c] over t. A column with fewer taps uses the element after all others, a zero, for the missing ones. The
 // columns [begin, end) have the same weights, and their taps start `advance` elements apart.
@@ -47,7 +47,7 @@ struct GradientTable {
   std::int64_t end = 0;
   const std::int32_t* index = nullptr;
   const f32* weights = nullptr;
-  f32 regular[kMostGradientTaps] = {};
+  f32 regular[kMaxGradientTaps] = {};
 };
 struct GradientKernels {
   // to[i] = to[i], or +0 if it begins, + rows[0][i] * weights[0] + rows[1][i] * weights[1] ..., in this order. Rows may

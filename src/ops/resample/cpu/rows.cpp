@@ -6,14 +6,14 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTileElements = 4096;      // part of a row; several of them fit the L1 cache
-constexpr std::int64_t kMostLoaded = 16 << 10;    // elements of an input row loaded for a tile
-constexpr std::int64_t kLeastColumns = 16;        // minimum for a tile that loads everything between its taps
-constexpr std::int64_t kMostSpan = 1 << 30;       // elements that the taps of a tile may reach
-constexpr std::int64_t kMostKept = 1 << 20;       // columns whose taps are kept with the step
-constexpr std::int64_t kMostKeptTaps = 64 << 10;  // maximum for each other dimension
-constexpr std::int64_t kMostSlotBytes = 256 << 10;
-constexpr std::int64_t kLeastOfPiece = 64 << 10;  // elements read or written
+constexpr std::int64_t kTileElements = 4096;     // part of a row; several of them fit the L1 cache
+constexpr std::int64_t kMaxLoaded = 16 << 10;    // elements of an input row loaded for a tile
+constexpr std::int64_t kMinColumns = 16;         // minimum for a tile that loads everything between its taps
+constexpr std::int64_t kMaxSpan = 1 << 30;       // elements that the taps of a tile may reach
+constexpr std::int64_t kMaxKept = 1 << 20;       // columns whose taps are kept with the step
+constexpr std::int64_t kMaxKeptTaps = 64 << 10;  // maximum for each other dimension
+constexpr std::int64_t kMaxSlotBytes = 256 << 10;
+constexpr std::int64_t kMinOfPiece = 64 << 10;  // elements read or written
 constexpr std::int64_t kPiecesOfThread = 8;
 
 std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
@@ -50,17 +50,17 @@ void choose_row(ResampleRows& cut) {
 void choose_tiles(ResampleRows& cut, unsigned threads) {
   cut.tile_run = std::min(cut.run, kTileElements);
   cut.tile_columns = std::clamp<std::int64_t>(kTileElements / cut.tile_run, 1, cut.column.output_size);
-  while (cut.tile_columns > 1 && most_span(cut.column, cut.tile_columns) > kMostSpan) {
+  while (cut.tile_columns > 1 && most_span(cut.column, cut.tile_columns) > kMaxSpan) {
     cut.tile_columns = parts_of(cut.tile_columns, 2);
   }
   // Split runs are not contiguous with each other.
   cut.in_place = cut.packed_input && cut.step.type == DataType::FLOAT32 && cut.tile_run == cut.run;
   if (cut.step.interpolates != 0 && !cut.in_place) {
     std::int64_t columns = cut.tile_columns;
-    while (columns > kLeastColumns && most_span(cut.column, columns) > kMostLoaded / cut.tile_run) {
+    while (columns > kMinColumns && most_span(cut.column, columns) > kMaxLoaded / cut.tile_run) {
       columns = parts_of(columns, 2);
     }
-    cut.is_far = most_span(cut.column, columns) > kMostLoaded / cut.tile_run;
+    cut.is_far = most_span(cut.column, columns) > kMaxLoaded / cut.tile_run;
     cut.tile_columns = cut.is_far ? cut.tile_columns : columns;
   }
   cut.column_tiles = parts_of(cut.column.output_size, cut.tile_columns);
@@ -73,16 +73,16 @@ void choose_tiles(ResampleRows& cut, unsigned threads) {
     cut.units *= dimension.output_size;
   }
   const std::int64_t cost =
-      cut.tile_elements() + std::min(most_span(cut.column, cut.tile_columns), kMostSpan) * cut.tile_run;
-  cut.units_of_piece = std::max(parts_of(cut.units, static_cast<std::int64_t>(threads) * kPiecesOfThread),
-                                parts_of(kLeastOfPiece, cost));
+      cut.tile_elements() + std::min(most_span(cut.column, cut.tile_columns), kMaxSpan) * cut.tile_run;
+  cut.units_of_piece =
+      std::max(parts_of(cut.units, static_cast<std::int64_t>(threads) * kPiecesOfThread), parts_of(kMinOfPiece, cost));
   if (cut.units_of_piece > cut.rows) {
     cut.units_of_piece = parts_of(cut.units_of_piece, cut.rows) * cut.rows;
   }
 }
 
 void keep_columns(ResampleRows& cut) {
-  if (cut.column.output_size > kMostKept) {
+  if (cut.column.output_size > kMaxKept) {
     return;
   }
   const std::size_t bytes = aligned(column_bytes(cut.column, cut.tile_columns));
@@ -97,7 +97,7 @@ void keep_columns(ResampleRows& cut) {
 void keep_taps(ResampleRows& cut) {
   for (const ResampleDimension& dimension : cut.sampled) {
     auto& taps = cut.taps.emplace_back();
-    const bool keeps = dimension.kind != ResampleKind::stretched && dimension.output_size <= kMostKeptTaps;
+    const bool keeps = dimension.kind != ResampleKind::stretched && dimension.output_size <= kMaxKeptTaps;
     taps.reserve(keeps ? static_cast<std::size_t>(dimension.output_size) : 0);
     for (std::int64_t output = 0; keeps && output < dimension.output_size; ++output) {
       taps.push_back(few_taps(dimension, output));
@@ -121,12 +121,12 @@ void lay_out_scratch(ResampleRows& cut, bool hands_on) {
     std::int64_t needed = 1;
     for (const ResampleDimension& dimension : cut.sampled) {
       const std::int64_t taps = dimension.kind == ResampleKind::stretched ? most_stretched_taps(dimension) : 2;
-      needed = std::min(needed * std::min(taps, kMostResampleSlots), kMostResampleSlots);
+      needed = std::min(needed * std::min(taps, kMaxResampleSlots), kMaxResampleSlots);
       cut.weights_at.push_back(
           dimension.kind == ResampleKind::stretched ? take(static_cast<std::size_t>(taps) * sizeof(f32)) : 0);
     }
     cut.slots =
-        cut.sampled.empty() ? 0 : std::clamp<std::int64_t>(kMostSlotBytes / static_cast<std::int64_t>(row), 2, needed);
+        cut.sampled.empty() ? 0 : std::clamp<std::int64_t>(kMaxSlotBytes / static_cast<std::int64_t>(row), 2, needed);
     cut.slots_at = take(row * static_cast<std::size_t>(cut.slots));
     cut.levels_at = take(row * (cut.sampled.size() + 1));
   }

@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kMostResampleSlots = 64;
+inline constexpr std::int64_t kMaxResampleSlots = 64;
 
 struct ResampleRows {
   ResampleStep step{};

@@ -14,8 +14,8 @@ namespace {
 
 constexpr u64 kMaxElements = (u64{1} << 32) - kResampleThreads;  // threads are numbered with 32 bits
 constexpr i64 kBatchesOfThread = 8;
-constexpr i64 kMostLaunchRows = 65'535;
-constexpr i64 kMostTableBlocks = 4096;
+constexpr i64 kMaxLaunchRows = 65'535;
+constexpr i64 kMaxTableBlocks = 4096;
 constexpr u32 kUnrolledLevels = 3;  // dimensions of means that have specialized kernels
 constexpr u64 kTableAlignment = 16;
 
@@ -68,7 +68,7 @@ class Resampling final : public PreparedStep {
     }
     const dim3 grid((launch.count + kResampleThreads - 1) / kResampleThreads,
                     static_cast<u32>(std::clamp<i64>((launch.batches + kBatchesOfThread - 1) / kBatchesOfThread, 1,
-                                                     kMostLaunchRows)));
+                                                     kMaxLaunchRows)));
     if (step_.interpolates == 0) {
       launch_nearest(launch, grid, stream);
     } else if (step_.type == DataType::FLOAT32) {
@@ -101,8 +101,8 @@ class Resampling final : public PreparedStep {
     table.counts = reinterpret_cast<i32*>(at + aligned(outputs * sizeof(i64)));
     table.weights = reinterpret_cast<f32*>(at + aligned(outputs * sizeof(i64)) + aligned(outputs * sizeof(i32)));
     const i64 blocks = (dimension.output_size + kResampleThreads - 1) / kResampleThreads;
-    fill_tap_table<<<static_cast<u32>(std::min(blocks, kMostTableBlocks)), kResampleThreads, 0, stream>>>(dimension,
-                                                                                                          table);
+    fill_tap_table<<<static_cast<u32>(std::min(blocks, kMaxTableBlocks)), kResampleThreads, 0, stream>>>(dimension,
+                                                                                                         table);
   }
 
   template <class T>

@@ -17,10 +17,10 @@ namespace {
 constexpr u32 kThreads = 256;
 constexpr u64 kMaxElements = (u64{1} << 32) - kThreads;  // threads are numbered with 32 bits
 constexpr i64 kBatchesOfThread = 8;
-constexpr i64 kMostLaunchRows = 65'535;
-constexpr i64 kMostTableBlocks = 1024;
-constexpr i64 kMostCounted = 1 << 16;  // elements of a dimension whose taps are counted before a launch
-constexpr i64 kFewTaps = 4;            // kept in registers by a thread
+constexpr i64 kMaxLaunchRows = 65'535;
+constexpr i64 kMaxTableBlocks = 1024;
+constexpr i64 kMaxCounted = 1 << 16;  // elements of a dimension whose taps are counted before a launch
+constexpr i64 kFewTaps = 4;           // kept in registers by a thread
 
 // The elements [first, end) of the input gradient; those from `second` on have the output's element as their first tap.
 struct alignas(16) Span {
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
   if (forward.kind == ResampleKind::window) {
     return (dimension.window + dimension.stride - 1) / dimension.stride;
   }
-  if (forward.output_size > kMostCounted) {
+  if (forward.output_size > kMaxCounted) {
     return forward.output_size;
   }
   i64 most = 0;
@@ -293,7 +293,7 @@ class Gradient final : public PreparedStep {
       launch.spans[level] = reinterpret_cast<Span*>(workspace + spans_at_[level]);
       launch.weights[level] = reinterpret_cast<Weights*>(workspace + weights_at_[level]);
     }
-    const auto blocks = static_cast<u32>(std::min((longest_ + kThreads - 1) / kThreads, kMostTableBlocks));
+    const auto blocks = static_cast<u32>(std::min((longest_ + kThreads - 1) / kThreads, kMaxTableBlocks));
     fill_tables<<<dim3(blocks, launch.levels), kThreads, 0, stream>>>(launch);
     if (step_.type == DataType::FLOAT16) {
       start<f16>(launch, stream);
@@ -321,7 +321,7 @@ class Gradient final : public PreparedStep {
   void start_divided(const GradientLaunch& launch, cudaStream_t stream) const noexcept {
     const dim3 grid(static_cast<u32>((u64{launch.count} + kThreads - 1) / kThreads),
                     static_cast<u32>(std::clamp<i64>((launch.batches + kBatchesOfThread - 1) / kBatchesOfThread, 1,
-                                                     kMostLaunchRows)));
+                                                     kMaxLaunchRows)));
     if (has_few_) {
       add_few<T, kDivides><<<grid, kThreads, 0, stream>>>(launch);
     } else if (launch.levels <= 2) {

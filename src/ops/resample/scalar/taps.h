@@ -160,11 +160,11 @@ template <class T>
     return narrow<T>(mean);
   } else {
     // Means of 8-bit integers are between their minimum and maximum, except for the rounding of the weights.
-    constexpr f32 kLeast = std::is_signed_v<T> ? -128.0F : 0.0F;
-    constexpr f32 kMost = std::is_signed_v<T> ? 127.0F : 255.0F;
+    constexpr f32 kMin = std::is_signed_v<T> ? -128.0F : 0.0F;
+    constexpr f32 kMax = std::is_signed_v<T> ? 127.0F : 255.0F;
     const f32 whole = round_even(mean);
-    const f32 below = whole > kMost ? kMost : whole;
-    return static_cast<T>(static_cast<i32>(below < kLeast ? kLeast : below));
+    const f32 below = whole > kMax ? kMax : whole;
+    return static_cast<T>(static_cast<i32>(below < kMin ? kMin : below));
   }
 }
 template <class T>

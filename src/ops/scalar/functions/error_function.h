@@ -24,9 +24,9 @@ struct ErfOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace error_function;
     // Beyond these limits the result is 1 or -1; NaN passes through.
-    constexpr f32 kMost = 3.9375f;
-    value = select(value > kMost, kMost, value);
-    value = select(value < -kMost, -kMost, value);
+    constexpr f32 kMax = 3.9375f;
+    value = select(value > kMax, kMax, value);
+    value = select(value < -kMax, -kMax, value);
     // All terms of the polynomial have the same sign at one end, and the magnitude of the result at the other.
     const f64 x{value};
     const f64 t = fused(x, x, -7.5);

@@ -13,13 +13,13 @@ namespace anydml {
 namespace exponential {
 
 // Beyond these limits exp is infinite or 0 in FLOAT32. NaN passes through.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 clamped(f32 x, f32 least, f32 most) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 clamped(f32 x, f32 minimum, f32 most) {
   x = select(x > most, most, x);
-  return select(x < least, least, x);
+  return select(x < minimum, minimum, x);
 }
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 clamped(f64 x, f64 least, f64 most) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 clamped(f64 x, f64 minimum, f64 most) {
   x = select(x > most, most, x);
-  return select(x < least, least, x);
+  return select(x < minimum, minimum, x);
 }
 
 // exp(x) = (part + 1) * power
@@ -129,19 +129,19 @@ class SwishOf {
   }
   // Infinities: x / 1, or infinity / infinity.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const {
-    return magnitude_of(x) > static_cast<f32>(kMost);
+    return magnitude_of(x) > static_cast<f32>(kMax);
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
     return select(scale_ * f64{x} < 0.0, f64{x}, quiet_nan<f64>());
   }
 
  private:
-  static constexpr f64 kMost = 0x1.fffffep127;  // of FLOAT32
+  static constexpr f64 kMax = 0x1.fffffep127;  // of FLOAT32
 
   // The x whose product with the scale's magnitude is 700, if it exists.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 limit_of(f64 scale) {
-    const f64 x = scale == 0.0 ? kMost : 700.0 / magnitude_of(scale);
-    return static_cast<f32>(x > kMost ? kMost : x);
+    const f64 x = scale == 0.0 ? kMax : 700.0 / magnitude_of(scale);
+    return static_cast<f32>(x > kMax ? kMax : x);
   }
 
   f64 scale_;

@@ -104,9 +104,9 @@ template <class T, class Of, class... Inputs>
 // Whether a FLOAT32 whose relative error is below `part` does not determine which FLOAT16 is nearest to the true value:
 // both ends of its range are rounded to FLOAT16's last place, in a sum without smaller digits. True for NaN.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, f32 part) {
-  constexpr u32 kLeast = to_bits(f32{0x1p-14f});  // normal
+  constexpr u32 kMin = to_bits(f32{0x1p-14f});  // normal
   const f32 size = magnitude_of(result);
-  const u32 bits = to_bits(size) < kLeast ? kLeast : to_bits(size);
+  const u32 bits = to_bits(size) < kMin ? kMin : to_bits(size);
   const f32 large = from_bits<f32>((bits & 0x7f800000) + (u32{13} << 23));
   return !(fused(size, 1.0f - part, large) == fused(size, 1.0f + part, large));
 }

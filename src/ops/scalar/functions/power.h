@@ -287,8 +287,8 @@ struct Pow {
 
  private:
   // Constants, not calls: CUDA device code may not call numeric_limits.
-  static constexpr T kLeast = std::numeric_limits<T>::min();
-  static constexpr T kMost = std::numeric_limits<T>::max();
+  static constexpr T kMin = std::numeric_limits<T>::min();
+  static constexpr T kMax = std::numeric_limits<T>::max();
 
   ANYDML_HOST_DEVICE static constexpr T product(T x, Exponent y) {
     if constexpr (std::is_signed_v<Exponent>) {
@@ -319,7 +319,7 @@ struct Pow {
       return T{0};
     }
     if (base == 0.0) {
-      return y > 0.0 ? T{0} : kMost;
+      return y > 0.0 ? T{0} : kMax;
     }
     if (most == 1.0) {
       return odd ? x : T{1};
@@ -327,7 +327,7 @@ struct Pow {
     if (y < 0.0) {
       return T{0};
     }
-    const T limit = odd && base < 0.0 ? kLeast : kMost;
+    const T limit = odd && base < 0.0 ? kMin : kMax;
     // True for powers from 2^33 on; a base of 2 or more is below the square of its leading power of two.
     const auto leading = static_cast<f64>(to_bits(most) >> 52) - 1023.0;
     if (leading * y >= 33.0) {
@@ -337,9 +337,7 @@ struct Pow {
     f64 whole = round_towards_zero(pair.high);
     whole -= whole == pair.high && pair.low < 0.0 ? f64{1.0} : f64{0.0};
     const f64 value = odd && base < 0.0 ? -whole : whole;
-    return value <= static_cast<f64>(kLeast)  ? kLeast
-           : value >= static_cast<f64>(kMost) ? kMost
-                                              : static_cast<T>(value);
+    return value <= static_cast<f64>(kMin) ? kMin : value >= static_cast<f64>(kMax) ? kMax : static_cast<T>(value);
   }
 };
 

@@ -16,18 +16,18 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 16 << 10;  // elements, about ten microseconds of work
-constexpr std::int64_t kMostOfPiece = 256 << 10;
-constexpr std::int64_t kFewColumns = 8;   // fewer columns are better gathered
-constexpr std::int64_t kLeastWidth = 64;  // columns of a tile that are worth a line
-constexpr std::int64_t kMostWidth = 2048;
-constexpr std::int64_t kMostRows = 64;           // per tile along
+constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
+constexpr std::int64_t kMaxOfPiece = 256 << 10;
+constexpr std::int64_t kFewColumns = 8;  // fewer columns are better gathered
+constexpr std::int64_t kMinWidth = 64;   // columns of a tile that are worth a line
+constexpr std::int64_t kMaxWidth = 2048;
+constexpr std::int64_t kMaxRows = 64;            // per tile along
 constexpr std::int64_t kShortRows = 4096;        // elements of that tile
 constexpr std::int64_t kFewRows = 4;             // chains that keep a thread busy
 constexpr std::int64_t kStageColumns = 512;      // columns of rows loaded at a time
 constexpr std::int64_t kGroupBytes = 512 << 10;  // per group, fitting the L2 cache
 
-static_assert(kStageColumns <= kMostScanLoad && kScanLines * kMostScanLoad <= kScanRows * kStageColumns);
+static_assert(kStageColumns <= kMaxScanLoad && kScanLines * kMaxScanLoad <= kScanRows * kStageColumns);
 
 // How a step is split. A tile is some rows. Across: the rows are in the innermost kept loop. Shared: a tile along is
 // one row, a unit is a group of blocks of a tile, and some groups at a time are first added up and then written while
@@ -62,12 +62,12 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   const std::int64_t all = computed.across ? columns : loops.outputs;
   const bool is_staged = element_size(step.type) < sizeof(f32) ||
                          loops.kept[loops.kept_rank - 1].output != static_cast<std::int64_t>(element_size(step.type));
-  const std::int64_t rows = std::clamp(kShortRows / loops.count / kScanRows * kScanRows, kScanRows, kMostRows);
-  const std::int64_t most = !computed.across ? rows : is_staged ? kMostScanLoad : kMostWidth;
-  const std::int64_t least = computed.across ? kLeastWidth : kFewRows;
+  const std::int64_t rows = std::clamp(kShortRows / loops.count / kScanRows * kScanRows, kScanRows, kMaxRows);
+  const std::int64_t most = !computed.across ? rows : is_staged ? kMaxScanLoad : kMaxWidth;
+  const std::int64_t minimum = computed.across ? kMinWidth : kFewRows;
   std::int64_t width = std::min(all, most);
-  while (width > least && outer * parts(all, width) < 2 * threads) {
-    width = std::max(least, width / 2);
+  while (width > minimum && outer * parts(all, width) < 2 * threads) {
+    width = std::max(minimum, width / 2);
   }
   const std::int64_t tiles = outer * parts(all, width);
   // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
@@ -83,7 +83,7 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   computed.tiles_of_loop = parts(all, computed.width);
   computed.tiles = outer * computed.tiles_of_loop;
   const std::int64_t elements = loops.count * width;
-  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kMinOfPiece, kMaxOfPiece);
   computed.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
   if (!computed.across && is_float_type(step.type)) {
     const std::int64_t wanted_blocks = parts(parts(blocks, threads), kScanRows) * kScanRows;
@@ -107,7 +107,7 @@ LoopWalk walk_rows(const AxisLoops& loops, std::uint32_t rank, std::int64_t firs
 
 // Numbers of up to eight bytes for each row of a tile.
 struct Numbers {
-  alignas(64) std::byte bytes[kMostWidth * sizeof(u64)];
+  alignas(64) std::byte bytes[kMaxWidth * sizeof(u64)];
 };
 
 class Scan final : public cpu::Prepared {
@@ -278,10 +278,10 @@ class Scan final : public cpu::Prepared {
 
   // Scans as many rows as a kernel processes together, and advances `row` past them.
   void scan_tile_along(const Addresses& at, LoopWalk& row, std::int64_t rows) const {
-    alignas(8) std::byte sums[kMostRows * sizeof(u64)];
-    alignas(8) std::byte carries[kMostRows * sizeof(u64)];
-    const std::byte* inputs[kMostRows];
-    std::byte* outputs[kMostRows];
+    alignas(8) std::byte sums[kMaxRows * sizeof(u64)];
+    alignas(8) std::byte carries[kMaxRows * sizeof(u64)];
+    const std::byte* inputs[kMaxRows];
+    std::byte* outputs[kMaxRows];
     for (std::int64_t i = 0; i < rows; ++i, row.next()) {
       inputs[i] = at.input + row.input();
       outputs[i] = at.output + row.output();

@@ -13,7 +13,7 @@ using Elements = typename Unaligned<T>::type;
 template <class T>
 void load_elements(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte* to) noexcept {
   if constexpr (std::is_same_v<T, f16>) {
-    alignas(64) std::byte packed[kMostScanLoad * sizeof(f16)];
+    alignas(64) std::byte packed[kMaxScanLoad * sizeof(f16)];
     if (stride != sizeof(f16)) {
       for (std::int64_t i = 0; i < count; ++i) {
         std::memcpy(packed + i * 2, from + i * stride, sizeof(f16));
@@ -46,7 +46,7 @@ void load_elements(const std::byte* from, std::int64_t stride, std::int64_t coun
 template <class T>
 void store_elements(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride) noexcept {
   if constexpr (std::is_same_v<T, f16>) {
-    alignas(64) std::byte packed[kMostScanLoad * sizeof(f16)];
+    alignas(64) std::byte packed[kMaxScanLoad * sizeof(f16)];
     const bool is_packed = stride == sizeof(f16);
     narrow_halves(reinterpret_cast<const f32*>(from), count, is_packed ? to : packed);
     for (std::int64_t i = 0; !is_packed && i < count; ++i) {

@@ -12,9 +12,9 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kScanRows = 4;        // maximum chains of a kernel along rows
-inline constexpr std::int64_t kMostScanLoad = 512;  // elements loaded or stored at a time
-inline constexpr std::int64_t kScanLines = 4;       // maximum lines of a kernel across rows with staged lines
+inline constexpr std::int64_t kScanRows = 4;       // maximum chains of a kernel along rows
+inline constexpr std::int64_t kMaxScanLoad = 512;  // elements loaded or stored at a time
+inline constexpr std::int64_t kScanLines = 4;      // maximum lines of a kernel across rows with staged lines
 
 struct ScanKernels {
   std::size_t wide_bytes;  // size of scan_t

@@ -15,9 +15,9 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMostRows = 0xffffffff;    // kernels number them in 32 bits
-constexpr std::int64_t kMostGroups = 0x7fffffff;  // blocks of threads per launch
-constexpr u64 kVector = 16;                       // bytes
+constexpr std::int64_t kMaxRows = 0xffffffff;    // kernels number them in 32 bits
+constexpr std::int64_t kMaxGroups = 0x7fffffff;  // blocks of threads per launch
+constexpr u64 kVector = 16;                      // bytes
 
 [[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
@@ -156,7 +156,7 @@ const Family scan_family = {
       ScanStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       const ScanShape shape = shape_of(step, machine);
-      if (step.loops.outputs > kMostRows || shape.blocks > kMostRows || shape.groups > kMostGroups) {
+      if (step.loops.outputs > kMaxRows || shape.blocks > kMaxRows || shape.groups > kMaxGroups) {
         *why = "the CUDA backend scans at most 4,294,967,295 rows, and at most 68,719,476,704 chains of 4,096 elements";
         return nullptr;
       }

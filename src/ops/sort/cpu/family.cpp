@@ -19,11 +19,11 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kLeastOfPiece = 8 << 10;  // elements, about ten microseconds of work
-constexpr std::int64_t kMostOfPiece = 256 << 10;
+constexpr std::int64_t kMinOfPiece = 8 << 10;  // elements, about ten microseconds of work
+constexpr std::int64_t kMaxOfPiece = 256 << 10;
 constexpr std::int64_t kLine = 64;            // bytes of memory read at once
 constexpr std::int64_t kTileBytes = 1 << 20;  // size of the keys of rows that are read together, fitting the L2 cache
-constexpr std::int64_t kMostTogether = 64;    // rows
+constexpr std::int64_t kMaxTogether = 64;     // rows
 constexpr std::int64_t kSmallPart = 8;        // K is small if it is at most 1/8 of a row
 
 // How a step is split. A unit is `width` rows of the innermost loop, whose keys are in scratch memory together if there
@@ -49,7 +49,7 @@ std::int64_t width_of(const SortStep& step, std::int64_t threads) {
     return 1;
   }
   const std::int64_t line = std::max<std::int64_t>(1, kLine / inner.input);
-  std::int64_t width = std::min({inner.size, kTileBytes / (step.axis.size * key), std::min(kMostTogether, 2 * line)});
+  std::int64_t width = std::min({inner.size, kTileBytes / (step.axis.size * key), std::min(kMaxTogether, 2 * line)});
   while (width > line && step.rows / width < 2 * threads) {
     width /= 2;
   }
@@ -67,7 +67,7 @@ SortCut cut(const SortStep& step, std::int64_t threads) {
   computed.tiles = parts(inner, computed.width);
   computed.units = step.rows / inner * computed.tiles;
   const std::int64_t elements = count * computed.width;
-  const std::int64_t wanted = std::clamp(step.rows * count / (8 * threads), kLeastOfPiece, kMostOfPiece);
+  const std::int64_t wanted = std::clamp(step.rows * count / (8 * threads), kMinOfPiece, kMaxOfPiece);
   computed.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
   computed.selects = step.k <= count / kSmallPart;
   const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };

@@ -59,7 +59,7 @@ __attribute__((flatten, noinline)) std::int64_t make_kth(const void* from, std::
                                                          std::int64_t k) noexcept {
   const auto* const keys = static_cast<const Key*>(from);
   const auto wanted = static_cast<Key>(k);
-  Key found = kGreatestKey<Key>;
+  Key found = kMaxKey<Key>;
   for (std::int64_t i = 0; i < count; ++i) {
     const Key own = keys[i];
     Key up_to = 0;
@@ -137,7 +137,7 @@ void make_minima(const std::byte* from, std::int64_t stretches, bool largest, vo
   if constexpr (kIsVague<T>) {
     constexpr Key kLoose = ~static_cast<Key>(FloatParts<T>::kInfinity);
     for (std::int64_t i = 0; largest && i < count; ++i) {
-      keys[i] = keys[i] == kLoose ? ~kGreatestKey<Key> : keys[i];
+      keys[i] = keys[i] == kLoose ? ~kMaxKey<Key> : keys[i];
     }
   }
 }
@@ -170,8 +170,8 @@ SortKernels kernels_of() {
   if constexpr (kIsVague<T>) {
     constexpr auto kInfinity = static_cast<Key>(FloatParts<T>::kInfinity);
     kernels.vague[0] = kInfinity;
-    kernels.loose[0] = kGreatestKey<Key>;
-    kernels.vague[1] = ~kGreatestKey<Key>;
+    kernels.loose[0] = kMaxKey<Key>;
+    kernels.vague[1] = ~kMaxKey<Key>;
     kernels.loose[1] = ~kInfinity;
   }
   return kernels;

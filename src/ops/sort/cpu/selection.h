@@ -126,16 +126,16 @@ class Selection {
     std::nth_element(words_, words_ + k_ - 1, words_ + size_);
     size_ = k_;
     is_bounded_ = true;
-    const Key greatest = words_[k_ - 1].key();
-    is_closed_ = greatest == ~kGreatestKey<Key>;
-    limit_ = is_closed_ ? greatest : static_cast<Key>(greatest - 1);
+    const Key maximum = words_[k_ - 1].key();
+    is_closed_ = maximum == ~kMaxKey<Key>;
+    limit_ = is_closed_ ? maximum : static_cast<Key>(maximum - 1);
   }
 
   std::int64_t k_;
   Word* words_;
   Key* minima_;
   std::int64_t size_ = 0;
-  Key limit_ = kGreatestKey<Key>;  // greater keys are not among the first K
+  Key limit_ = kMaxKey<Key>;  // greater keys are not among the first K
   bool is_bounded_ = false;
   bool is_closed_ = false;
 };

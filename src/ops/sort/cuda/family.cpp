@@ -13,11 +13,11 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMostElements = 0xffffffff;  // kernels count in 32 bits
-constexpr u64 kMostWorkspace = u64{256} << 20;      // bytes, if rows can be processed some at a time
-constexpr u32 kLeastOfSelection = 512;              // elements per row
-constexpr u32 kLeastOfPart = 4096;                  // elements, if there are few rows
-constexpr u32 kMostOfPart = 1 << 22;
+constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count in 32 bits
+constexpr u64 kMaxWorkspace = u64{256} << 20;      // bytes, if rows can be processed some at a time
+constexpr u32 kMinOfSelection = 512;               // elements per row
+constexpr u32 kMinOfPart = 4096;                   // elements, if there are few rows
+constexpr u32 kMaxOfPart = 1 << 22;
 constexpr u32 kPartUnit = 16;  // elements, so that parts start at vector boundaries
 
 enum class Method : u32 { select, sort, whole };
@@ -120,11 +120,11 @@ class SortRun final : public PreparedStep {
     const u32 k = launch_.k;
     launch_.part = count;
     launch_.parts = 1;
-    if (k <= kMostSelected && k <= count / 4 && count >= kLeastOfSelection) {
+    if (k <= kMaxSelected && k <= count / 4 && count >= kMinOfSelection) {
       method_ = Method::select;
       const u64 wanted = 8 * u64{std::max(1U, machine.multiprocessors)};  // blocks of threads
       const u32 for_rows = static_cast<u32>(std::max<u64>(1, wanted / launch_.rows));
-      const u32 parts = std::max(std::min(for_rows, parts_of(count, kLeastOfPart)), parts_of(count, kMostOfPart));
+      const u32 parts = std::max(std::min(for_rows, parts_of(count, kMinOfPart)), parts_of(count, kMaxOfPart));
       launch_.part = (parts_of(count, parts) + kPartUnit - 1) / kPartUnit * kPartUnit;
     } else if (count <= tile_ || k <= tile_ / 2) {
       method_ = Method::sort;
@@ -140,7 +140,7 @@ class SortRun final : public PreparedStep {
       second_words_ = (first_words_ + tile_ - 1) / tile_ * k;
     }
     const u64 of_row = (first_words_ + second_words_) * word_;
-    group_ = of_row == 0 ? launch_.rows : std::clamp<u64>(kMostWorkspace / of_row, 1, launch_.rows);
+    group_ = of_row == 0 ? launch_.rows : std::clamp<u64>(kMaxWorkspace / of_row, 1, launch_.rows);
   }
 
   [[nodiscard]] const SortStarts& starts() const {
@@ -207,7 +207,7 @@ const Family sort_family = {
                   const char** why) -> std::unique_ptr<PreparedStep> {
       SortStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
-      if (step.rows > kMostElements / step.axis.size || step.axis.size > std::int64_t{1} << 31) {
+      if (step.rows > kMaxElements / step.axis.size || step.axis.size > std::int64_t{1} << 31) {
         *why = "the CUDA backend sorts at most 4,294,967,295 elements, and rows of at most 2,147,483,648";
         return nullptr;
       }

@@ -13,8 +13,8 @@
 namespace anydml::cuda {
 
 inline constexpr u32 kSelectThreads = 128;
-inline constexpr u32 kMostCandidates = 512;    // words of a selection, in shared memory
-inline constexpr u32 kMostSelected = 256;      // maximum K of a selection
+inline constexpr u32 kMaxCandidates = 512;     // words of a selection, in shared memory
+inline constexpr u32 kMaxSelected = 256;       // maximum K of a selection
 inline constexpr u32 kHeldBytes = 128;         // bytes of keys in the registers of a selecting thread
 inline constexpr u32 kTileBytes = 32 << 10;    // bytes of words that a block of threads sorts in shared memory
 inline constexpr u32 kTileThreads = 512;       // maximum per block that sorts

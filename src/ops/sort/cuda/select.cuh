@@ -43,7 +43,7 @@ class ThreadKeys {
     }
   }
 
-  static constexpr u32 kMostHeld = kHeldBytes / sizeof(Key) * kSelectThreads;
+  static constexpr u32 kMaxHeld = kHeldBytes / sizeof(Key) * kSelectThreads;
 
  private:
   static constexpr u32 kVector = kVectorElements<U>;
@@ -113,17 +113,17 @@ class ThreadKeys {
 // A key that at least K keys do not exceed; the maximum key if there is no better one. minima: the minimum of each
 // thread's keys; threads without keys have the maximum key.
 template <class Key>
-__device__ void find_limit(Key least, u32 k, Key (&minima)[kSelectThreads], Key& limit) {
+__device__ void find_limit(Key minimum, u32 k, Key (&minima)[kSelectThreads], Key& limit) {
   constexpr u32 kFew = 24;  // up to this K, the minima of groups of four threads are close enough
   if (threadIdx.x == 0) {
-    limit = kGreatestKey<Key>;
+    limit = kMaxKey<Key>;
   }
   if (k <= kFew) {
     static_assert(kSelectThreads == 4 * 32);
-    least = min(least, __shfl_xor_sync(0xffffffffU, least, 1));
-    least = min(least, __shfl_xor_sync(0xffffffffU, least, 2));
+    minimum = min(minimum, __shfl_xor_sync(0xffffffffU, minimum, 1));
+    minimum = min(minimum, __shfl_xor_sync(0xffffffffU, minimum, 2));
     if (threadIdx.x % 4 == 0) {
-      minima[threadIdx.x / 4] = least;
+      minima[threadIdx.x / 4] = minimum;
     }
     __syncthreads();
     if (threadIdx.x < 32) {
@@ -139,16 +139,16 @@ __device__ void find_limit(Key least, u32 k, Key (&minima)[kSelectThreads], Key&
       }
     }
   } else {
-    minima[threadIdx.x] = least;
+    minima[threadIdx.x] = minimum;
     __syncthreads();
     u32 before = 0;
 #pragma unroll 8
     for (u32 i = 0; i < kSelectThreads; ++i) {
       const Key other = minima[i];
-      before += other < least || (other == least && i < threadIdx.x) ? 1 : 0;
+      before += other < minimum || (other == minimum && i < threadIdx.x) ? 1 : 0;
     }
     if (before == k - 1) {
-      limit = least;
+      limit = minimum;
     }
   }
   __syncthreads();
@@ -175,7 +175,7 @@ template <class U, bool kHeld>
 __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_constant__ SortLaunch launch) {
   using Key = sort_key_t<U>;
   using Word = word_t<Key>;
-  __shared__ Word candidates[kMostCandidates];
+  __shared__ Word candidates[kMaxCandidates];
   __shared__ Key minima[kSelectThreads];
   __shared__ u32 sums[kSelectThreads / 32];
   __shared__ Key limit;
@@ -186,15 +186,15 @@ __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_cons
     const u32 first = static_cast<u32>(unit % launch.parts) * launch.part;
     const u32 length = min(launch.part, launch.count - first);
     const ThreadKeys<U, kHeld> keys(launch, launch.input + offsets.input + first * launch.axis_input, length);
-    Key least = kGreatestKey<Key>;
-    keys.visit([&least](Key key, u32) { least = min(least, key); });
+    Key minimum = kMaxKey<Key>;
+    keys.visit([&minimum](Key key, u32) { minimum = min(minimum, key); });
     if (threadIdx.x == 0) {
       size = 0;
     }
-    find_limit(least, launch.k, minima, limit);
+    find_limit(minimum, launch.k, minima, limit);
     const auto add = [&](Key key, u32 index) {
       const u32 at = atomicAdd(&size, 1U);
-      if (at < kMostCandidates) {
+      if (at < kMaxCandidates) {
         candidates[at] = Word::make(key, first + index);
       }
     };
@@ -205,13 +205,13 @@ __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_cons
       }
     });
     __syncthreads();
-    if (size > kMostCandidates) {  // and therefore more than K
+    if (size > kMaxCandidates) {  // and therefore more than K
       const auto count = [&](const auto& wanted) {
         u32 own = 0;
         keys.visit([&](Key key, u32 index) { own += wanted(key, index) ? 1 : 0; });
         return block_sum(own, sums);
       };
-      const Key last = bisect<Key>(-kGreatestKey<Key> - 1, most, [&](Key middle) {
+      const Key last = bisect<Key>(-kMaxKey<Key> - 1, most, [&](Key middle) {
         return count([middle](Key key, u32) { return key <= middle; }) >= launch.k;
       });
       const u32 before = count([last](Key key, u32) { return key < last; });
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_cons
 template <class U>
 cudaError_t start_select(const SortLaunch& launch, cudaStream_t stream) {
   const u32 blocks = blocks_for(u64{launch.rows} * launch.parts);
-  if (launch.part <= ThreadKeys<U, true>::kMostHeld) {
+  if (launch.part <= ThreadKeys<U, true>::kMaxHeld) {
     select_parts<U, true><<<blocks, kSelectThreads, 0, stream>>>(launch);
   } else {
     select_parts<U, false><<<blocks, kSelectThreads, 0, stream>>>(launch);

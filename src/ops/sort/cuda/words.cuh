@@ -69,8 +69,8 @@ __device__ void sort_shared(Word* words, u32 total, u32 padded) {
 }
 
 [[nodiscard]] inline u32 blocks_for(u64 units) {
-  constexpr u64 kMost = u64{1} << 20;  // the same blocks process further units
-  return static_cast<u32>(units < kMost ? units : kMost);
+  constexpr u64 kMax = u64{1} << 20;  // the same blocks process further units
+  return static_cast<u32>(units < kMax ? units : kMax);
 }
 
 // The number of threads for sorting `total` words.

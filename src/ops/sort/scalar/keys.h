@@ -14,7 +14,7 @@ template <class T>
 using sort_key_t = std::conditional_t<sizeof(T) == 8, i64, i32>;
 
 template <class Key>
-inline constexpr Key kGreatestKey = static_cast<Key>(~std::make_unsigned_t<Key>{0} >> 1);
+inline constexpr Key kMaxKey = static_cast<Key>(~std::make_unsigned_t<Key>{0} >> 1);
 
 // The key for increasing order.
 template <class T>
