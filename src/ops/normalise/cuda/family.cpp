@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "ops/normalise/cuda/fours.cuh"
 #include "ops/normalise/cuda/launch.h"
 #include "ops/normalise/cuda/moments.h"
+#include "ops/normalise/cuda/quads.cuh"
 #include "ops/scalar/fold_order.h"
 
 namespace anydml::cuda {

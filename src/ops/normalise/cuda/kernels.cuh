@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ops/normalise/cuda/elements.cuh"
-#include "ops/normalise/cuda/fours.cuh"
+#include "ops/normalise/cuda/quads.cuh"
 
 namespace anydml::cuda {
 
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
   constexpr u32 kWarps = kThreads / 32;
   constexpr u32 kBlocks = (kThreads * kOfThread + kBlock - 1) / kBlock;
   static_assert(kLanes == 64 && kOfThread % kTogether == 0 && kBlocks <= 2);
-  extern __shared__ float4 fours[];  // whole blocks
+  extern __shared__ float4 quads[];  // whole blocks
   __shared__ f32 of_warps[kWarps];
   __shared__ f32 of_blocks[kBlocks];
   __shared__ OrdinaryDivisor whole;
@@ -199,12 +199,12 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
         four[n] = power_here(difference);
         values[k + n] = kKeepsExponentials ? four[n] : difference;
       }
-      fours[i / kTogether] = make_float4(four[0], four[1], four[2], four[3]);
+      quads[i / kTogether] = make_float4(four[0], four[1], four[2], four[3]);
     }
   }
   __syncthreads();
   if (warp < kBlocks) {
-    const auto* const pairs = reinterpret_cast<const float2*>(fours) + warp * (kBlock / 2) + lane;
+    const auto* const pairs = reinterpret_cast<const float2*>(quads) + warp * (kBlock / 2) + lane;
     const u32 end = min(launch.count, (warp + 1) * kBlock);
     f32 a = kNothing<f32>;
     f32 b = kNothing<f32>;

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "ops/normalise/cuda/fours.cuh"
 #include "ops/normalise/cuda/launch.h"
+#include "ops/normalise/cuda/quads.cuh"
 #include "ops/scalar/fold_order.h"
 
 namespace anydml::cuda {
@@ -85,12 +85,12 @@ class MomentRun final : public PreparedStep {
     launch.reads_pairs = launch.scale_reading != Reading::any && launch.bias_reading != Reading::any;
     const bool fits = launch.is_plain && launch.reads_pairs && blocks <= kMaxWarpsOfRow;
     launch.warps_of_row = fits ? blocks : blocks == 1 ? 1 : kMomentThreads / 32;
-    const bool by_fours = fits_shared_memory_ && launch.reads_pairs && is_multiple(launch.input, kept_input, four) &&
+    const bool by_quads = fits_shared_memory_ && launch.reads_pairs && is_multiple(launch.input, kept_input, four) &&
                           is_multiple(launch.output, kept_output, four) &&
                           (launch.scale_reading == Reading::one || is_aligned(launch.scale, &AxisLoop::input, four)) &&
                           (launch.bias_reading == Reading::one || is_aligned(launch.bias, &AxisLoop::output, four));
     const MomentKernel kernel = !has_lanes_ ? MomentKernel::chains
-                                : by_fours  ? MomentKernel::shared_memory
+                                : by_quads  ? MomentKernel::shared_memory
                                 : fits      ? MomentKernel::registers
                                             : MomentKernel::memory;
     return step_.type == DataType::FLOAT16 ? start_moments_of_halves(kernel, launch, stream)
@@ -177,14 +177,14 @@ class WindowRun final : public PreparedStep {
     middle_ = after - 1;
     inner_ = has_inner ? step_.sizes[after] : 1;
     inner_stride_ = has_inner ? step_.strides[after] : 0;
-    low_of_fours_ = static_cast<u64>(outer_stride_) | static_cast<u64>(step_.strides[middle_]);
+    low_of_quads_ = static_cast<u64>(outer_stride_) | static_cast<u64>(step_.strides[middle_]);
   }
 
   [[nodiscard]] MiddleWindows middle_of(const std::byte* input, f32* output) const {
-    const bool by_fours = inner_stride_ == static_cast<std::int64_t>(size_) && inner_ % kWindowsTogether == 0 &&
-                          is_multiple(input, low_of_fours_, kWindowsTogether * size_) &&
+    const bool by_quads = inner_stride_ == static_cast<std::int64_t>(size_) && inner_ % kWindowsTogether == 0 &&
+                          is_multiple(input, low_of_quads_, kWindowsTogether * size_) &&
                           is_multiple(output, 0, kWindowsTogether * sizeof(f32));
-    const u32 together = by_fours ? kWindowsTogether : 1;
+    const u32 together = by_quads ? kWindowsTogether : 1;
     return {.input = input,
             .output = output,
             .threads = launch_.count / together,
@@ -207,7 +207,7 @@ class WindowRun final : public PreparedStep {
   std::int64_t outer_stride_ = 0;
   std::int64_t inner_ = 1;  // in elements
   std::int64_t inner_stride_ = 0;
-  u64 low_of_fours_ = 0;
+  u64 low_of_quads_ = 0;
 };
 
 }  // namespace

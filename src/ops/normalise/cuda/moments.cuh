@@ -7,8 +7,8 @@
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
-#include "ops/normalise/cuda/fours.cuh"
 #include "ops/normalise/cuda/moments.h"
+#include "ops/normalise/cuda/quads.cuh"
 #include "ops/normalise/scalar/moments.h"
 
 namespace anydml::cuda {
@@ -291,7 +291,7 @@ template <bool kSquares>
 // other rows use the multiprocessor.
 template <class T>
 __global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid_constant__ MomentLaunch launch) {
-  extern __shared__ float4 fours[];
+  extern __shared__ float4 quads[];
   __shared__ f32 of_blocks[2][kMaxWarpsOfRow];
   MomentRow<T> row(launch, blockIdx.x);
   constexpr u32 kStep = kTogether * kMomentThreads;
@@ -309,12 +309,12 @@ __global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid
 #pragma unroll
     for (u32 k = 0; k < kLoads; ++k) {
       if (const u32 i = first + k * kStep; i < launch.count) {
-        fours[i / kTogether] = make_float4(x[k][0], x[k][1], x[k][2], x[k][3]);
+        quads[i / kTogether] = make_float4(x[k][0], x[k][1], x[k][2], x[k][3]);
       }
     }
   }
   __syncthreads();
-  const auto* const pairs = reinterpret_cast<const float2*>(fours);
+  const auto* const pairs = reinterpret_cast<const float2*>(quads);
   if (launch.uses_mean) {
     row.mean = sum_shared<false>(pairs, launch.count, 0, of_blocks[0]) / launch.divisor;
   }
@@ -361,7 +361,7 @@ __global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid
 #pragma unroll
     for (u32 k = 0; k < kStores; ++k) {
       if (const u32 i = first + k * kStep; i < launch.count) {
-        const float4 x = fours[i / kTogether];
+        const float4 x = quads[i / kTogether];
         const f32 results[kTogether] = {normalised(x.x, row.mean, factors[k][0], biases[k][0]),
                                         normalised(x.y, row.mean, factors[k][1], biases[k][1]),
                                         normalised(x.z, row.mean, factors[k][2], biases[k][2]),

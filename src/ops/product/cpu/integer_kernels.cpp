@@ -122,7 +122,7 @@ HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u
   const hn::Full128<u8> d;
   const hn::Half<decltype(d)> d_half;
   const hn::Repartition<u16, decltype(d)> d_pairs;
-  const hn::Repartition<u32, decltype(d)> d_fours;
+  const hn::Repartition<u32, decltype(d)> d_quads;
   const auto turned = hn::Set(d, flip);
   const auto pair = [&](std::size_t k) HWY_ATTR {
     const std::byte* const at = from + static_cast<std::int64_t>(k) * k_stride;
@@ -140,14 +140,14 @@ HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u
   } else {
     const auto third = pair(4);
     const auto fourth = pair(6);
-    const auto next_low = hn::BitCast(d_fours, hn::InterleaveLower(d_pairs, third, fourth));
-    const auto next_high = hn::BitCast(d_fours, hn::InterleaveUpper(d_pairs, third, fourth));
-    const auto low_fours = hn::BitCast(d_fours, low);
-    const auto high_fours = hn::BitCast(d_fours, high);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_fours, low_fours, next_low)), d, to);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_fours, low_fours, next_low)), d, to + 16);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_fours, high_fours, next_high)), d, to + 32);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_fours, high_fours, next_high)), d, to + 48);
+    const auto next_low = hn::BitCast(d_quads, hn::InterleaveLower(d_pairs, third, fourth));
+    const auto next_high = hn::BitCast(d_quads, hn::InterleaveUpper(d_pairs, third, fourth));
+    const auto low_quads = hn::BitCast(d_quads, low);
+    const auto high_quads = hn::BitCast(d_quads, high);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_quads, low_quads, next_low)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_quads, low_quads, next_low)), d, to + 16);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d_quads, high_quads, next_high)), d, to + 32);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d_quads, high_quads, next_high)), d, to + 48);
   }
 }
 

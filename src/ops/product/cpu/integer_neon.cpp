@@ -184,10 +184,10 @@ void add_matrices(const IntegerBlockArguments& arguments, std::int64_t strips) n
   }
 }
 
-template <std::size_t kFours>
+template <std::size_t kQuads>
 void add_dots(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
   constexpr std::size_t kColumns = kPanel / 4;  // vectors of columns
-  constexpr std::size_t kRows = kFours * 4;
+  constexpr std::size_t kRows = kQuads * 4;
   const auto* of_a = reinterpret_cast<const i8*>(arguments.a);
   u32* totals = arguments.totals;
   for (std::int64_t strip = 0; strip < strips; ++strip) {
@@ -197,9 +197,9 @@ void add_dots(const IntegerBlockArguments& arguments, std::int64_t strips) noexc
       sums[kSum] = vreinterpretq_s32_u32(vld1q_u32(arguments.start + kSum % kColumns * 4));
     });
     for (std::int64_t group = 0; group < arguments.groups;
-         ++group, of_a += kFours * kVector, of_b += kColumns * kVector) {
-      int8x16_t rows[kFours];
-      for_each_index<kFours>([&]<std::size_t kRow>() { rows[kRow] = vld1q_s8(of_a + kRow * kVector); });
+         ++group, of_a += kQuads * kVector, of_b += kColumns * kVector) {
+      int8x16_t rows[kQuads];
+      for_each_index<kQuads>([&]<std::size_t kRow>() { rows[kRow] = vld1q_s8(of_a + kRow * kVector); });
       for_each_index<kColumns>([&]<std::size_t kColumn>() {
         const int8x16_t column = vld1q_s8(of_b + kColumn * kVector);
         for_each_index<kRows>([&]<std::size_t kRow>() {
@@ -227,9 +227,9 @@ constexpr std::array<IntegerBlock, sizeof...(kUnits)> all_dots(std::index_sequen
   return {add_dots<kUnits + 1>...};
 }
 
-constexpr std::size_t kDotFours = 2;
+constexpr std::size_t kDotQuads = 2;
 constexpr auto kMatrices = all_matrices(std::make_index_sequence<kMatrixPairs - 1>());
-constexpr auto kDots = all_dots(std::make_index_sequence<kDotFours>());
+constexpr auto kDots = all_dots(std::make_index_sequence<kDotQuads>());
 constexpr IntegerKernels kMatrixKernels = {.name = "SMMLA",
                                            .strip = 2 * kMatrixPairs,
                                            .row_unit = 2,
@@ -238,7 +238,7 @@ constexpr IntegerKernels kMatrixKernels = {.name = "SMMLA",
                                            .unsigned_a = false,
                                            .blocks = kMatrices.data()};
 constexpr IntegerKernels kDotKernels = {.name = "SDOT",
-                                        .strip = 4 * kDotFours,
+                                        .strip = 4 * kDotQuads,
                                         .row_unit = 4,
                                         .panel = kPanel,
                                         .group = 4,

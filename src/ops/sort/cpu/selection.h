@@ -51,8 +51,8 @@ class Selection {
                            std::min(minima_[i + 2 * quarter], minima_[i + 3 * quarter]));
     }
     if (size_ < k_) {
-      const bool by_fours = quarter > 2 * k_;
-      bound(by_fours ? coarse : minima_, by_fours ? quarter : groups, coarse + quarter, elements.largest, kernels);
+      const bool by_quads = quarter > 2 * k_;
+      bound(by_quads ? coarse : minima_, by_quads ? quarter : groups, coarse + quarter, elements.largest, kernels);
     }
     const auto check = [&](std::int64_t group) {
       if (minima_[group] <= limit_) {
