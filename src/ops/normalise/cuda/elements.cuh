@@ -40,7 +40,7 @@ struct DeviceRow {
   }
 };
 
-[[nodiscard]] __device__ inline f32 from_thread(f32 value, u32 distance) {
+[[nodiscard]] __device__ inline f32 shuffle(f32 value, u32 distance) {
   return __shfl_xor_sync(kAllOfWarp, value, distance);
 }
 
@@ -58,7 +58,7 @@ struct DeviceRow {
 [[nodiscard]] __device__ inline f32 max_of_warp(f32 value) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {
-    value = greater_here(value, from_thread(value, distance));
+    value = greater_here(value, shuffle(value, distance));
   }
   return value;
 }
@@ -68,7 +68,7 @@ struct DeviceRow {
 [[nodiscard]] __device__ inline f32 fold_warp(f32 value) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {
-    value = added(value, from_thread(value, distance));
+    value = added(value, shuffle(value, distance));
   }
   return value;
 }

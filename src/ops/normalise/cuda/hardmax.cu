@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kNormaliseThreads) hardmax_along(const __grid_
   }
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {
-    found = better(found, {from_thread(found.value, distance), __shfl_xor_sync(kAllOfWarp, found.index, distance)});
+    found = better(found, {shuffle(found.value, distance), __shfl_xor_sync(kAllOfWarp, found.index, distance)});
   }
   if (launch.team == kNormaliseThreads) {
     if (threadIdx.x % 32 == 0) {

@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
   maximum = of_warps[lane % kWarps];
 #pragma unroll
   for (u32 distance = kWarps / 2; distance > 0; distance /= 2) {
-    maximum = greater_here(maximum, from_thread(maximum, distance));
+    maximum = greater_here(maximum, shuffle(maximum, distance));
   }
 #pragma unroll
   for (u32 k = 0; k < kOfThread; k += kTogether) {
@@ -218,8 +218,8 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
     }
 #pragma unroll
     for (u32 distance = 16; distance > 0; distance /= 2) {
-      a = added(a, from_thread(a, distance));
-      b = added(b, from_thread(b, distance));
+      a = added(a, shuffle(a, distance));
+      b = added(b, shuffle(b, distance));
     }
     f32 sum = added(a, b);
     if constexpr (kBlocks > 1) {

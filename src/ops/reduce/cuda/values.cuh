@@ -20,7 +20,7 @@ struct IndexedKey {
 };
 
 template <class A>
-[[nodiscard]] __device__ inline A from_thread(A value, u32 distance) {
+[[nodiscard]] __device__ inline A shuffle(A value, u32 distance) {
   if constexpr (sizeof(A) == 8) {
     return __builtin_bit_cast(
         A, static_cast<u64>(__shfl_xor_sync(kAllThreads, __builtin_bit_cast(unsigned long long, value), distance)));
@@ -114,9 +114,9 @@ struct Work {
   }
   [[nodiscard]] __device__ static Value from_other(const Value& value, u32 distance) {
     if constexpr (kIsArg) {
-      return {from_thread(value.key, distance), from_thread(value.rank, distance)};
+      return {shuffle(value.key, distance), shuffle(value.rank, distance)};
     } else {
-      return from_thread(value, distance);
+      return shuffle(value, distance);
     }
   }
 };
