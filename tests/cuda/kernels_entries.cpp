@@ -197,7 +197,7 @@ void check_small_tasks() {
         prepare_or_exit(prepared, step_of(program_of(variant), tensors));
         SmallTask task;
         if (!prepared.make_small_task(bases, task)) {
-          complain(name_of(variant) + ": expected a small task");
+          report_error(name_of(variant) + ": expected a small task");
           break;
         }
         task.begins_wave = ((reads | writes) & written) != 0 || (writes & read) != 0;

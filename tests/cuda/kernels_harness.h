@@ -16,7 +16,7 @@ namespace anydml::cuda {
 
 extern bool g_quick;  // few elements, for tools that track every access
 void report(const std::string& name, u64 elements, u64 different);
-void complain(const std::string& what);  // reports a separate failure
+void report_error(const std::string& what);  // reports a separate failure
 
 // The parts.
 void check_entries();

@@ -217,7 +217,8 @@ u64 compare(const ElementStep& step, Buffers<T>& buffers, KernelShape expected_s
   PreparedElements tuned;
   prepare_or_exit(tuned, step);
   if (tuned.shape() != expected_shape) {
-    complain(std::string("expected the ") + shape_name(expected_shape) + " kernel, got " + shape_name(tuned.shape()));
+    report_error(std::string("expected the ") + shape_name(expected_shape) + " kernel, got " +
+                 shape_name(tuned.shape()));
   }
   PreparedElements generic;
   prepare_or_exit(generic, step);

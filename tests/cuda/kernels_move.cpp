@@ -42,7 +42,7 @@ class MoveCheck {
       const char* why = nullptr;
       const auto prepared = move_family.prepare(step, machine_of_tests(), {}, &why);
       if (prepared == nullptr) {
-        complain(why);
+        report_error(why);
         return false;
       }
       std::byte* const memories[] = {from_, to_};

@@ -268,7 +268,7 @@ class NormaliseCheck {
     const Step flat{.operands = {}, .parameters = std::as_bytes(std::span(&step, 1))};
     const auto prepared = normalise_family.prepare(flat, machine_of_tests(), {}, &why);
     if (prepared == nullptr) {
-      complain(why);
+      report_error(why);
       return false;
     }
     std::byte* const bases[] = {device_input_, device_output_};

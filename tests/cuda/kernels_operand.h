@@ -115,7 +115,7 @@ bool run_step(const Family& family, const Parameters& parameters, std::span<cons
   const char* why = nullptr;
   const auto prepared = family.prepare(flat, machine, {}, &why);
   if (prepared == nullptr) {
-    complain(why);
+    report_error(why);
     return false;
   }
   std::byte* workspace = nullptr;

@@ -155,7 +155,7 @@ class ProductCheck {
     }
     const auto prepared = product_family.prepare(flat, machine, {}, &why);
     if (prepared == nullptr) {
-      complain(why);
+      report_error(why);
       return;
     }
     std::byte* bases[kOperands];

@@ -290,7 +290,7 @@ class ReduceCheck {
     const Step flat{.family = 0, .operands = {}, .parameters = std::as_bytes(std::span(&step, 1))};
     const auto prepared = reduce_family.prepare(flat, machine_of_tests(), {}, &why);
     if (prepared == nullptr) {
-      complain(why);
+      report_error(why);
       return;
     }
     std::byte* const bases[] = {from, to};

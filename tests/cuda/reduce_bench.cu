@@ -194,7 +194,7 @@ void report(const std::string& name, u64 elements, u64 different) {
   g_failures += different;
 }
 
-void complain(const std::string& what) {
+void report_error(const std::string& what) {
   std::printf("  %s\n", what.c_str());
   ++g_failures;
 }

@@ -472,7 +472,7 @@ constexpr const char* kAbout =
     "result. For reductions the pass only reads; for fills it only writes.";
 
 // Reports an unknown option, and suggests the nearest known one.
-int complain_of_strangers(const CLI::App& app) {
+int report_unknown_option(const CLI::App& app) {
   const std::string written = app.remaining().front();
   std::string nearest;
   std::size_t lowest = max_suggestion_distance(written);
@@ -525,7 +525,7 @@ int run(const std::vector<std::string>& arguments, const std::vector<std::string
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     return run_options(options, arguments, self, app.count("--samples") != 0);
   } catch (const CLI::ExtrasError&) {
-    return complain_of_strangers(app);
+    return report_unknown_option(app);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Failure& failure) {

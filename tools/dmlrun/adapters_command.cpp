@@ -61,7 +61,7 @@ int show_adapters(bool as_json) {
     }
     table.print(stdout);
   } catch (const client::Failure& failure) {
-    return complain(failure.what(), kFailed);
+    return report_error(failure.what(), kFailed);
   }
   return kDone;
 }

@@ -82,6 +82,6 @@ int calculate_modulus(const ModulusArguments& arguments);
 int execute_program(const std::vector<std::string>& command);
 
 // Prints "dmlrun: reason" on standard error.
-int complain(const std::string& reason, int status);
+int report_error(const std::string& reason, int status);
 
 }  // namespace anydml::dmlrun

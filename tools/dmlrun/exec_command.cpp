@@ -30,11 +30,11 @@ std::string folder_of(const void* symbol) {
 
 int execute_program(const std::vector<std::string>& command) {
   if (command.empty()) {
-    return complain("no program was given; expected dmlrun exec -- PROGRAM [ARGUMENTS]", kWrong);
+    return report_error("no program was given; expected dmlrun exec -- PROGRAM [ARGUMENTS]", kWrong);
   }
   const std::string folder = folder_of(reinterpret_cast<const void*>(&DMLCreateDevice1));
   if (folder.empty()) {
-    return complain("the folder of libdirectml.so could not be found", kFailed);
+    return report_error("the folder of libdirectml.so could not be found", kFailed);
   }
   std::string path = folder;
   if (const char* before = std::getenv("LD_LIBRARY_PATH"); before != nullptr && *before != '\0') {
@@ -49,7 +49,7 @@ int execute_program(const std::vector<std::string>& command) {
   execvp(arguments[0], arguments.data());
   const int fault = errno;
   // Like shells: 127 if the program does not exist, 126 if it cannot be run.
-  return complain(format_text("{}: {}", in_quotes(command[0]), std::strerror(fault)), fault == ENOENT ? 127 : 126);
+  return report_error(format_text("{}: {}", in_quotes(command[0]), std::strerror(fault)), fault == ENOENT ? 127 : 126);
 }
 
 }  // namespace anydml::dmlrun

@@ -361,7 +361,7 @@ int answer(const CLI::App& app, Arguments& arguments) {
     return show_skeleton(arguments.skeleton);
   }
   if (app.got_subcommand("check")) {
-    return arguments.check.models.empty() ? complain("no model was given; expected paths of .json files", kWrong)
+    return arguments.check.models.empty() ? report_error("no model was given; expected paths of .json files", kWrong)
                                           : check_models(arguments.check);
   }
   if (app.got_subcommand("graph")) {
@@ -422,9 +422,9 @@ bool settle_options(const CLI::App& command, std::vector<std::string>& words) {
         dashed.push_back("--" + one);
       }
       const std::vector<std::string_view> all(dashed.begin(), dashed.end());
-      complain(format_text("--{} is not an option of {}{} (dmlrun {} --help lists them)", echo(name),
-                           command.get_name(), suggestion("--" + name, all), command.get_name()),
-               kWrong);
+      report_error(format_text("--{} is not an option of {}{} (dmlrun {} --help lists them)", echo(name),
+                               command.get_name(), suggestion("--" + name, all), command.get_name()),
+                   kWrong);
       return false;
     }
     word.replace(2, name.size(), *meant);
@@ -464,7 +464,7 @@ int main_of(std::vector<std::string> words) {
     leave_errors_to_dmlrun();
     return bench::run({words.begin() + 1, words.end()}, {"/proc/self/exe", "bench"});
 #else
-    return complain("this build does not include the benchmark", kWrong);
+    return report_error("this build does not include the benchmark", kWrong);
 #endif
   }
   if (words[0] == "exec" && words.size() > 1 && words[1] != "-h" && words[1] != "--help") {
@@ -484,14 +484,14 @@ int main_of(std::vector<std::string> words) {
           !std::filesystem::exists(words[0], ignored)) {
         const std::vector<std::string_view> all(commands.begin(), commands.end());
         if (find_operator_by_part(words[0]) != nullptr) {
-          return complain(
+          return report_error(
               format_text("{0} is an operator, neither a command nor a file; dmlrun run-operator {0} runs it",
                           words[0]),
               kWrong);
         }
-        return complain(format_text("{} is neither a command nor a file{} (dmlrun --help lists the commands)",
-                                    in_quotes(words[0]), suggestion(words[0], all)),
-                        kWrong);
+        return report_error(format_text("{} is neither a command nor a file{} (dmlrun --help lists the commands)",
+                                        in_quotes(words[0]), suggestion(words[0], all)),
+                            kWrong);
       }
       words.insert(words.begin(), "run");
     }
@@ -506,7 +506,7 @@ int main_of(std::vector<std::string> words) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    return complain(format_text("{} (see dmlrun {} --help)", error.what(), command), kWrong);
+    return report_error(format_text("{} (see dmlrun {} --help)", error.what(), command), kWrong);
   }
   return answer(app, arguments);
 }
@@ -520,9 +520,9 @@ int main(int argc, char** argv) {
   try {
     status = main_of(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
-    return complain("the machine does not have enough memory", kFailed);
+    return report_error("the machine does not have enough memory", kFailed);
   } catch (const std::exception& error) {
-    return complain(error.what(), kFailed);
+    return report_error(error.what(), kFailed);
   }
   // Output counts only once it has been flushed.
   errno = 0;
@@ -532,9 +532,9 @@ int main(int argc, char** argv) {
     if (::poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
       return status;  // the reader closed the pipe
     }
-    return complain(anydml::format_text("the output cannot be written{}{}", fault == 0 ? "" : ": ",
-                                        fault == 0 ? "" : std::strerror(fault)),
-                    status == kDone ? kFailed : status);
+    return report_error(anydml::format_text("the output cannot be written{}{}", fault == 0 ? "" : ": ",
+                                            fault == 0 ? "" : std::strerror(fault)),
+                        status == kDone ? kFailed : status);
   }
   return status;
 }

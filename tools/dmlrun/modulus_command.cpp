@@ -266,20 +266,20 @@ void print_results(const Operands& operands, std::span<const Operation> operatio
 int calculate_modulus(const ModulusArguments& arguments) {
   const auto operands = read_operands(arguments);
   if (!operands) {
-    return complain(operands.error().message, kWrong);
+    return report_error(operands.error().message, kWrong);
   }
   const auto operations = choose_operations(arguments);
   if (!operations) {
-    return complain(operations.error().message, kWrong);
+    return report_error(operations.error().message, kWrong);
   }
   const auto results = compute(operands.value(), operations.value());
   if (!results) {
-    return complain(results.error().message, kWrong);
+    return report_error(results.error().message, kWrong);
   }
   const std::size_t count = results.value()[0].bytes.size() / element_size(operands.value().type);
   if (!arguments.output.empty()) {
     if (const auto wrote = write_result(results.value()[0], arguments.output); !wrote) {
-      return complain(format_text("{}: {}", arguments.output, wrote.error().message), kFailed);
+      return report_error(format_text("{}: {}", arguments.output, wrote.error().message), kFailed);
     }
     std::printf("%zu elements of %s written to '%s'\n", count, std::string(type_name(operands.value().type)).c_str(),
                 echo(arguments.output, arguments.output.size()).c_str());

@@ -10,7 +10,7 @@ namespace anydml::dmlrun {
 int run_operator(const OperatorArguments& arguments) {
   auto result = operator_model(arguments.op);
   if (!result) {
-    return complain(result.error().message, kWrong);
+    return report_error(result.error().message, kWrong);
   }
   const OperatorText& model = result.value();
   RunArguments run = arguments.run;
@@ -30,7 +30,7 @@ int run_operator(const OperatorArguments& arguments) {
   for (const Status& named :
        {name_all(run.requests.outputs, "--output"), name_all(run.requests.expected, "--expect")}) {
     if (!named) {
-      return complain(named.error().message, kWrong);
+      return report_error(named.error().message, kWrong);
     }
   }
   const int status = run_model(run);
@@ -46,7 +46,7 @@ int run_operator(const OperatorArguments& arguments) {
 int show_skeleton(const OperatorRequest& request) {
   const auto result = operator_model(request);
   if (!result) {
-    return complain(result.error().message, kWrong);
+    return report_error(result.error().message, kWrong);
   }
   std::fwrite(result.value().model.data(), 1, result.value().model.size(), stdout);
   return kDone;

@@ -261,7 +261,7 @@ int show_operators(const OperatorsArguments& arguments) {
     }
   }
   if (chosen.empty() && one != nullptr) {
-    return complain(format_text("{} is {}", one->name, arguments.missing ? "built" : "not built here yet"), kWrong);
+    return report_error(format_text("{} is {}", one->name, arguments.missing ? "built" : "not built here yet"), kWrong);
   }
   if (chosen.empty() && any_named && !arguments.json) {
     const std::string which =
@@ -270,9 +270,9 @@ int show_operators(const OperatorsArguments& arguments) {
     return kDone;
   }
   if (chosen.empty() && !any_named) {
-    return complain(format_text("{} is not an operator of DirectML{}", in_quotes(arguments.name),
-                                operator_suggestion(arguments.name)),
-                    kWrong);
+    return report_error(format_text("{} is not an operator of DirectML{}", in_quotes(arguments.name),
+                                    operator_suggestion(arguments.name)),
+                        kWrong);
   }
   if (arguments.json) {
     JsonWriter json;

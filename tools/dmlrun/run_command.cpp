@@ -32,7 +32,7 @@ std::optional<facts::FeatureLevel> parse_feature_level(const std::string& writte
     for (const facts::FeatureLevelName& known : facts::feature_levels()) {
       names += format_text("{}{}", names.empty() ? "" : ", ", known.name);
     }
-    complain(format_text("{} is not a feature level; expected one of {}", in_quotes(written), names), kWrong);
+    report_error(format_text("{} is not a feature level; expected one of {}", in_quotes(written), names), kWrong);
   }
   return level;
 }
@@ -184,11 +184,11 @@ int report_first(const ModelArguments& arguments, const Findings& findings, int 
     json.print(stdout);
   }
   const std::size_t others = findings.count() - 1;
-  return complain(line_of(file, findings.first()) +
-                      (others == 0               ? std::string()
-                       : !arguments.text.empty() ? format_text(" (and {} more)", others)
-                                                 : format_text(" (and {} more: dmlrun check lists them)", others)),
-                  status);
+  return report_error(line_of(file, findings.first()) +
+                          (others == 0               ? std::string()
+                           : !arguments.text.empty() ? format_text(" (and {} more)", others)
+                                                     : format_text(" (and {} more: dmlrun check lists them)", others)),
+                      status);
 }
 
 // Reports an error and returns nothing if no adapter's name contains the text.
@@ -198,11 +198,11 @@ std::optional<client::Adapter> choose_adapter(const std::string& part) {
     return to_upper(adapter.description).find(to_upper(part)) != std::string::npos;
   });
   if (found == adapters.end()) {
-    complain(adapters.empty()
-                 ? std::string("no adapter was found")
-                 : format_text("no adapter's name contains {}; the first is {} (dmlrun adapters lists them)",
-                               in_quotes(part), in_quotes(adapters.front().description)),
-             kWrong);
+    report_error(adapters.empty()
+                     ? std::string("no adapter was found")
+                     : format_text("no adapter's name contains {}; the first is {} (dmlrun adapters lists them)",
+                                   in_quotes(part), in_quotes(adapters.front().description)),
+                 kWrong);
     return std::nullopt;
   }
   return *found;
@@ -255,10 +255,10 @@ int run_model(const RunArguments& arguments) {
     return show_dependencies();
   }
   if (arguments.model.models.size() != 1) {
-    return complain(arguments.model.models.empty()
-                        ? "no model was given; expected the path of a .json file (see dmlrun run --help)"
-                        : "several models were given; expected one (dmlrun check accepts several)",
-                    kWrong);
+    return report_error(arguments.model.models.empty()
+                            ? "no model was given; expected the path of a .json file (see dmlrun run --help)"
+                            : "several models were given; expected one (dmlrun check accepts several)",
+                        kWrong);
   }
   const std::string& file = arguments.model.models.front();
   std::optional<facts::FeatureLevel> asked;
@@ -322,7 +322,7 @@ int check_models(const ModelArguments& arguments) {
       json.end_array();
     }
   } catch (const client::Failure& failure) {
-    return complain(failure.what(), kFailed);
+    return report_error(failure.what(), kFailed);
   }
   if (arguments.json) {
     json.print(stdout);
@@ -332,7 +332,7 @@ int check_models(const ModelArguments& arguments) {
 
 int show_graphs(const GraphArguments& arguments) {
   if (arguments.model.models.size() != 1) {
-    return complain("expected one model, the path of a .json file (see dmlrun graph --help)", kWrong);
+    return report_error("expected one model, the path of a .json file (see dmlrun graph --help)", kWrong);
   }
   Findings findings;
   const LoadedModel loaded(arguments.model.models.front(), arguments.model, findings.problems);
@@ -371,7 +371,7 @@ int show_graphs(const GraphArguments& arguments) {
   return kDone;
 }
 
-int complain(const std::string& reason, int status) {
+int report_error(const std::string& reason, int status) {
   std::fflush(stdout);
   std::fprintf(stderr, "dmlrun: %s\n", echo(reason, reason.size()).c_str());
   return status;
