@@ -292,7 +292,7 @@ def operator_rules(source, operator, arrays):
     return (
         f"{{{{{arrays.add('Rule', f'k{name}_rules', rows)}, {arrays.add('Rule', f'k{name}_usual', usual)}, "
         f"{arrays.add('RuleNode', f'k{name}_nodes', nodes)}}}, "
-        f"{arrays.add('Judgement', f'k{name}_judgements', judgements)}}}"
+        f"{arrays.add('RuleCheck', f'k{name}_judgements', judgements)}}}"
     )
 
 
@@ -345,7 +345,7 @@ def generate_rules(source):
         "",
         "struct RulesOfOperator {",
         "  Rules rules;",
-        "  std::span<const Judgement> judgements;",
+        "  std::span<const RuleCheck> judgements;",
         "};",
         "",
         "// In the order of kOperators.",

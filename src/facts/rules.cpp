@@ -33,7 +33,7 @@ const tables::RulesOfOperator& row_of(const Operator& op) {
 
 Rules rules_of(const Operator& op) { return row_of(op).rules; }
 
-std::span<const Judgement> judgements_of(const Operator& op) { return row_of(op).judgements; }
+std::span<const RuleCheck> judgements_of(const Operator& op) { return row_of(op).judgements; }
 
 std::span<const Fusable> fusable() { return tables::kFusable; }
 

@@ -90,16 +90,16 @@ struct Rules {
 // Rules about sizes come last: mistakes in axes and counts are reported before their consequences.
 [[nodiscard]] Rules rules_of(const Operator& op);
 
-enum class Judged : std::uint8_t { by_expression, by_function, prose };
+enum class CheckedBy : std::uint8_t { by_expression, by_function, prose };
 
 // How a constraint is checked, for code that lists them.
-struct Judgement {
-  Judged how;
+struct RuleCheck {
+  CheckedBy how;
   std::string_view by;  // the function's name, or the reason that it cannot be checked
 };
 
 // In the order of the operator's `constraints`.
-[[nodiscard]] std::span<const Judgement> judgements_of(const Operator& op);
+[[nodiscard]] std::span<const RuleCheck> judgements_of(const Operator& op);
 
 // An operator that can be fused into others from a level on.
 struct Fusable {

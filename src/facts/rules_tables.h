@@ -22,8 +22,8 @@ inline constexpr RuleNode kELEMENT_WISE_POW_nodes[] = {
     {RuleOp::equal, 0, 3, 4, kNone, 0},
     {RuleOp::when, 0, 2, 5, kNone, 0},
 };
-inline constexpr Judgement kELEMENT_WISE_POW_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kELEMENT_WISE_POW_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kELEMENT_WISE_QUANTIZE_LINEAR_rules[] = {
     {1, RuleFunction::none, 6, 0x3, 0x3},
@@ -50,10 +50,10 @@ inline constexpr RuleNode kELEMENT_WISE_QUANTIZE_LINEAR_nodes[] = {
     {RuleOp::equal, 0, 14, 15, kNone, 0},
     {RuleOp::when, 0, 12, 16, kNone, 0},
 };
-inline constexpr Judgement kELEMENT_WISE_QUANTIZE_LINEAR_judgements[] = {
-    {Judged::prose, "the scale is a value in a tensor"},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kELEMENT_WISE_QUANTIZE_LINEAR_judgements[] = {
+    {CheckedBy::prose, "the scale is a value in a tensor"},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kELEMENT_WISE_DEQUANTIZE_LINEAR_rules[] = {
     {1, RuleFunction::none, 7, 0x0, 0x4},
@@ -68,9 +68,9 @@ inline constexpr RuleNode kELEMENT_WISE_DEQUANTIZE_LINEAR_nodes[] = {
     {RuleOp::equal, 0, 4, 5, kNone, 0},
     {RuleOp::when, 0, 2, 6, kNone, 0},
 };
-inline constexpr Judgement kELEMENT_WISE_DEQUANTIZE_LINEAR_judgements[] = {
-    {Judged::prose, "the scale is a value in a tensor"},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kELEMENT_WISE_DEQUANTIZE_LINEAR_judgements[] = {
+    {CheckedBy::prose, "the scale is a value in a tensor"},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_HARDMAX_rules[] = {
     {0, RuleFunction::none, 2, 0x1, 0x1},
@@ -80,8 +80,8 @@ inline constexpr RuleNode kACTIVATION_HARDMAX_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 2},
     {RuleOp::less_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kACTIVATION_HARDMAX_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kACTIVATION_HARDMAX_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_LOG_SOFTMAX_rules[] = {
     {0, RuleFunction::none, 2, 0x1, 0x1},
@@ -91,8 +91,8 @@ inline constexpr RuleNode kACTIVATION_LOG_SOFTMAX_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 2},
     {RuleOp::less_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kACTIVATION_LOG_SOFTMAX_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kACTIVATION_LOG_SOFTMAX_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_SOFTMAX_rules[] = {
     {0, RuleFunction::none, 2, 0x1, 0x1},
@@ -102,8 +102,8 @@ inline constexpr RuleNode kACTIVATION_SOFTMAX_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 2},
     {RuleOp::less_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kACTIVATION_SOFTMAX_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kACTIVATION_SOFTMAX_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_SOFTPLUS_rules[] = {
     {0, RuleFunction::none, 6, 0x4, 0x4},
@@ -117,8 +117,8 @@ inline constexpr RuleNode kACTIVATION_SOFTPLUS_nodes[] = {
     {RuleOp::greater_equal, 0, 3, 4, kNone, 0},
     {RuleOp::when, 0, 2, 5, kNone, 0},
 };
-inline constexpr Judgement kACTIVATION_SOFTPLUS_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kACTIVATION_SOFTPLUS_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kCONVOLUTION_rules[] = {
     {1, RuleFunction::none, 4, 0x41, 0x41},
@@ -205,10 +205,10 @@ inline constexpr RuleNode kCONVOLUTION_nodes[] = {
     {RuleOp::when, 0, 63, 65, kNone, 0},
     {RuleOp::each, 0, kNone, 62, 66, 26880},
 };
-inline constexpr Judgement kCONVOLUTION_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_function, "fused_activation"},
+inline constexpr RuleCheck kCONVOLUTION_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "fused_activation"},
 };
 inline constexpr Rule kGEMM_rules[] = {
     {1, RuleFunction::fused_activation, RuleNode::kNone, 0, 0},
@@ -264,10 +264,10 @@ inline constexpr RuleNode kGEMM_nodes[] = {
     {RuleOp::equal, 0, 27, 35, kNone, 0},
     {RuleOp::when, 0, 31, 38, kNone, 0},
 };
-inline constexpr Judgement kGEMM_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_function, "fused_activation"},
-    {Judged::by_function, "fused_activation"},
+inline constexpr RuleCheck kGEMM_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "fused_activation"},
+    {CheckedBy::by_function, "fused_activation"},
 };
 inline constexpr Rule kREDUCE_rules[] = {
     {1, RuleFunction::none, 5, 0x12, 0x12},
@@ -304,10 +304,10 @@ inline constexpr RuleNode kREDUCE_nodes[] = {
     {RuleOp::when, 0, 22, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 25, 26880},
 };
-inline constexpr Judgement kREDUCE_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kREDUCE_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kAVERAGE_POOLING_rules[] = {
     {1, RuleFunction::none, 4, 0x5, 0x5},
@@ -344,9 +344,9 @@ inline constexpr RuleNode kAVERAGE_POOLING_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr Judgement kAVERAGE_POOLING_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kAVERAGE_POOLING_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kLP_POOLING_rules[] = {
     {1, RuleFunction::none, 4, 0x5, 0x5},
@@ -383,9 +383,9 @@ inline constexpr RuleNode kLP_POOLING_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr Judgement kLP_POOLING_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kLP_POOLING_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMAX_POOLING_rules[] = {
     {1, RuleFunction::none, 4, 0x5, 0x5},
@@ -422,9 +422,9 @@ inline constexpr RuleNode kMAX_POOLING_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr Judgement kMAX_POOLING_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kMAX_POOLING_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kROI_POOLING_rules[] = {
     {0, RuleFunction::none, 3, 0x2, 0x2},
@@ -461,9 +461,9 @@ inline constexpr RuleNode kROI_POOLING_nodes[] = {
     {RuleOp::member, 4, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 21, 22, kNone, 0},
 };
-inline constexpr Judgement kROI_POOLING_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kROI_POOLING_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kSLICE_rules[] = {
     {0, RuleFunction::none, 2, 0x5, 0x5},
@@ -489,13 +489,13 @@ inline constexpr RuleNode kSLICE_nodes[] = {
     {RuleOp::equal, 0, 5, 14, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 15, 26880},
 };
-inline constexpr Judgement kSLICE_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kSLICE_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
-inline constexpr Judgement kCAST_judgements[] = {
-    {Judged::prose, "it allows every pair of types in the columns"},
+inline constexpr RuleCheck kCAST_judgements[] = {
+    {CheckedBy::prose, "it allows every pair of types in the columns"},
 };
 inline constexpr Rule kSPLIT_rules[] = {
     {0, RuleFunction::none, 2, 0x0, 0x4},
@@ -524,10 +524,10 @@ inline constexpr RuleNode kSPLIT_nodes[] = {
     {RuleOp::sum, 0, kNone, 0, 16, 27392},
     {RuleOp::equal, 0, 15, 17, kNone, 0},
 };
-inline constexpr Judgement kSPLIT_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kSPLIT_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kJOIN_rules[] = {
     {0, RuleFunction::none, 2, 0x0, 0x2},
@@ -556,10 +556,10 @@ inline constexpr RuleNode kJOIN_nodes[] = {
     {RuleOp::sum, 0, kNone, 0, 16, 27392},
     {RuleOp::equal, 0, 15, 17, kNone, 0},
 };
-inline constexpr Judgement kJOIN_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kJOIN_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kPADDING_rules[] = {
     {0, RuleFunction::none, 2, 0x11, 0x11},
@@ -593,10 +593,10 @@ inline constexpr RuleNode kPADDING_nodes[] = {
     {RuleOp::equal, 0, 16, 21, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 22, 26880},
 };
-inline constexpr Judgement kPADDING_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kPADDING_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kVALUE_SCALE_2D_rules[] = {
     {0, RuleFunction::none, 5, 0x8, 0x8},
@@ -612,8 +612,8 @@ inline constexpr RuleNode kVALUE_SCALE_2D_nodes[] = {
     {RuleOp::size, 0, 3, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 6, kNone, 0},
 };
-inline constexpr Judgement kVALUE_SCALE_2D_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kVALUE_SCALE_2D_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kUPSAMPLE_2D_rules[] = {
     {1, RuleFunction::none, 2, 0x4, 0x4},
@@ -654,9 +654,9 @@ inline constexpr RuleNode kUPSAMPLE_2D_nodes[] = {
     {RuleOp::multiply, 0, 11, 8, kNone, 0},
     {RuleOp::equal, 0, 25, 26, kNone, 0},
 };
-inline constexpr Judgement kUPSAMPLE_2D_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kUPSAMPLE_2D_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kGATHER_rules[] = {
     {1, RuleFunction::none, 2, 0x9, 0x9},
@@ -678,12 +678,12 @@ inline constexpr RuleNode kGATHER_nodes[] = {
     {RuleOp::rank, 2, kNone, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 9, 10, kNone, 0},
 };
-inline constexpr Judgement kGATHER_judgements[] = {
-    {Judged::by_function, "gather_shape"},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "indices are values in a tensor"},
+inline constexpr RuleCheck kGATHER_judgements[] = {
+    {CheckedBy::by_function, "gather_shape"},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "indices are values in a tensor"},
 };
 inline constexpr Rule kSPACE_TO_DEPTH_rules[] = {
     {0, RuleFunction::none, 4, 0x3, 0x3},
@@ -718,8 +718,8 @@ inline constexpr RuleNode kSPACE_TO_DEPTH_nodes[] = {
     {RuleOp::divide, 0, 22, 9, kNone, 0},
     {RuleOp::equal, 0, 20, 23, kNone, 0},
 };
-inline constexpr Judgement kSPACE_TO_DEPTH_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kSPACE_TO_DEPTH_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kDEPTH_TO_SPACE_rules[] = {
     {0, RuleFunction::none, 4, 0x3, 0x3},
@@ -754,8 +754,8 @@ inline constexpr RuleNode kDEPTH_TO_SPACE_nodes[] = {
     {RuleOp::multiply, 0, 22, 9, kNone, 0},
     {RuleOp::equal, 0, 20, 23, kNone, 0},
 };
-inline constexpr Judgement kDEPTH_TO_SPACE_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kDEPTH_TO_SPACE_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kTILE_rules[] = {
     {0, RuleFunction::none, 2, 0x5, 0x5},
@@ -777,10 +777,10 @@ inline constexpr RuleNode kTILE_nodes[] = {
     {RuleOp::equal, 0, 8, 10, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 11, 26880},
 };
-inline constexpr Judgement kTILE_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kTILE_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kTOP_K_rules[] = {
     {1, RuleFunction::none, 2, 0x9, 0x9},
@@ -816,10 +816,10 @@ inline constexpr RuleNode kTOP_K_nodes[] = {
     {RuleOp::size, 2, 0, kNone, kNone, 0},
     {RuleOp::equal, 0, 21, 3, kNone, 0},
 };
-inline constexpr Judgement kTOP_K_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kTOP_K_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kBATCH_NORMALIZATION_rules[] = {
     {1, RuleFunction::fused_activation, RuleNode::kNone, 0, 0},
@@ -851,9 +851,9 @@ inline constexpr RuleNode kBATCH_NORMALIZATION_nodes[] = {
     {RuleOp::one_of, 0, 18, 6, kNone, 0},
     {RuleOp::each, 0, kNone, 17, 19, 26880},
 };
-inline constexpr Judgement kBATCH_NORMALIZATION_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_function, "fused_activation"},
+inline constexpr RuleCheck kBATCH_NORMALIZATION_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "fused_activation"},
 };
 inline constexpr Rule kMEAN_VARIANCE_NORMALIZATION_rules[] = {
     {1, RuleFunction::none, 11, 0x0, 0x6},
@@ -888,10 +888,10 @@ inline constexpr RuleNode kMEAN_VARIANCE_NORMALIZATION_nodes[] = {
     {RuleOp::one_of, 0, 22, 18, kNone, 0},
     {RuleOp::each, 0, kNone, 21, 23, 26880},
 };
-inline constexpr Judgement kMEAN_VARIANCE_NORMALIZATION_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_function, "fused_activation"},
+inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "fused_activation"},
 };
 inline constexpr Rule kLOCAL_RESPONSE_NORMALIZATION_rules[] = {
     {0, RuleFunction::none, 2, 0x8, 0x8},
@@ -901,8 +901,8 @@ inline constexpr RuleNode kLOCAL_RESPONSE_NORMALIZATION_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 1},
     {RuleOp::greater_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kLOCAL_RESPONSE_NORMALIZATION_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kLOCAL_RESPONSE_NORMALIZATION_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kLP_NORMALIZATION_rules[] = {
     {0, RuleFunction::none, 5, 0x10, 0x10},
@@ -919,8 +919,8 @@ inline constexpr RuleNode kLP_NORMALIZATION_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::less, 0, 6, 7, kNone, 0},
 };
-inline constexpr Judgement kLP_NORMALIZATION_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kLP_NORMALIZATION_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRNN_rules[] = {
     {1, RuleFunction::none, 7, 0x500, 0x500},
@@ -1048,10 +1048,10 @@ inline constexpr RuleNode kRNN_nodes[] = {
     {RuleOp::size, 7, 34, kNone, kNone, 0},
     {RuleOp::equal, 0, 85, 32, kNone, 0},
 };
-inline constexpr Judgement kRNN_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kRNN_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kLSTM_rules[] = {
     {2, RuleFunction::none, 7, 0x2800, 0x2800},
@@ -1227,11 +1227,11 @@ inline constexpr RuleNode kLSTM_nodes[] = {
     {RuleOp::size, 10, 42, kNone, kNone, 0},
     {RuleOp::equal, 0, 119, 39, kNone, 0},
 };
-inline constexpr Judgement kLSTM_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::prose, "it describes the meaning of the values"},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kLSTM_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "it describes the meaning of the values"},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kGRU_rules[] = {
     {2, RuleFunction::none, 7, 0x500, 0x500},
@@ -1363,11 +1363,11 @@ inline constexpr RuleNode kGRU_nodes[] = {
     {RuleOp::size, 7, 37, kNone, kNone, 0},
     {RuleOp::equal, 0, 89, 34, kNone, 0},
 };
-inline constexpr Judgement kGRU_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::prose, "it describes the meaning of the values"},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kGRU_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "it describes the meaning of the values"},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kELEMENT_WISE_ADD1_rules[] = {
     {0, RuleFunction::none, 8, 0x4, 0xc},
@@ -1384,9 +1384,9 @@ inline constexpr RuleNode kELEMENT_WISE_ADD1_nodes[] = {
     {RuleOp::one_of, 0, 2, 6, kNone, 0},
     {RuleOp::when, 0, 1, 7, kNone, 0},
 };
-inline constexpr Judgement kELEMENT_WISE_ADD1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_function, "fused_activation"},
+inline constexpr RuleCheck kELEMENT_WISE_ADD1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "fused_activation"},
 };
 inline constexpr Rule kMAX_POOLING1_rules[] = {
     {1, RuleFunction::none, 4, 0x9, 0x9},
@@ -1423,9 +1423,9 @@ inline constexpr RuleNode kMAX_POOLING1_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr Judgement kMAX_POOLING1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kMAX_POOLING1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kSCATTER_ELEMENTS_rules[] = {
     {1, RuleFunction::none, 2, 0x18, 0x18},
@@ -1444,11 +1444,11 @@ inline constexpr RuleNode kSCATTER_ELEMENTS_nodes[] = {
     {RuleOp::when, 0, 5, 8, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 9, 26880},
 };
-inline constexpr Judgement kSCATTER_ELEMENTS_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "indices are values in a tensor"},
-    {Judged::prose, "indices are values in a tensor"},
+inline constexpr RuleCheck kSCATTER_ELEMENTS_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "indices are values in a tensor"},
+    {CheckedBy::prose, "indices are values in a tensor"},
 };
 inline constexpr Rule kONE_HOT_rules[] = {
     {2, RuleFunction::none, 2, 0x9, 0x9},
@@ -1475,11 +1475,11 @@ inline constexpr RuleNode kONE_HOT_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 2},
     {RuleOp::greater_equal, 0, 14, 15, kNone, 0},
 };
-inline constexpr Judgement kONE_HOT_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "indices are values in a tensor"},
+inline constexpr RuleCheck kONE_HOT_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "indices are values in a tensor"},
 };
 inline constexpr Rule kRESAMPLE_rules[] = {
     {0, RuleFunction::none, 2, 0x9, 0x9},
@@ -1489,8 +1489,8 @@ inline constexpr RuleNode kRESAMPLE_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kRESAMPLE_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kRESAMPLE_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kFILL_VALUE_CONSTANT_rules[] = {
     {0, RuleFunction::none, 2, 0x3, 0x3},
@@ -1500,8 +1500,8 @@ inline constexpr RuleNode kFILL_VALUE_CONSTANT_nodes[] = {
     {RuleOp::data_type, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kFILL_VALUE_CONSTANT_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kFILL_VALUE_CONSTANT_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kFILL_VALUE_SEQUENCE_rules[] = {
     {0, RuleFunction::none, 2, 0x3, 0x3},
@@ -1511,8 +1511,8 @@ inline constexpr RuleNode kFILL_VALUE_SEQUENCE_nodes[] = {
     {RuleOp::data_type, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kFILL_VALUE_SEQUENCE_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kFILL_VALUE_SEQUENCE_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kCUMULATIVE_SUMMATION_rules[] = {
     {0, RuleFunction::none, 2, 0x5, 0x5},
@@ -1522,8 +1522,8 @@ inline constexpr RuleNode kCUMULATIVE_SUMMATION_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::less, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kCUMULATIVE_SUMMATION_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kCUMULATIVE_SUMMATION_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kREVERSE_SUBSEQUENCES_rules[] = {
     {1, RuleFunction::none, 2, 0x9, 0x9},
@@ -1545,9 +1545,9 @@ inline constexpr RuleNode kREVERSE_SUBSEQUENCES_nodes[] = {
     {RuleOp::when, 0, 7, 10, kNone, 0},
     {RuleOp::each, 0, kNone, 1, 11, 26880},
 };
-inline constexpr Judgement kREVERSE_SUBSEQUENCES_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kREVERSE_SUBSEQUENCES_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kGATHER_ELEMENTS_rules[] = {
     {1, RuleFunction::none, 2, 0x9, 0x9},
@@ -1565,10 +1565,10 @@ inline constexpr RuleNode kGATHER_ELEMENTS_nodes[] = {
     {RuleOp::when, 0, 4, 7, kNone, 0},
     {RuleOp::each, 0, kNone, 1, 8, 26880},
 };
-inline constexpr Judgement kGATHER_ELEMENTS_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "indices are values in a tensor"},
+inline constexpr RuleCheck kGATHER_ELEMENTS_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "indices are values in a tensor"},
 };
 inline constexpr Rule kGATHER_ND_rules[] = {
     {2, RuleFunction::none, 2, 0x8, 0x8},
@@ -1592,12 +1592,12 @@ inline constexpr RuleNode kGATHER_ND_nodes[] = {
     {RuleOp::size, 1, 9, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 10, 0, kNone, 0},
 };
-inline constexpr Judgement kGATHER_ND_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_function, "gather_nd_shape"},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "indices are values in a tensor"},
+inline constexpr RuleCheck kGATHER_ND_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "gather_nd_shape"},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "indices are values in a tensor"},
 };
 inline constexpr Rule kSCATTER_ND_rules[] = {
     {2, RuleFunction::none, 2, 0x10, 0x10},
@@ -1621,13 +1621,13 @@ inline constexpr RuleNode kSCATTER_ND_nodes[] = {
     {RuleOp::size, 1, 9, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 10, 0, kNone, 0},
 };
-inline constexpr Judgement kSCATTER_ND_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_function, "scatter_nd_shape"},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "indices are values in a tensor"},
-    {Judged::prose, "indices are values in a tensor"},
+inline constexpr RuleCheck kSCATTER_ND_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "scatter_nd_shape"},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "indices are values in a tensor"},
+    {CheckedBy::prose, "indices are values in a tensor"},
 };
 inline constexpr Rule kMAX_POOLING2_rules[] = {
     {1, RuleFunction::none, 4, 0x9, 0x9},
@@ -1669,9 +1669,9 @@ inline constexpr RuleNode kMAX_POOLING2_nodes[] = {
     {RuleOp::equal, 0, 24, 29, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 30, 26880},
 };
-inline constexpr Judgement kMAX_POOLING2_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kMAX_POOLING2_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kSLICE1_rules[] = {
     {0, RuleFunction::none, 2, 0x5, 0x5},
@@ -1714,12 +1714,12 @@ inline constexpr RuleNode kSLICE1_nodes[] = {
     {RuleOp::equal, 0, 16, 23, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 26, 26880},
 };
-inline constexpr Judgement kSLICE1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kSLICE1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kTOP_K1_rules[] = {
     {1, RuleFunction::none, 2, 0x9, 0x9},
@@ -1755,10 +1755,10 @@ inline constexpr RuleNode kTOP_K1_nodes[] = {
     {RuleOp::size, 2, 0, kNone, kNone, 0},
     {RuleOp::equal, 0, 21, 3, kNone, 0},
 };
-inline constexpr Judgement kTOP_K1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kTOP_K1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kDEPTH_TO_SPACE1_rules[] = {
     {0, RuleFunction::none, 4, 0x3, 0x3},
@@ -1793,8 +1793,8 @@ inline constexpr RuleNode kDEPTH_TO_SPACE1_nodes[] = {
     {RuleOp::multiply, 0, 22, 9, kNone, 0},
     {RuleOp::equal, 0, 20, 23, kNone, 0},
 };
-inline constexpr Judgement kDEPTH_TO_SPACE1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kDEPTH_TO_SPACE1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kSPACE_TO_DEPTH1_rules[] = {
     {0, RuleFunction::none, 4, 0x3, 0x3},
@@ -1829,8 +1829,8 @@ inline constexpr RuleNode kSPACE_TO_DEPTH1_nodes[] = {
     {RuleOp::divide, 0, 22, 9, kNone, 0},
     {RuleOp::equal, 0, 20, 23, kNone, 0},
 };
-inline constexpr Judgement kSPACE_TO_DEPTH1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kSPACE_TO_DEPTH1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMEAN_VARIANCE_NORMALIZATION1_rules[] = {
     {1, RuleFunction::none, 11, 0x0, 0x6},
@@ -1892,10 +1892,10 @@ inline constexpr RuleNode kMEAN_VARIANCE_NORMALIZATION1_nodes[] = {
     {RuleOp::when, 0, 37, 44, kNone, 0},
     {RuleOp::when, 0, 36, 45, kNone, 0},
 };
-inline constexpr Judgement kMEAN_VARIANCE_NORMALIZATION1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_function, "fused_activation"},
+inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "fused_activation"},
 };
 inline constexpr Rule kRESAMPLE1_rules[] = {
     {0, RuleFunction::none, 2, 0x9, 0x9},
@@ -1905,8 +1905,8 @@ inline constexpr RuleNode kRESAMPLE1_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kRESAMPLE1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kRESAMPLE1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMATRIX_MULTIPLY_INTEGER_rules[] = {
     {0, RuleFunction::none, 7, 0x11, 0x11},
@@ -1964,8 +1964,8 @@ inline constexpr RuleNode kMATRIX_MULTIPLY_INTEGER_nodes[] = {
     {RuleOp::item, 0, 26, 40, kNone, 0},
     {RuleOp::one_of, 0, 39, 41, kNone, 0},
 };
-inline constexpr Judgement kMATRIX_MULTIPLY_INTEGER_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kMATRIX_MULTIPLY_INTEGER_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kQUANTIZED_LINEAR_MATRIX_MULTIPLY_rules[] = {
     {0, RuleFunction::none, 7, 0x101, 0x101},
@@ -2065,9 +2065,9 @@ inline constexpr RuleNode kQUANTIZED_LINEAR_MATRIX_MULTIPLY_nodes[] = {
     {RuleOp::size, 5, 16, kNone, kNone, 0},
     {RuleOp::one_of, 0, 75, 73, kNone, 0},
 };
-inline constexpr Judgement kQUANTIZED_LINEAR_MATRIX_MULTIPLY_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::prose, "the scale is a value in a tensor"},
+inline constexpr RuleCheck kQUANTIZED_LINEAR_MATRIX_MULTIPLY_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "the scale is a value in a tensor"},
 };
 inline constexpr Rule kCONVOLUTION_INTEGER_rules[] = {
     {1, RuleFunction::none, 6, 0x21, 0x21},
@@ -2149,9 +2149,9 @@ inline constexpr RuleNode kCONVOLUTION_INTEGER_nodes[] = {
     {RuleOp::each, 0, kNone, 57, 62, 26880},
     {RuleOp::when, 0, 58, 63, kNone, 0},
 };
-inline constexpr Judgement kCONVOLUTION_INTEGER_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kCONVOLUTION_INTEGER_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kQUANTIZED_LINEAR_CONVOLUTION_rules[] = {
     {1, RuleFunction::none, 6, 0x401, 0x401},
@@ -2268,10 +2268,10 @@ inline constexpr RuleNode kQUANTIZED_LINEAR_CONVOLUTION_nodes[] = {
     {RuleOp::when, 0, 73, 90, kNone, 0},
     {RuleOp::each, 0, kNone, 88, 91, 26880},
 };
-inline constexpr Judgement kQUANTIZED_LINEAR_CONVOLUTION_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "the scale is a value in a tensor"},
+inline constexpr RuleCheck kQUANTIZED_LINEAR_CONVOLUTION_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "the scale is a value in a tensor"},
 };
 inline constexpr Rule kAVERAGE_POOLING_GRAD_rules[] = {
     {0, RuleFunction::none, 4, 0x5, 0x5},
@@ -2308,8 +2308,8 @@ inline constexpr RuleNode kAVERAGE_POOLING_GRAD_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr Judgement kAVERAGE_POOLING_GRAD_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kAVERAGE_POOLING_GRAD_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMAX_POOLING_GRAD_rules[] = {
     {0, RuleFunction::none, 4, 0x9, 0x9},
@@ -2351,8 +2351,8 @@ inline constexpr RuleNode kMAX_POOLING_GRAD_nodes[] = {
     {RuleOp::equal, 0, 24, 29, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 30, 26880},
 };
-inline constexpr Judgement kMAX_POOLING_GRAD_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kMAX_POOLING_GRAD_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRANDOM_GENERATOR_rules[] = {
     {0, RuleFunction::none, 2, 0x1, 0x1},
@@ -2392,10 +2392,10 @@ inline constexpr RuleNode kRANDOM_GENERATOR_nodes[] = {
     {RuleOp::equal, 0, 24, 8, kNone, 0},
     {RuleOp::each, 0, kNone, 22, 25, 31232},
 };
-inline constexpr Judgement kRANDOM_GENERATOR_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kRANDOM_GENERATOR_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kNONZERO_COORDINATES_rules[] = {
     {1, RuleFunction::none, 2, 0x2, 0x2},
@@ -2442,10 +2442,10 @@ inline constexpr RuleNode kNONZERO_COORDINATES_nodes[] = {
     {RuleOp::equal, 0, 13, 27, kNone, 0},
     {RuleOp::equal, 0, 3, 24, kNone, 0},
 };
-inline constexpr Judgement kNONZERO_COORDINATES_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kNONZERO_COORDINATES_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRESAMPLE_GRAD_rules[] = {
     {0, RuleFunction::none, 2, 0x9, 0x9},
@@ -2455,8 +2455,8 @@ inline constexpr RuleNode kRESAMPLE_GRAD_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kRESAMPLE_GRAD_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kRESAMPLE_GRAD_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kSLICE_GRAD_rules[] = {
     {0, RuleFunction::none, 2, 0x5, 0x5},
@@ -2494,9 +2494,9 @@ inline constexpr RuleNode kSLICE_GRAD_nodes[] = {
     {RuleOp::less_equal, 0, 16, 23, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 24, 26880},
 };
-inline constexpr Judgement kSLICE_GRAD_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kSLICE_GRAD_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kADAM_OPTIMIZER_rules[] = {
     {1, RuleFunction::none, 7, 0x10, 0x10},
@@ -2530,10 +2530,10 @@ inline constexpr RuleNode kADAM_OPTIMIZER_nodes[] = {
     {RuleOp::equal, 0, 18, 19, kNone, 0},
     {RuleOp::each, 0, kNone, 16, 20, 26880},
 };
-inline constexpr Judgement kADAM_OPTIMIZER_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kADAM_OPTIMIZER_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kARGMIN_rules[] = {
     {1, RuleFunction::none, 5, 0x9, 0x9},
@@ -2559,9 +2559,9 @@ inline constexpr RuleNode kARGMIN_nodes[] = {
     {RuleOp::when, 0, 12, 14, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 15, 26880},
 };
-inline constexpr Judgement kARGMIN_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kARGMIN_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kARGMAX_rules[] = {
     {1, RuleFunction::none, 5, 0x9, 0x9},
@@ -2587,9 +2587,9 @@ inline constexpr RuleNode kARGMAX_nodes[] = {
     {RuleOp::when, 0, 12, 14, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 15, 26880},
 };
-inline constexpr Judgement kARGMAX_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kARGMAX_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kROI_ALIGN_rules[] = {
     {3, RuleFunction::none, 5, 0x10, 0x10},
@@ -2636,12 +2636,12 @@ inline constexpr RuleNode kROI_ALIGN_nodes[] = {
     {RuleOp::equal, 0, 31, 13, kNone, 0},
     {RuleOp::each, 0, kNone, 30, 32, 31232},
 };
-inline constexpr Judgement kROI_ALIGN_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "the index is a value in a tensor"},
+inline constexpr RuleCheck kROI_ALIGN_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "the index is a value in a tensor"},
 };
 inline constexpr Rule kGATHER_ND1_rules[] = {
     {2, RuleFunction::none, 2, 0x8, 0x8},
@@ -2670,16 +2670,16 @@ inline constexpr RuleNode kGATHER_ND1_nodes[] = {
     {RuleOp::size, 1, 12, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 13, 0, kNone, 0},
 };
-inline constexpr Judgement kGATHER_ND1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_function, "gather_nd_shape"},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "indices are values in a tensor"},
+inline constexpr RuleCheck kGATHER_ND1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "gather_nd_shape"},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "indices are values in a tensor"},
 };
-inline constexpr Judgement kELEMENT_WISE_ATAN_YX_judgements[] = {
-    {Judged::prose, "they are values in tensors"},
+inline constexpr RuleCheck kELEMENT_WISE_ATAN_YX_judgements[] = {
+    {CheckedBy::prose, "they are values in tensors"},
 };
 inline constexpr Rule kLOCAL_RESPONSE_NORMALIZATION_GRAD_rules[] = {
     {0, RuleFunction::none, 2, 0x10, 0x10},
@@ -2689,8 +2689,8 @@ inline constexpr RuleNode kLOCAL_RESPONSE_NORMALIZATION_GRAD_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 1},
     {RuleOp::greater_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kLOCAL_RESPONSE_NORMALIZATION_GRAD_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kLOCAL_RESPONSE_NORMALIZATION_GRAD_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kCUMULATIVE_PRODUCT_rules[] = {
     {0, RuleFunction::none, 2, 0x5, 0x5},
@@ -2700,8 +2700,8 @@ inline constexpr RuleNode kCUMULATIVE_PRODUCT_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::less, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kCUMULATIVE_PRODUCT_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kCUMULATIVE_PRODUCT_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kBATCH_NORMALIZATION_GRAD_rules[] = {
     {-1, RuleFunction::none, 8, 0x5, 0x5},
@@ -2763,9 +2763,9 @@ inline constexpr RuleNode kELEMENT_WISE_QUANTIZED_LINEAR_ADD_nodes[] = {
     {RuleOp::elements, 7, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 20, 10, kNone, 0},
 };
-inline constexpr Judgement kELEMENT_WISE_QUANTIZED_LINEAR_ADD_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::prose, "the scale is a value in a tensor"},
+inline constexpr RuleCheck kELEMENT_WISE_QUANTIZED_LINEAR_ADD_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "the scale is a value in a tensor"},
 };
 inline constexpr Rule kDYNAMIC_QUANTIZE_LINEAR_rules[] = {
     {0, RuleFunction::none, 8, 0x4, 0x4},
@@ -2787,8 +2787,8 @@ inline constexpr RuleNode kDYNAMIC_QUANTIZE_LINEAR_nodes[] = {
     {RuleOp::elements, 3, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 9, 7, kNone, 0},
 };
-inline constexpr Judgement kDYNAMIC_QUANTIZE_LINEAR_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kDYNAMIC_QUANTIZE_LINEAR_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kROI_ALIGN1_rules[] = {
     {3, RuleFunction::none, 5, 0x10, 0x10},
@@ -2835,12 +2835,12 @@ inline constexpr RuleNode kROI_ALIGN1_nodes[] = {
     {RuleOp::equal, 0, 31, 13, kNone, 0},
     {RuleOp::each, 0, kNone, 30, 32, 31232},
 };
-inline constexpr Judgement kROI_ALIGN1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "the index is a value in a tensor"},
+inline constexpr RuleCheck kROI_ALIGN1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "the index is a value in a tensor"},
 };
 inline constexpr Rule kROI_ALIGN_GRAD_rules[] = {
     {2, RuleFunction::none, 4, 0x0, 0x30},
@@ -2911,12 +2911,12 @@ inline constexpr RuleNode kROI_ALIGN_GRAD_nodes[] = {
     {RuleOp::equal, 0, 50, 3, kNone, 0},
     {RuleOp::each, 0, kNone, 49, 51, 31232},
 };
-inline constexpr Judgement kROI_ALIGN_GRAD_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "the index is a value in a tensor"},
+inline constexpr RuleCheck kROI_ALIGN_GRAD_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "the index is a value in a tensor"},
 };
 inline constexpr Rule kBATCH_NORMALIZATION_TRAINING_rules[] = {
     {1, RuleFunction::fused_activation, RuleNode::kNone, 0, 0},
@@ -2938,9 +2938,9 @@ inline constexpr RuleNode kBATCH_NORMALIZATION_TRAINING_nodes[] = {
     {RuleOp::one_of, 0, 10, 6, kNone, 0},
     {RuleOp::each, 0, kNone, 9, 11, 26880},
 };
-inline constexpr Judgement kBATCH_NORMALIZATION_TRAINING_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_function, "fused_activation"},
+inline constexpr RuleCheck kBATCH_NORMALIZATION_TRAINING_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_function, "fused_activation"},
 };
 inline constexpr Rule kBATCH_NORMALIZATION_TRAINING_GRAD_rules[] = {
     {0, RuleFunction::none, 8, 0x5, 0x5},
@@ -2966,8 +2966,8 @@ inline constexpr RuleNode kBATCH_NORMALIZATION_TRAINING_GRAD_nodes[] = {
     {RuleOp::one_of, 0, 14, 6, kNone, 0},
     {RuleOp::each, 0, kNone, 13, 15, 26880},
 };
-inline constexpr Judgement kBATCH_NORMALIZATION_TRAINING_GRAD_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kBATCH_NORMALIZATION_TRAINING_GRAD_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kELEMENT_WISE_CLIP1_rules[] = {
     {0, RuleFunction::none, 2, 0xa, 0xa},
@@ -2977,8 +2977,8 @@ inline constexpr RuleNode kELEMENT_WISE_CLIP1_nodes[] = {
     {RuleOp::data_type, 1, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kELEMENT_WISE_CLIP1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kELEMENT_WISE_CLIP1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kELEMENT_WISE_CLIP_GRAD1_rules[] = {
     {0, RuleFunction::none, 2, 0xc, 0xc},
@@ -2988,8 +2988,8 @@ inline constexpr RuleNode kELEMENT_WISE_CLIP_GRAD1_nodes[] = {
     {RuleOp::data_type, 2, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kELEMENT_WISE_CLIP_GRAD1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kELEMENT_WISE_CLIP_GRAD1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kPADDING1_rules[] = {
     {0, RuleFunction::none, 2, 0x21, 0x21},
@@ -3021,11 +3021,11 @@ inline constexpr RuleNode kPADDING1_nodes[] = {
     {RuleOp::equal, 0, 14, 19, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 20, 26880},
 };
-inline constexpr Judgement kPADDING1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kPADDING1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_SOFTMAX1_rules[] = {
     {0, RuleFunction::none, 5, 0x9, 0x9},
@@ -3038,8 +3038,8 @@ inline constexpr RuleNode kACTIVATION_SOFTMAX1_nodes[] = {
     {RuleOp::less, 0, 2, 3, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 4, 26880},
 };
-inline constexpr Judgement kACTIVATION_SOFTMAX1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kACTIVATION_SOFTMAX1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_LOG_SOFTMAX1_rules[] = {
     {0, RuleFunction::none, 5, 0x9, 0x9},
@@ -3052,8 +3052,8 @@ inline constexpr RuleNode kACTIVATION_LOG_SOFTMAX1_nodes[] = {
     {RuleOp::less, 0, 2, 3, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 4, 26880},
 };
-inline constexpr Judgement kACTIVATION_LOG_SOFTMAX1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kACTIVATION_LOG_SOFTMAX1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_HARDMAX1_rules[] = {
     {0, RuleFunction::none, 5, 0x9, 0x9},
@@ -3066,8 +3066,8 @@ inline constexpr RuleNode kACTIVATION_HARDMAX1_nodes[] = {
     {RuleOp::less, 0, 2, 3, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 4, 26880},
 };
-inline constexpr Judgement kACTIVATION_HARDMAX1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kACTIVATION_HARDMAX1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRESAMPLE2_rules[] = {
     {0, RuleFunction::none, 2, 0x11, 0x11},
@@ -3077,8 +3077,8 @@ inline constexpr RuleNode kRESAMPLE2_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kRESAMPLE2_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kRESAMPLE2_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRESAMPLE_GRAD1_rules[] = {
     {0, RuleFunction::none, 2, 0x11, 0x11},
@@ -3088,8 +3088,8 @@ inline constexpr RuleNode kRESAMPLE_GRAD1_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kRESAMPLE_GRAD1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kRESAMPLE_GRAD1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kDIAGONAL_MATRIX1_rules[] = {
     {0, RuleFunction::none, 2, 0x6, 0x6},
@@ -3108,8 +3108,8 @@ inline constexpr RuleNode kDIAGONAL_MATRIX1_nodes[] = {
     {RuleOp::equal, 0, 5, 6, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 7, 26880},
 };
-inline constexpr Judgement kDIAGONAL_MATRIX1_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kDIAGONAL_MATRIX1_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMULTIHEAD_ATTENTION_rules[] = {
     {0, RuleFunction::none, 5, 0x0, 0x29},
@@ -3461,10 +3461,10 @@ inline constexpr RuleNode kMULTIHEAD_ATTENTION_nodes[] = {
     {RuleOp::each, 0, kNone, 252, 237, 31232},
     {RuleOp::when, 0, 247, 253, kNone, 0},
 };
-inline constexpr Judgement kMULTIHEAD_ATTENTION_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kMULTIHEAD_ATTENTION_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kLP_POOLING1_rules[] = {
     {1, RuleFunction::none, 4, 0x5, 0x5},
@@ -3506,9 +3506,9 @@ inline constexpr RuleNode kLP_POOLING1_nodes[] = {
     {RuleOp::equal, 0, 24, 29, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 30, 26880},
 };
-inline constexpr Judgement kLP_POOLING1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kLP_POOLING1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kAVERAGE_POOLING1_rules[] = {
     {1, RuleFunction::none, 4, 0x5, 0x5},
@@ -3550,9 +3550,9 @@ inline constexpr RuleNode kAVERAGE_POOLING1_nodes[] = {
     {RuleOp::equal, 0, 24, 29, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 30, 26880},
 };
-inline constexpr Judgement kAVERAGE_POOLING1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kAVERAGE_POOLING1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kQUANTIZED_LINEAR_AVERAGE_POOLING_rules[] = {
     {1, RuleFunction::none, 4, 0x41, 0x41},
@@ -3642,11 +3642,11 @@ inline constexpr RuleNode kQUANTIZED_LINEAR_AVERAGE_POOLING_nodes[] = {
     {RuleOp::each, 0, kNone, 1, 69, 26880},
     {RuleOp::when, 0, 66, 70, kNone, 0},
 };
-inline constexpr Judgement kQUANTIZED_LINEAR_AVERAGE_POOLING_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "the scale is a value in a tensor"},
+inline constexpr RuleCheck kQUANTIZED_LINEAR_AVERAGE_POOLING_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "the scale is a value in a tensor"},
 };
 inline constexpr Rule kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_rules[] = {
     {0, RuleFunction::none, 7, 0x81, 0x81},
@@ -3724,8 +3724,8 @@ inline constexpr RuleNode kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_nodes[] = {
     {RuleOp::size, 5, 16, kNone, kNone, 0},
     {RuleOp::one_of, 0, 57, 55, kNone, 0},
 };
-inline constexpr Judgement kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMEAN_VARIANCE_NORMALIZATION2_rules[] = {
     {-1, RuleFunction::none, 5, 0x21, 0x21},
@@ -3759,8 +3759,8 @@ inline constexpr RuleNode kMEAN_VARIANCE_NORMALIZATION2_nodes[] = {
     {RuleOp::one_of, 0, 20, 16, kNone, 0},
     {RuleOp::each, 0, kNone, 19, 21, 26880},
 };
-inline constexpr Judgement kMEAN_VARIANCE_NORMALIZATION2_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION2_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMULTIHEAD_ATTENTION1_rules[] = {
     {0, RuleFunction::none, 5, 0x0, 0x29},
@@ -4066,10 +4066,10 @@ inline constexpr RuleNode kMULTIHEAD_ATTENTION1_nodes[] = {
     {RuleOp::equal, 0, 69, 216, kNone, 0},
     {RuleOp::equal, 0, 24, 25, kNone, 0},
 };
-inline constexpr Judgement kMULTIHEAD_ATTENTION1_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "programs pass INT32, which the columns also allow, and it need not have the type of the others"},
+inline constexpr RuleCheck kMULTIHEAD_ATTENTION1_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "programs pass INT32, which the columns also allow, and it need not have the type of the others"},
 };
 inline constexpr Rule kQUANTIZE_rules[] = {
     {-1, RuleFunction::none, 2, 0x2, 0x2},
@@ -4178,8 +4178,8 @@ inline constexpr RuleNode kRESAMPLE3_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr Judgement kRESAMPLE3_judgements[] = {
-    {Judged::by_expression, ""},
+inline constexpr RuleCheck kRESAMPLE3_judgements[] = {
+    {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kFOLD_rules[] = {
     {1, RuleFunction::none, 2, 0x4, 0x4},
@@ -4236,11 +4236,11 @@ inline constexpr RuleNode kFOLD_nodes[] = {
     {RuleOp::product, 0, kNone, 0, 39, 25600},
     {RuleOp::equal, 0, 25, 40, kNone, 0},
 };
-inline constexpr Judgement kFOLD_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "it requires nothing; any data type is accepted"},
+inline constexpr RuleCheck kFOLD_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "it requires nothing; any data type is accepted"},
 };
 inline constexpr Rule kUNFOLD_rules[] = {
     {1, RuleFunction::none, 2, 0x4, 0x4},
@@ -4299,16 +4299,16 @@ inline constexpr RuleNode kUNFOLD_nodes[] = {
     {RuleOp::product, 0, kNone, 0, 40, 25600},
     {RuleOp::equal, 0, 26, 41, kNone, 0},
 };
-inline constexpr Judgement kUNFOLD_judgements[] = {
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::by_expression, ""},
-    {Judged::prose, "it requires nothing; any data type is accepted"},
+inline constexpr RuleCheck kUNFOLD_judgements[] = {
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::by_expression, ""},
+    {CheckedBy::prose, "it requires nothing; any data type is accepted"},
 };
 
 struct RulesOfOperator {
   Rules rules;
-  std::span<const Judgement> judgements;
+  std::span<const RuleCheck> judgements;
 };
 
 // In the order of kOperators.

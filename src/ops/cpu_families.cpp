@@ -4,11 +4,11 @@
 
 namespace anydml::cpu {
 
-#define ANYDML_FAMILY(name) extern const Family name##_family;
+#define ANYDML_FAMILY(name) extern const FamilyKernels name##_family;
 #include "ops/families.def"
 
-std::span<const Family* const> families() {
-  static constexpr const Family* kAll[] = {
+std::span<const FamilyKernels* const> families() {
+  static constexpr const FamilyKernels* kAll[] = {
 #define ANYDML_FAMILY(name) &name##_family,
 #include "ops/families.def"
   };

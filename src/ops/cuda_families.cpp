@@ -7,7 +7,7 @@
 namespace anydml::cuda {
 
 // Weak: a family without CUDA kernels resolves to null here and affects nothing else.
-#define ANYDML_FAMILY(name) extern __attribute__((weak)) const Family name##_family;
+#define ANYDML_FAMILY(name) extern __attribute__((weak)) const FamilyKernels name##_family;
 #include "ops/families.def"
 
 FamilyEntry find_family(std::uint32_t number) noexcept {

@@ -24,12 +24,12 @@ namespace anydml {
 
 // Whether a description was already checked against all of DirectML's documentation. If not, everything is checked
 // except the limits for tensors at a level, because the C API supports more types, ranks and sizes.
-enum class Judged : std::uint8_t { by_schema, not_yet };
+enum class SchemaCheck : std::uint8_t { by_schema, not_yet };
 
 // How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its
 // documentation. The C API uses NumPy's rule: an input is aligned with the output at the last dimension, and a size of
 // 1 or a missing dimension repeats. A description that satisfies the first also satisfies the second.
-[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, Judged judged);
+[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, SchemaCheck judged);
 
 // Creates the operators that were only described.
 [[nodiscard]] Status build_decomposition(Decomposition& whole);

@@ -34,11 +34,11 @@ std::atomic<std::uint64_t> g_wrong_scratch{0};
 // An inclusive prefix sum with doubling distances: phase k adds the element 2^k positions earlier. The values alternate
 // between the two operands, so a phase that starts too early, or does not see another thread's writes, gives wrong
 // sums.
-class Scan final : public cpu::Prepared {
+class Scan final : public cpu::PreparedStep {
  public:
   explicit Scan(const ScanParameters& parameters)
-      : Prepared(pieces_for(parameters.count), phases_for(parameters.count),
-                 kPieceElements * sizeof(std::uint64_t) + parameters.extra_scratch),
+      : PreparedStep(pieces_for(parameters.count), phases_for(parameters.count),
+                     kPieceElements * sizeof(std::uint64_t) + parameters.extra_scratch),
         count_(parameters.count) {}
 
   // The last phase has half as many pieces, each twice as large.
@@ -84,9 +84,9 @@ class Scan final : public cpu::Prepared {
   const std::uint64_t count_;
 };
 
-constexpr cpu::Family kScanFamily = {
+constexpr cpu::FamilyKernels kScanFamily = {
     .open = nullptr,
-    .prepare = [](const Step& step, const cpu::Machine&, cpu::Neighbours) -> std::unique_ptr<cpu::Prepared> {
+    .prepare = [](const Step& step, const cpu::StepContext&, cpu::Neighbours) -> std::unique_ptr<cpu::PreparedStep> {
       ScanParameters parameters{};
       std::memcpy(&parameters, step.parameters.data(), sizeof(parameters));
       return std::make_unique<Scan>(parameters);
@@ -96,8 +96,8 @@ constexpr cpu::Family kScanFamily = {
 
 }  // namespace
 
-std::span<const cpu::Family* const> cpu::families() {
-  static constexpr const Family* kAll[] = {&kScanFamily};
+std::span<const cpu::FamilyKernels* const> cpu::families() {
+  static constexpr const FamilyKernels* kAll[] = {&kScanFamily};
   return kAll;
 }
 

@@ -178,7 +178,7 @@ const CublasLt kLibrary = {
 OnDevice::OnDevice(int) {}
 OnDevice::~OnDevice() = default;
 
-const CublasLtDevice* find_cublaslt(const Machine&, const char**) {
+const CublasLtDevice* find_cublaslt(const GpuProperties&, const char**) {
   static const CublasLtDevice device{.library = &kLibrary, .handle = nullptr};
   return &device;
 }
@@ -205,7 +205,7 @@ Prepared prepare(const std::string& gemm) {
   Prepared built;
   for_each_step(plans.run.words(), [&](const Step& step) {
     const char* why = nullptr;
-    built.step = prepare_half_product(step, Machine{}, &why);
+    built.step = prepare_half_product(step, GpuProperties{}, &why);
     built.why = why != nullptr ? why : "";
     built.has_c = step.operands[2].slot != kAbsentSlot;
     return false;  // the first step

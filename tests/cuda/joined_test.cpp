@@ -34,7 +34,7 @@ std::vector<Launched> g_launched;
 std::vector<KernelSource> g_sources;
 std::string g_refused;   // NVRTC's error message
 bool g_compiles = true;  // whether NVRTC accepts any source
-const Machine kMachine{.multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 232'448};
+const GpuProperties kMachine{.multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 232'448};
 
 class RecordedKernels final : public RuntimeKernels {
  public:
@@ -74,7 +74,7 @@ constexpr auto kDescribe = []<class Fold>() -> const ReduceKernels& { return des
 
 }  // namespace
 
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const Machine&) {
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const GpuProperties&) {
   if (!g_compiles) {
     return nullptr;
   }
@@ -101,7 +101,7 @@ cudaError_t start_convolution_sums(const ConvolutionLaunch&, cudaStream_t) { ret
 cudaError_t start_direct_convolution(const ConvolutionLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_planes(const ConvolutionLaunch&, const PlaneForm&, const dim3&, cudaStream_t) { return cudaSuccess; }
 // It needs a CUDA library, and joins nothing.
-std::unique_ptr<PreparedStep> prepare_half_product(const Step&, const Machine&, const char**) { return nullptr; }
+std::unique_ptr<PreparedStep> prepare_half_product(const Step&, const GpuProperties&, const char**) { return nullptr; }
 cudaError_t start_double_product(const DoubleLaunch&, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_double_convolution(const DoubleWindowLaunch&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_integer_product(const IntegerLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
@@ -120,8 +120,8 @@ bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) no
   return true;
 }
 
-extern const Family reduce_family;
-extern const Family product_family;
+extern const FamilyKernels reduce_family;
+extern const FamilyKernels product_family;
 
 namespace {
 
@@ -140,8 +140,8 @@ class AloneStep final : public PreparedStep {
 }  // namespace
 
 FamilyEntry find_family(std::uint32_t number) noexcept {
-  static const Family kElementwise = {
-      .prepare = [](const Step& step, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+  static const FamilyKernels kElementwise = {
+      .prepare = [](const Step& step, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
         return std::make_unique<AloneStep>(step);
       },
       .prepare_joined = prepare_joined,
@@ -156,7 +156,7 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
 namespace {
 
 // Runs the steps of a graph, all joined, and returns the names of the launched kernels.
-std::string launched(const std::string& text, const Machine& machine = kMachine) {
+std::string launched(const std::string& text, const GpuProperties& machine = kMachine) {
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
@@ -223,7 +223,7 @@ TEST(Joined, TheDeviceSaysHowManyThreadsAreEnough) {
       "z = ABS s:f32[1920,1] -> f32[1920,1]\n"
       "out z\n";
   EXPECT_EQ(launched(graph), "along_vectors<JoinedWork>");
-  EXPECT_EQ(launched(graph, Machine{.multiprocessors = 2, .compute_capability = 90}), "along_wide<JoinedWork>");
+  EXPECT_EQ(launched(graph, GpuProperties{.multiprocessors = 2, .compute_capability = 90}), "along_wide<JoinedWork>");
   expect_compiled();
 }
 

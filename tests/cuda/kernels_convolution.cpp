@@ -15,7 +15,7 @@
 
 namespace anydml::cuda {
 
-extern const Family product_family;
+extern const FamilyKernels product_family;
 
 namespace {
 

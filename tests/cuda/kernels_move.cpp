@@ -10,7 +10,7 @@
 
 namespace anydml::cuda {
 
-extern const Family move_family;
+extern const FamilyKernels move_family;
 
 namespace {
 

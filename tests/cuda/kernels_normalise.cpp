@@ -12,7 +12,7 @@
 
 namespace anydml::cuda {
 
-extern const Family normalise_family;
+extern const FamilyKernels normalise_family;
 
 namespace {
 

@@ -105,10 +105,10 @@ class TestOperand {
 // Prepares the step for this device, or for one with fewer multiprocessors, and runs it. Returns false if it was
 // refused.
 template <class Parameters>
-bool run_step(const Family& family, const Parameters& parameters, std::span<const Operand> operands,
+bool run_step(const FamilyKernels& family, const Parameters& parameters, std::span<const Operand> operands,
               std::span<std::byte* const> bases, test::Random& random) {
   const Step flat{.family = 0, .operands = operands, .parameters = std::as_bytes(std::span(&parameters, 1))};
-  Machine machine = machine_of_tests();
+  GpuProperties machine = machine_of_tests();
   if (random() % 3 == 0) {
     machine.multiprocessors = static_cast<u32>(1 + random() % 8);
   }

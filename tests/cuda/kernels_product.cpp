@@ -14,7 +14,7 @@
 
 namespace anydml::cuda {
 
-extern const Family product_family;
+extern const FamilyKernels product_family;
 
 namespace {
 
@@ -149,7 +149,7 @@ class ProductCheck {
                                 {.slot = 3, .type = DataType::FLOAT32, .offset = 0}};
     const Step flat{.family = 0, .operands = operands, .parameters = std::as_bytes(std::span(&step, 1))};
     const char* why = nullptr;
-    Machine machine = machine_of_tests();
+    GpuProperties machine = machine_of_tests();
     if (random_() % 3 == 0) {
       machine.multiprocessors = static_cast<u32>(1 + random_() % 8);
     }

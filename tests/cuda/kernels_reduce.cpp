@@ -13,7 +13,7 @@
 
 namespace anydml::cuda {
 
-extern const Family reduce_family;
+extern const FamilyKernels reduce_family;
 
 namespace {
 

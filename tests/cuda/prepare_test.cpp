@@ -56,7 +56,7 @@ const KernelSet* find_kernels(EntryId entry, std::uint32_t) noexcept {
 const KernelSet* find_scaled_kernels(EntryId entry, std::uint32_t) noexcept {
   return entry == EntryId::ELEMENT_WISE_CLIP ? &kScaledClip : nullptr;
 }
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const Machine&) {
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const GpuProperties&) {
   return nullptr;  // without NVRTC
 }
 bool takes_small_tasks(EntryId entry) noexcept { return entry == EntryId::ELEMENT_WISE_ADD; }
@@ -80,7 +80,7 @@ bool find_function(EntryId entry, std::uint32_t, CodeFunction& function) noexcep
 namespace {
 
 constexpr std::uint64_t kBase = 1 << 20;
-const Machine kMachine{};
+const GpuProperties kMachine{};
 
 TensorDesc tensor(DataType type, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
   TensorDesc built;

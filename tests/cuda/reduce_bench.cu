@@ -15,8 +15,8 @@
 
 namespace anydml::cuda {
 
-extern const Family reduce_family;
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const Machine&) {
+extern const FamilyKernels reduce_family;
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const GpuProperties&) {
   return nullptr;  // nothing is joined
 }
 bool g_quick = false;

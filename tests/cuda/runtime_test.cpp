@@ -16,7 +16,7 @@ namespace {
 
 using test::recorded_driver;
 
-Machine machine(int device) {
+GpuProperties machine(int device) {
   return {.device = device, .multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 227 << 10};
 }
 

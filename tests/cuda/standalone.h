@@ -23,8 +23,8 @@ namespace anydml {
 
 namespace cuda {
 // The GPU that these programs run on.
-inline const Machine& machine_of_tests() {
-  static const Machine machine = [] {
+inline const GpuProperties& machine_of_tests() {
+  static const GpuProperties machine = [] {
     cudaDeviceProp properties{};
     CHECK(cudaGetDeviceProperties(&properties, 0));
     return machine_of(properties, 0);

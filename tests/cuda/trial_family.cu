@@ -133,8 +133,8 @@ class MirroredSum final : public cuda::PreparedStep {
 };
 
 // It has no kernels for neighbors: such steps are prepared again without them.
-const cuda::Family kKernels = {
-    .prepare = [](const Step& step, const cuda::Machine&, cuda::Neighbours neighbours,
+const cuda::FamilyKernels kKernels = {
+    .prepare = [](const Step& step, const cuda::GpuProperties&, cuda::Neighbours neighbours,
                   const char** why) -> std::unique_ptr<cuda::PreparedStep> {
       if (neighbours.before.step != nullptr || neighbours.after.step != nullptr) {
         *why = "the trial family does not join steps on GPUs";
@@ -152,7 +152,7 @@ const cuda::Family kKernels = {
 
 namespace cuda {
 
-#define ANYDML_FAMILY(name) extern __attribute__((weak)) const Family name##_family;
+#define ANYDML_FAMILY(name) extern __attribute__((weak)) const FamilyKernels name##_family;
 #include "ops/families.def"
 
 FamilyEntry find_family(std::uint32_t number) noexcept {

@@ -17,7 +17,7 @@
 namespace anydml {
 
 namespace cpu {
-extern const Family move_family;
+extern const FamilyKernels move_family;
 }  // namespace cpu
 
 namespace test {

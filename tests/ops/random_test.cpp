@@ -15,7 +15,7 @@
 namespace anydml {
 
 namespace cpu {
-extern const Family random_family;
+extern const FamilyKernels random_family;
 }  // namespace cpu
 
 namespace {

@@ -22,7 +22,7 @@
 namespace anydml {
 
 namespace cpu {
-extern const Family regions_family;
+extern const FamilyKernels regions_family;
 }  // namespace cpu
 
 namespace {

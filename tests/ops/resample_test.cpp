@@ -22,7 +22,7 @@
 namespace anydml {
 
 namespace cpu {
-extern const Family resample_family;
+extern const FamilyKernels resample_family;
 }  // namespace cpu
 
 namespace {

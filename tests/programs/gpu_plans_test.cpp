@@ -140,7 +140,7 @@ TEST(GpuPlans, GiveTheBitsOfTheCpusOwn) {
         continue;
       }
       for (const DataType type : {DataType::unknown, DataType::FLOAT16, DataType::FLOAT64, DataType::INT8}) {
-        auto desc = make_op_desc(type == DataType::unknown ? *result : with_type(*result, type), Judged::not_yet);
+        auto desc = make_op_desc(type == DataType::unknown ? *result : with_type(*result, type), SchemaCheck::not_yet);
         if (!desc.ok() || desc.value().empty || element_count(desc.value().output().tensor) > 100'000) {
           continue;
         }

@@ -41,7 +41,7 @@ Sentences check(std::string_view text, FeatureLevel level = facts::kNewestLevel)
 }
 
 TEST(Rules, JudgeEveryConstraint) {
-  std::map<facts::Judged, int> count;
+  std::map<facts::CheckedBy, int> count;
   std::map<std::string, int> functions;
   for (const facts::Operator& op : facts::operators()) {
     const auto judgements = facts::judgements_of(op);
@@ -50,15 +50,15 @@ TEST(Rules, JudgeEveryConstraint) {
       ++count[judgements[i].how];
       const bool has_rule = std::ranges::find(facts::rules_of(op).rules, static_cast<int>(i),
                                               &facts::Rule::constraint) != facts::rules_of(op).rules.end();
-      EXPECT_EQ(has_rule, judgements[i].how != facts::Judged::prose) << op.name << ": " << op.constraints[i];
-      if (judgements[i].how == facts::Judged::by_function) {
+      EXPECT_EQ(has_rule, judgements[i].how != facts::CheckedBy::prose) << op.name << ": " << op.constraints[i];
+      if (judgements[i].how == facts::CheckedBy::by_function) {
         ++functions[std::string(judgements[i].by)];
       }
     }
   }
-  EXPECT_EQ(count[facts::Judged::by_expression], 178);
-  EXPECT_EQ(count[facts::Judged::by_function], 12);
-  EXPECT_EQ(count[facts::Judged::prose], 25);
+  EXPECT_EQ(count[facts::CheckedBy::by_expression], 178);
+  EXPECT_EQ(count[facts::CheckedBy::by_function], 12);
+  EXPECT_EQ(count[facts::CheckedBy::prose], 25);
   EXPECT_EQ(functions,
             (std::map<std::string, int>{
                 {"fused_activation", 8}, {"gather_nd_shape", 2}, {"gather_shape", 1}, {"scatter_nd_shape", 1}}));

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::int64_t kPieceElements = 256;
 
-class MirroredSum final : public cpu::Prepared {
+class MirroredSum final : public cpu::PreparedStep {
  public:
   MirroredSum(const Step& step, cpu::Neighbours neighbours)
-      : Prepared(static_cast<std::uint64_t>((step_of(step).count + kPieceElements - 1) / kPieceElements), 2,
-                 sizeof(Scratch)),
+      : PreparedStep(static_cast<std::uint64_t>((step_of(step).count + kPieceElements - 1) / kPieceElements), 2,
+                     sizeof(Scratch)),
         step_(step_of(step)),
         strides_((step_.inputs + std::size_t{2}) * kMaxRank),
         neighbours_(std::move(neighbours)) {
@@ -125,11 +125,10 @@ class MirroredSum final : public cpu::Prepared {
   const cpu::Neighbours neighbours_;
 };
 
-constexpr cpu::Family kKernels = {
+constexpr cpu::FamilyKernels kKernels = {
     .open = nullptr,
-    .prepare = [](const Step& step, const cpu::Machine&, cpu::Neighbours neighbours) -> std::unique_ptr<cpu::Prepared> {
-      return std::make_unique<MirroredSum>(step, std::move(neighbours));
-    },
+    .prepare = [](const Step& step, const cpu::StepContext&, cpu::Neighbours neighbours)
+        -> std::unique_ptr<cpu::PreparedStep> { return std::make_unique<MirroredSum>(step, std::move(neighbours)); },
     .prepare_joined = nullptr,
 };
 
@@ -206,11 +205,11 @@ std::shared_ptr<const OpDesc> mirrored_sum(std::span<const TensorDesc> inputs, c
 
 namespace cpu {
 
-#define ANYDML_FAMILY(name) extern const Family name##_family;
+#define ANYDML_FAMILY(name) extern const FamilyKernels name##_family;
 #include "ops/families.def"
 
-std::span<const Family* const> families() {
-  static constexpr const Family* kAll[] = {
+std::span<const FamilyKernels* const> families() {
+  static constexpr const FamilyKernels* kAll[] = {
 #define ANYDML_FAMILY(name) &name##_family,
 #include "ops/families.def"
       &test::kKernels,

@@ -28,7 +28,7 @@ Call::Call(const Row& row, anydml_type type, const Placement& placement) {
     }
   }
   std::vector<std::uint64_t> axes;
-  if (row.family == Family::reduce) {
+  if (row.family == RowKind::reduce) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(placement.rank); ++i) {
       if (placement.is_reduced[i]) {
         axes.push_back(i);

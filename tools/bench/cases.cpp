@@ -80,26 +80,26 @@ std::optional<std::size_t> repeated_input(const Row& row, Layout layout) {
 bool has_layout(const Row& row, anydml_type type, Layout layout) {
   switch (layout) {
     case Layout::tensor:
-      return row.family != Family::reduce;
+      return row.family != RowKind::reduce;
     case Layout::scalar:
     case Layout::dividend:
     case Layout::row:
-      return row.family == Family::elementwise && repeated_input(row, layout).has_value();
+      return row.family == RowKind::elementwise && repeated_input(row, layout).has_value();
     case Layout::stride2_all:
     case Layout::rows7:
     case Layout::rows1000:
-      return row.family != Family::reduce;
+      return row.family != RowKind::reduce;
     case Layout::inplace: {
       const auto tensors = row.tensors();
-      return row.family == Family::elementwise && row.inputs[tensors.front()].type == ANYDML_NONE &&
+      return row.family == RowKind::elementwise && row.inputs[tensors.front()].type == ANYDML_NONE &&
              row.output_type(type) == type;
     }
     case Layout::inner:
     case Layout::outer:
     case Layout::whole:
-      return row.family == Family::reduce;
+      return row.family == RowKind::reduce;
     default:
-      return row.family == Family::elementwise;
+      return row.family == RowKind::elementwise;
   }
 }
 
@@ -261,7 +261,7 @@ std::optional<Placement> lay_out(const Case& of) {
 }
 
 std::vector<Layout> default_layouts(const Row& row) {
-  if (row.family == Family::reduce) {
+  if (row.family == RowKind::reduce) {
     return {Layout::inner, Layout::outer, Layout::whole};
   }
   return row.tensors().size() < 2 ? std::vector{Layout::tensor} : std::vector{Layout::tensor, Layout::scalar};

@@ -117,7 +117,7 @@ Question question_of(const Case& of, const Placement& placement, std::span<const
   Question question;
   question.inputs.resize(inputs.size());
   std::vector<std::int64_t> elements;  // indices in the inputs
-  if (row.family == Family::reduce) {
+  if (row.family == RowKind::reduce) {
     const std::int64_t columns = placement.sizes[1];
     Extents sizes = placement.sizes;
     question.offsets = outputs_of(placement.output_elements);
@@ -132,7 +132,7 @@ Question question_of(const Case& of, const Placement& placement, std::span<const
       }
     }
     question.placement = place_packed(row, placement.rank, sizes, placement.is_reduced);
-  } else if (row.family == Family::fill) {
+  } else if (row.family == RowKind::fill) {
     // An element's value depends on its index, so the reference computes all of them.
     question.placement = place_packed(row, placement.rank, placement.sizes, {});
     for (std::int64_t element = 0; element < placement.elements; ++element) {

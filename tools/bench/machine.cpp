@@ -132,7 +132,7 @@ std::string find_target() {
   return begin == std::string::npos ? std::string() : text.substr(begin + 1, end - begin - 1);
 }
 
-bool describe_machine(Machine& machine, std::string& error) {
+bool describe_machine(BenchEnvironment& machine, std::string& error) {
   const anydml_device_info* info = anydml_device_get_info(nullptr);
   if (info == nullptr) {
     error = anydml_last_error();

@@ -7,7 +7,7 @@
 
 namespace anydml::bench {
 
-struct Machine {
+struct BenchEnvironment {
   std::string version;             // of the library
   std::string adapter;             // the device's name: "cpu", "cuda:0"
   std::string device;              // the library's description of it
@@ -30,7 +30,7 @@ struct Machine {
 std::string find_target();
 
 // Uses the library. False, with a message, if there is no device.
-bool describe_machine(Machine& machine, std::string& error);
+bool describe_machine(BenchEnvironment& machine, std::string& error);
 
 // Of the last-level cache; 0 if unknown.
 std::uint64_t last_cache_bytes();

@@ -142,10 +142,10 @@ Measurer::Pass Measurer::pass_of(const Case& of, const Placement& placement, std
       in_size = anydml_type_size(row.input_type(i, of.type));
     }
   }
-  if (row.family == Family::reduce) {
+  if (row.family == RowKind::reduce) {
     return {[=](std::size_t begin, std::size_t end) { pass_read(arrays[0] + begin, end - begin); }, elements * in_size};
   }
-  if (row.family == Family::fill) {
+  if (row.family == RowKind::fill) {
     return {[=](std::size_t begin, std::size_t end) { pass_write(out + begin, end - begin); }, elements * out_size};
   }
   if (condition != nullptr || in_size != out_size) {
@@ -268,7 +268,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   result.pass = summarise(pass_samples);
 
   // The last pass overwrote the output, so run the kernel again and check its output.
-  if (row.family == Family::reduce) {
+  if (row.family == RowKind::reduce) {
     std::memset(out, 0x55,
                 static_cast<std::size_t>(placement.output.extent) * anydml_type_size(row.output_type(of.type)));
   }

@@ -195,7 +195,7 @@ class DeviceRowMeasurer::State {
     const ReadBytes read = [&](std::uint64_t at, std::span<std::byte> bytes) {
       buffers_[kOutput].memory->read(at, bytes);
     };
-    read_windows(read, placement, size, settings_.samples, row.family == Family::fill,
+    read_windows(read, placement, size, settings_.samples, row.family == RowKind::fill,
                  [&](std::int64_t element, const std::byte* result) {
                    out.insert(out.end(), result, result + size);
                    for (const std::size_t i : row.tensors()) {
@@ -242,7 +242,7 @@ std::optional<Result> DeviceRowMeasurer::measure(const Case& of, std::string& er
 }
 
 bool DeviceRowMeasurer::takes(const Case& of) {
-  return of.row->family != Family::reduce && of.layout != Layout::inplace;
+  return of.row->family != RowKind::reduce && of.layout != Layout::inplace;
 }
 
 }  // namespace anydml::bench

@@ -154,7 +154,7 @@ class Table {
     row.name = short_name(op.name);
     row.attributes = default_attributes(op);
     if (row.directml.starts_with("FILL_VALUE_")) {
-      row.family = Family::fill;
+      row.family = RowKind::fill;
       add(row);
     } else if (row.directml == "REDUCE" || row.directml == "ARGMIN" || row.directml == "ARGMAX") {
       add_reduction(row);
@@ -210,7 +210,7 @@ class Table {
   }
 
   void add_reduction(Row row) {
-    row.family = Family::reduce;
+    row.family = RowKind::reduce;
     row.inputs = {{}};
     if (row.directml != "REDUCE") {
       row.output = ANYDML_UINT32;
@@ -237,9 +237,9 @@ const Table& table() {
 constexpr std::string_view kGroups[] = {"all", "elementwise", "reduce", "fill", "modulus", "cast"};
 
 bool is_in_group(const Row& row, std::string_view group) {
-  return group == "all" || (group == "elementwise" && row.family == Family::elementwise) ||
-         (group == "reduce" && row.family == Family::reduce && row.directml == "REDUCE") ||
-         (group == "fill" && row.family == Family::fill) || (group == "modulus" && row.is_modulus()) ||
+  return group == "all" || (group == "elementwise" && row.family == RowKind::elementwise) ||
+         (group == "reduce" && row.family == RowKind::reduce && row.directml == "REDUCE") ||
+         (group == "fill" && row.family == RowKind::fill) || (group == "modulus" && row.is_modulus()) ||
          (group == "cast" && row.directml == "CAST");
 }
 

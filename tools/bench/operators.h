@@ -12,7 +12,7 @@
 
 namespace anydml::bench {
 
-enum class Family { elementwise, reduce, fill };
+enum class RowKind { elementwise, reduce, fill };
 
 // The kind of values in an operand; data.h defines the values.
 enum class Operand {
@@ -44,7 +44,7 @@ struct Attribute {
 struct Row {
   std::string name;      // "add", "reduce_sum", "cast_int8": for command lines and figures
   std::string directml;  // "ELEMENT_WISE_ADD"
-  Family family = Family::elementwise;
+  RowKind family = RowKind::elementwise;
   std::vector<Input> inputs;
   anydml_type output = ANYDML_NONE;  // NONE: the case's type
   std::vector<Attribute> attributes;

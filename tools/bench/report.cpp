@@ -43,7 +43,7 @@ void put_timing(Writer& writer, const char* key, const Timing& timing) {
   writer.EndObject();
 }
 
-void put_machine(Writer& writer, const Machine& machine) {
+void put_machine(Writer& writer, const BenchEnvironment& machine) {
   writer.Key("machine");
   writer.StartObject();
   put(writer, "cpu", machine.cpu);
@@ -103,7 +103,7 @@ void put_result(Writer& writer, const Result& result) {
 
 }  // namespace
 
-std::string header_text(const Machine& machine, const Settings& settings) {
+std::string header_text(const BenchEnvironment& machine, const Settings& settings) {
   if (machine.threads == 0) {
     return fmt::format(
         "anydml {}, {} kernels, on {}: {}, {} MiB\n"

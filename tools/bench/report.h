@@ -13,7 +13,7 @@
 namespace anydml::bench {
 
 struct Report {
-  Machine machine;
+  BenchEnvironment machine;
   Settings settings;
   std::vector<std::string> arguments;
   std::vector<Result> results;
@@ -23,7 +23,7 @@ struct Report {
   bool is_busy = false;          // whether that disturbed the measurement
 };
 
-std::string header_text(const Machine& machine, const Settings& settings);
+std::string header_text(const BenchEnvironment& machine, const Settings& settings);
 // width: that of the longest operator name
 std::string column_names(std::size_t width);
 std::string row_text(const Result& result, std::size_t width);

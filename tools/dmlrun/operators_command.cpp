@@ -17,15 +17,15 @@ namespace {
 
 // Type families by width: "FLOAT16-32 INT8-64", or "UINT8/32" if widths in between are missing.
 std::string type_families(std::uint32_t types) {
-  struct Family {
+  struct FamilyRows {
     std::string_view name;
     std::vector<std::pair<int, int>> widths;  // width, DML_TENSOR_DATA_TYPE
   };
-  const Family families[] = {{"FLOAT", {{16, 2}, {32, 1}, {64, 9}}},
-                             {"INT", {{4, 13}, {8, 8}, {16, 7}, {32, 6}, {64, 11}}},
-                             {"UINT", {{4, 12}, {8, 5}, {16, 4}, {32, 3}, {64, 10}}}};
+  const FamilyRows families[] = {{"FLOAT", {{16, 2}, {32, 1}, {64, 9}}},
+                                 {"INT", {{4, 13}, {8, 8}, {16, 7}, {32, 6}, {64, 11}}},
+                                 {"UINT", {{4, 12}, {8, 5}, {16, 4}, {32, 3}, {64, 10}}}};
   std::string text;
-  for (const Family& family : families) {
+  for (const FamilyRows& family : families) {
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < family.widths.size(); ++i) {
       if ((types >> family.widths[i].second & 1) != 0) {

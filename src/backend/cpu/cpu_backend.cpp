@@ -102,7 +102,7 @@ BackendStatus open(std::uint32_t index, const BackendSettings* settings, Backend
         status.code != BackendCode::ok) {
       return status;
     }
-    for (const cpu::Family* family : cpu::families()) {
+    for (const cpu::FamilyKernels* family : cpu::families()) {
       if (family->open != nullptr) {
         family->open(opened->target);
       }
@@ -235,7 +235,7 @@ BackendStatus timestamp(BackendQueue*, MemoryLocation to) {
 
 // A step that its family prepared, and the locations of its operands, followed by those of the steps joined with it.
 struct ReadyStep {
-  std::unique_ptr<cpu::Prepared> prepared;
+  std::unique_ptr<cpu::PreparedStep> prepared;
   std::vector<Operand> operands;
 };
 
@@ -251,10 +251,10 @@ namespace {
 
 // Prepares one unit of work: a main step with its prologue and its epilogue. The result has no prepared step if
 // Family::prepare returns null.
-ReadyStep make_ready(std::span<const Step> steps, const cpu::Machine& machine) {
+ReadyStep make_ready(std::span<const Step> steps, const cpu::StepContext& machine) {
   const auto families = cpu::families();
   auto work = join_steps<cpu::Neighbour>(steps, [&](const Step& step) -> std::unique_ptr<cpu::JoinedStep> {
-    const cpu::Family& family = *families[step.family];
+    const cpu::FamilyKernels& family = *families[step.family];
     return family.prepare_joined != nullptr ? family.prepare_joined(step, machine) : nullptr;
   });
   if (!work) {
@@ -269,7 +269,7 @@ void make_ready_for_threads(BackendProgram& program, ThreadPool& pool) {
   std::uint64_t jobs = 0;
   std::size_t scratch_bytes = 0;
   for (const ReadyStep& step : program.steps) {
-    const cpu::Prepared& prepared = *step.prepared;
+    const cpu::PreparedStep& prepared = *step.prepared;
     jobs += prepared.phases() > 1 ? prepared.phases() : prepared.pieces() > 1 ? 1 : 0;
     scratch_bytes = std::max(scratch_bytes, prepared.scratch_bytes());
   }
@@ -285,7 +285,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
   return guarded([&]() -> BackendStatus {
     auto compiled = std::make_unique<BackendProgram>();
     compiled->temporary_bytes = plan->temporary_bytes;
-    const cpu::Machine machine{.target = device->target, .threads = device->pool->threads()};
+    const cpu::StepContext machine{.target = device->target, .threads = device->pool->threads()};
     bool joined = false;  // whether the unit in question has joined steps
     const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
       joined = steps.size() > 1;
@@ -314,7 +314,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
 void destroy(BackendProgram* program) { delete program; }
 
 struct StepRun {
-  const cpu::Prepared* prepared;
+  const cpu::PreparedStep* prepared;
   const Scratch* workers_scratch;  // null: no step of the program needs it
   std::byte* callers_scratch;
   std::uint32_t phase;

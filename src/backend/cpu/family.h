@@ -30,7 +30,7 @@
 namespace anydml::cpu {
 
 // The context for which a step is prepared.
-struct Machine {
+struct StepContext {
   Target target = Target::generic;
   unsigned threads = 1;
 };
@@ -43,13 +43,13 @@ struct Piece {
 };
 
 // A prepared step. It is immutable: many threads may run pieces of it at once, for many runs.
-class Prepared {
+class PreparedStep {
  public:
-  explicit Prepared(std::uint64_t pieces, std::uint32_t phases = 1, std::size_t scratch_bytes = 0)
+  explicit PreparedStep(std::uint64_t pieces, std::uint32_t phases = 1, std::size_t scratch_bytes = 0)
       : pieces_(pieces), phases_(phases), scratch_bytes_(scratch_bytes) {}
-  virtual ~Prepared() = default;
-  Prepared(const Prepared&) = delete;
-  Prepared& operator=(const Prepared&) = delete;
+  virtual ~PreparedStep() = default;
+  PreparedStep(const PreparedStep&) = delete;
+  PreparedStep& operator=(const PreparedStep&) = delete;
 
   // The number of pieces of a phase. A piece should be worth handing to another thread: ten microseconds of work or
   // more, if there is that much.
@@ -104,18 +104,18 @@ struct Neighbour : anydml::Neighbour<JoinedStep> {
 };
 using Neighbours = anydml::Neighbours<Neighbour>;
 
-struct Family {
+struct FamilyKernels {
   // Creates everything that steps for this target need, before the first of them; null: nothing. One call at a time,
   // and never during a fork, so it need not guard anything. May throw std::bad_alloc.
   void (*open)(Target target);
   // Null: the family has no kernel for this step. Only families whose operators declare that they join others
   // (ops/family.h) get neighbors. May throw std::bad_alloc.
-  std::unique_ptr<Prepared> (*prepare)(const Step& step, const Machine& machine, Neighbours neighbours);
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const StepContext& machine, Neighbours neighbours);
   // The same for a step before or after one of another family; null: the family has no such steps.
-  std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const Machine& machine);
+  std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const StepContext& machine);
 };
 
 // In the order of ops/families.def, so that a step's number selects its family. Defined where the backend is linked.
-[[nodiscard]] std::span<const Family* const> families();
+[[nodiscard]] std::span<const FamilyKernels* const> families();
 
 }  // namespace anydml::cpu

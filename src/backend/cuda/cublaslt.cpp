@@ -49,7 +49,7 @@ const CublasLt* find_library() {
 
 }  // namespace
 
-const CublasLtDevice* find_cublaslt(const Machine& machine, const char** why) {
+const CublasLtDevice* find_cublaslt(const GpuProperties& machine, const char** why) {
   const CublasLt* const library = find_library();
   if (library == nullptr) {
     *why = "cuBLASLt was not found (libcublasLt.so.13 or libcublasLt.so.12)";

@@ -53,7 +53,7 @@ std::uint32_t pci_product(const cudaDeviceProp& properties) {
 std::uint64_t joined_families() noexcept {
   std::uint64_t joined = 0;
   for (std::uint32_t number = 0; number < 64; ++number) {
-    const Family* const family = find_family(number).family;
+    const FamilyKernels* const family = find_family(number).family;
     joined |= family != nullptr && !family->is_alone ? std::uint64_t{1} << number : 0;
   }
   return joined;

@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kPinnedBlock = std::uint64_t{4} << 20;
 struct BackendDevice {
   int index = 0;
   BackendDeviceInfo info = {};
-  cuda::Machine machine;
+  cuda::GpuProperties machine;
 
   std::atomic<std::uint64_t> buffer_bytes{0};  // of the GPU's own memory
   std::mutex memory_mutex;                     // guards the next members

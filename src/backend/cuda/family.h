@@ -95,10 +95,10 @@ class JoinedStep {
 using Neighbour = anydml::Neighbour<JoinedStep>;
 using Neighbours = anydml::Neighbours<Neighbour>;  // their classes are called Before and After
 
-struct Family {
+struct FamilyKernels {
   // Returns null with the reason, as a text that is never freed. Only families whose operators declare that they join
   // others (ops/family.h) get neighbors. May throw std::bad_alloc.
-  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const Machine& machine, Neighbours neighbours,
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& machine, Neighbours neighbours,
                                            const char** why) = nullptr;
   // The same for a step before or after one of another family, as a class of this name; null: the family has no such
   // steps.
@@ -113,8 +113,8 @@ struct Family {
 
 // Indexed by the numbers in families.def.
 struct FamilyEntry {
-  const Family* family;  // null: the family has no kernels here
-  const char* missing;   // the message in that case
+  const FamilyKernels* family;  // null: the family has no kernels here
+  const char* missing;          // the message in that case
 };
 [[nodiscard]] FamilyEntry find_family(std::uint32_t number) noexcept;
 

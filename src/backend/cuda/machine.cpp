@@ -3,7 +3,7 @@
 
 namespace anydml::cuda {
 
-Machine machine_of(const cudaDeviceProp& properties, int device) {
+GpuProperties machine_of(const cudaDeviceProp& properties, int device) {
   const auto count = [](int number) { return static_cast<std::uint32_t>(number); };
   return {.device = device,
           .multiprocessors = count(properties.multiProcessorCount),

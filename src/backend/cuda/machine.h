@@ -9,7 +9,7 @@
 
 namespace anydml::cuda {
 
-struct Machine {
+struct GpuProperties {
   int device = 0;  // CUDA's number for it
   std::uint32_t multiprocessors = 0;
   std::uint32_t compute_capability = 0;  // 90 for sm_90
@@ -23,6 +23,6 @@ struct Machine {
   std::uint64_t cache_bytes = 0;  // of the second level, shared by all multiprocessors
 };
 
-[[nodiscard]] Machine machine_of(const cudaDeviceProp& properties, int device);
+[[nodiscard]] GpuProperties machine_of(const cudaDeviceProp& properties, int device);
 
 }  // namespace anydml::cuda

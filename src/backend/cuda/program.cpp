@@ -17,14 +17,14 @@ constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backe
 
 // Places one unit of work: a main step with its prologue and its epilogue. Returns null, or the reason that it cannot
 // be placed.
-const char* location(std::span<const Step> steps, const Machine& machine, BackendProgram::PlacedStep& placed) {
+const char* location(std::span<const Step> steps, const GpuProperties& machine, BackendProgram::PlacedStep& placed) {
   for (const Step& step : steps) {
     if (const FamilyEntry entry = find_family(step.family); entry.family == nullptr) {
       return entry.missing;
     }
   }
   auto work = join_steps<Neighbour>(steps, [](const Step& step) -> std::unique_ptr<JoinedStep> {
-    const Family& family = *find_family(step.family).family;
+    const FamilyKernels& family = *find_family(step.family).family;
     const char* const name = step.role == StepRole::prologue ? "Before" : "After";
     return family.prepare_joined != nullptr ? family.prepare_joined(step, name) : nullptr;
   });
@@ -77,7 +77,7 @@ void count_launches(BackendProgram& program) {
 
 }  // namespace
 
-BackendStatus prepare_steps(const BackendPlan& plan, const Machine& machine, BackendProgram& program) {
+BackendStatus prepare_steps(const BackendPlan& plan, const GpuProperties& machine, BackendProgram& program) {
   const char* why = nullptr;
   bool joined = false;  // whether the unit in question has joined steps
   const bool all = for_each_work(std::span(plan.words, plan.word_count), [&](std::span<const Step> steps) {

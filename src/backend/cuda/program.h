@@ -14,7 +14,7 @@ namespace anydml {
 
 struct BackendProgram {
   struct PlacedStep {
-    const cuda::Family* family = nullptr;
+    const cuda::FamilyKernels* family = nullptr;
     std::unique_ptr<cuda::PreparedStep> prepared;
     std::vector<Operand> operands;  // followed by the operands of the steps that are joined with it
   };
@@ -29,7 +29,8 @@ struct BackendProgram {
 namespace cuda {
 
 // May throw std::bad_alloc.
-[[nodiscard]] BackendStatus prepare_steps(const BackendPlan& plan, const Machine& machine, BackendProgram& program);
+[[nodiscard]] BackendStatus prepare_steps(const BackendPlan& plan, const GpuProperties& machine,
+                                          BackendProgram& program);
 
 }  // namespace cuda
 }  // namespace anydml

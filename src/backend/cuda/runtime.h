@@ -72,9 +72,9 @@ class RuntimeKernels {
 
 // The kernels for this device; the same object for the same source. Null: it cannot be compiled here.
 [[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source,
-                                                                         const Machine& machine);
+                                                                         const GpuProperties& machine);
 
 // Whether source can be compiled here for this GPU. It tries an empty kernel.
-[[nodiscard]] bool compiles_while_running(const Machine& machine);
+[[nodiscard]] bool compiles_while_running(const GpuProperties& machine);
 
 }  // namespace anydml::cuda

@@ -188,7 +188,7 @@ const std::string& compiler() {
   return name;
 }
 
-std::string architecture_of(const Machine& machine) { return "sm_" + std::to_string(machine.compute_capability); }
+std::string architecture_of(const GpuProperties& machine) { return "sm_" + std::to_string(machine.compute_capability); }
 
 // Sizes that are not in the source are in its types; attributes are parameters. The amount of shared memory is part of
 // the key, because it is set for each kernel.
@@ -203,7 +203,7 @@ std::string key_of(const KernelSource& source, const std::string& architecture) 
 
 }  // namespace
 
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const Machine& machine) {
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const GpuProperties& machine) {
   const Driver* const driver = find_driver();
   if (driver == nullptr || compiler().empty() || source.most_shared_bytes > machine.shared_bytes_of_block) {
     return nullptr;
@@ -234,7 +234,7 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
   return kernels;
 }
 
-bool compiles_while_running(const Machine& machine) {
+bool compiles_while_running(const GpuProperties& machine) {
   const std::string architecture = architecture_of(machine);
   const KernelSource empty{.text = "__global__ void nothing() {}\n", .kernels = {"nothing"}};
   return find_driver() != nullptr && !compiler().empty() &&

@@ -11,11 +11,13 @@ class SmallTasks {
  public:
   // Adds a task after the earlier ones. Returns false if those must be launched first, as tasks of another family must,
   // or if there is no memory.
-  [[nodiscard]] bool add(const Family& family, const SmallTask& task) noexcept { return batch_.add(family, task); }
+  [[nodiscard]] bool add(const FamilyKernels& family, const SmallTask& task) noexcept {
+    return batch_.add(family, task);
+  }
   // Launches the added tasks, if there are any.
   [[nodiscard]] cudaError_t launch(cudaStream_t stream) noexcept {
     cudaError_t error = cudaSuccess;
-    batch_.launch([&](const Family& family, std::span<const SmallTask> tasks, bool in_waves) {
+    batch_.launch([&](const FamilyKernels& family, std::span<const SmallTask> tasks, bool in_waves) {
       const auto start = in_waves ? family.launch_in_waves : family.launch_at_once;
       error = start(tasks.data(), static_cast<std::uint32_t>(tasks.size()), stream);
       return error == cudaSuccess;
@@ -24,7 +26,8 @@ class SmallTasks {
   }
 
  private:
-  SmallTaskBatch<Family, {.tasks = kMaxSmallTasks, .elements = kMaxSmallElements, .narrow_elements = 8192}> batch_;
+  SmallTaskBatch<FamilyKernels, {.tasks = kMaxSmallTasks, .elements = kMaxSmallElements, .narrow_elements = 8192}>
+      batch_;
 };
 
 }  // namespace anydml::cuda

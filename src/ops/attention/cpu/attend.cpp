@@ -66,13 +66,13 @@ struct Buffers {
   }
 };
 
-class Attention final : public cpu::Prepared {
+class Attention final : public cpu::PreparedStep {
  public:
   Attention(const AttentionStep& step, const ProductKernels* products, const VectorKernels* vectors,
             const ScoreKernels& kernels, DataType key_type, std::int64_t beside, std::int64_t panels,
             cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(step.batches * step.heads * parts_of(step.queries, beside * panels)), 1,
-                 Buffers(step, Scores(step, beside, products, vectors, kernels), beside, panels).bytes()),
+      : PreparedStep(static_cast<std::uint64_t>(step.batches * step.heads * parts_of(step.queries, beside * panels)), 1,
+                     Buffers(step, Scores(step, beside, products, vectors, kernels), beside, panels).bytes()),
         step_(step),
         scores_(step, beside, products, vectors, kernels),
         buffers_(step, scores_, beside, panels),
@@ -278,7 +278,7 @@ class Attention final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_attend(const AttentionStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_attend(const AttentionStep& step, const cpu::StepContext& machine) {
   const ProductKernels* const products = product_kernels(machine.target);
   const ScoreKernels* const vector_scores = vector_score_kernels(machine.target);
   const ScoreKernels& scores = vector_scores != nullptr ? *vector_scores : *generic_score_kernels();

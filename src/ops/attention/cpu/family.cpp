@@ -25,10 +25,10 @@ std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part
 std::int64_t strip_of(const ProductKernels* kernels) { return kernels != nullptr ? kernels->strip : 1; }
 
 // Packs strips of rows, several per piece.
-class PackRun final : public cpu::Prepared {
+class PackRun final : public cpu::PreparedStep {
  public:
   PackRun(const AttentionStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t strips)
-      : Prepared(
+      : PreparedStep(
             static_cast<std::uint64_t>(parts(step.batches * step.heads * parts(step.rows, strip_of(kernels)), strips))),
         step_(step),
         kernels_(kernels),
@@ -78,10 +78,10 @@ class PackRun final : public cpu::Prepared {
 };
 
 // One head per piece.
-class AppendRun final : public cpu::Prepared {
+class AppendRun final : public cpu::PreparedStep {
  public:
   explicit AppendRun(const AttentionStep& step)
-      : Prepared(static_cast<std::uint64_t>(step.batches * step.heads)), step_(step) {}
+      : PreparedStep(static_cast<std::uint64_t>(step.batches * step.heads)), step_(step) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t batch = static_cast<std::int64_t>(piece.number) / step_.heads;
@@ -120,11 +120,11 @@ class AppendRun final : public cpu::Prepared {
 };
 
 // One row of scores per piece. GPUs use these steps; on the CPU they exist for tests.
-class RowsRun final : public cpu::Prepared {
+class RowsRun final : public cpu::PreparedStep {
  public:
   RowsRun(const AttentionStep& step, const Scores& scores)
-      : Prepared(static_cast<std::uint64_t>(step.batches * step.heads * step.rows), 1,
-                 static_cast<std::size_t>(scores.elements() + scores.room()) * sizeof(f32)),
+      : PreparedStep(static_cast<std::uint64_t>(step.batches * step.heads * step.rows), 1,
+                     static_cast<std::size_t>(scores.elements() + scores.room()) * sizeof(f32)),
         step_(step),
         scores_(scores) {}
 
@@ -153,7 +153,7 @@ class RowsRun final : public cpu::Prepared {
   Scores scores_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   AttentionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductKernels* const products = product_kernels(machine.target);
@@ -178,8 +178,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family attention_family;
-const Family attention_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels attention_family;
+const FamilyKernels attention_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

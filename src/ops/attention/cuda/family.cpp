@@ -87,9 +87,10 @@ class AppendRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family attention_family;
-const Family attention_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels attention_family;
+const FamilyKernels attention_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
       AttentionStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.kind == AttentionKind::append) {

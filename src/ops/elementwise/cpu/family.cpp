@@ -110,7 +110,7 @@ Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const K
   return alike && repeated ? kernels.quantized_add[type == DataType::UINT8 ? 0 : 1] : nullptr;
 }
 
-std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& flat, const cpu::StepContext& machine) {
   const KernelTable& kernels = *g_tables[static_cast<std::size_t>(machine.target)];
   if (is_single(step)) {
     const Instruction& instruction = step.program[0];
@@ -134,11 +134,11 @@ std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& f
   return make_program_step(step, flat, kernels, machine);
 }
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   return make_ready(read_elementwise(flat), flat, machine);
 }
 
-std::unique_ptr<cpu::JoinedStep> prepare_joined(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::JoinedStep> prepare_joined(const Step& flat, const cpu::StepContext& machine) {
   const std::optional<JoinedElements> joined = read_joined_elements(flat);
   if (!joined) {
     return nullptr;
@@ -153,8 +153,8 @@ std::unique_ptr<cpu::JoinedStep> prepare_joined(const Step& flat, const cpu::Mac
 }  // namespace
 
 namespace cpu {
-extern const Family elementwise_family;
-const Family elementwise_family = {.open = open, .prepare = prepare, .prepare_joined = prepare_joined};
+extern const FamilyKernels elementwise_family;
+const FamilyKernels elementwise_family = {.open = open, .prepare = prepare, .prepare_joined = prepare_joined};
 }  // namespace cpu
 
 }  // namespace anydml

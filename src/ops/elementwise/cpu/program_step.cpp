@@ -440,7 +440,7 @@ class Scheduler {
 }  // namespace
 
 std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels,
-                                             const cpu::Machine& machine) {
+                                             const cpu::StepContext& machine) {
   ProgramMaker maker(step, flat, kernels);
   auto operations = maker.make();
   if (operations.empty()) {

@@ -32,10 +32,10 @@ struct Division {
 [[nodiscard]] Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads);
 
 // The step runs on its own, or is joined with a step of another family, which then says where its elements are.
-class TiledStep : public cpu::Prepared, public cpu::JoinedStep {
+class TiledStep : public cpu::PreparedStep, public cpu::JoinedStep {
  public:
   TiledStep(const ElementwiseStep& step, Division division, cpu::Target target)
-      : Prepared(division.pieces()), nest_(*step.nest), division_(std::move(division)), target_(target) {}
+      : PreparedStep(division.pieces()), nest_(*step.nest), division_(std::move(division)), target_(target) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept final {
     for_each_tile(nest_, division_.tiling, division_.begins[piece.number], division_.begins[piece.number + 1],

@@ -20,7 +20,7 @@ struct Table {
   std::uint16_t* results;  // null: it could not be built; there is no second attempt
 };
 
-std::uint16_t* make_table(const Machine& machine, FillHalves fill, const ScalarBytes& scalar) noexcept {
+std::uint16_t* make_table(const GpuProperties& machine, FillHalves fill, const ScalarBytes& scalar) noexcept {
   void* memory = nullptr;
   cudaStream_t stream = nullptr;
   constexpr std::size_t kBytes = kHalves * sizeof(std::uint16_t);
@@ -49,7 +49,7 @@ std::uint16_t* make_table(const Machine& machine, FillHalves fill, const ScalarB
 }  // namespace
 
 const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar, std::size_t scalar_bytes,
-                                     const Machine& machine) noexcept {
+                                     const GpuProperties& machine) noexcept {
   // Never destroyed: when the process exits, the driver may be gone already and threads may still launch kernels.
   static std::mutex& mutex = *new std::mutex;
   static auto& tables = *new std::vector<Table>;

@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count, const Machine& machine,
-                              cudaStream_t stream) noexcept {
+cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count,
+                              const GpuProperties& machine, cudaStream_t stream) noexcept {
   // Required once per device; repeating the call is cheap.
   if (const cudaError_t error =
           cudaFuncSetAttribute(look_halves_up, cudaFuncAttributeMaxDynamicSharedMemorySize, kTableBytes);

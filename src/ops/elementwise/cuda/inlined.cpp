@@ -42,7 +42,7 @@ class InlinedElements final : public JoinedStep {
 
   void make(std::byte* const* bases, std::byte* object) const noexcept override {
     static const ScalarBytes none{};
-    static const Machine no_machine{};
+    static const GpuProperties no_machine{};
     KernelLaunch launch{.geometry = geometry_, .scalar = none, .machine = no_machine, .addresses = {}, .aligned = true};
     for (std::uint32_t operand = 0; operand < operands_.count(); ++operand) {
       const auto base = reinterpret_cast<std::uint64_t>(bases[operand]);

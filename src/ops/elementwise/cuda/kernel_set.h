@@ -41,7 +41,7 @@ struct Geometry {
 struct KernelLaunch {
   const Geometry& geometry;
   const ScalarBytes& scalar;
-  const Machine& machine;
+  const GpuProperties& machine;
   std::byte* addresses[kMaxOperands];  // of the first element visited
   bool aligned;                        // every element's address is a multiple of its size
 };

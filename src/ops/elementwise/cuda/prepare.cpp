@@ -22,7 +22,7 @@ constexpr std::int64_t kMaxTiles = 0x7fffffff;
 
 }  // namespace
 
-const char* PreparedElements::prepare(const ElementStep& step, const Machine& machine) {
+const char* PreparedElements::prepare(const ElementStep& step, const GpuProperties& machine) {
   machine_ = machine;
   const LoopNest& nest = step.nest;
   if (nest.count > kMaxElements) {
@@ -328,9 +328,9 @@ void PreparedElements::explain(char* text, std::size_t capacity) const noexcept 
                 geometry_.rank, geometry_.rank == 1 ? "" : "s");
 }
 
-extern const Family elementwise_family;
-const Family elementwise_family = {
-    .prepare = [](const Step& step, const Machine& machine, Neighbours,
+extern const FamilyKernels elementwise_family;
+const FamilyKernels elementwise_family = {
+    .prepare = [](const Step& step, const GpuProperties& machine, Neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       auto prepared = std::make_unique<PreparedElements>();
       *why = prepared->prepare(read_element_step(step), machine);

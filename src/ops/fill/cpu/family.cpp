@@ -16,10 +16,10 @@ namespace {
 constexpr std::int64_t kTileBytes = 256 << 10;
 constexpr std::int64_t kSequenceTile = 64 << 10;  // elements
 
-class FillRun final : public cpu::Prepared {
+class FillRun final : public cpu::PreparedStep {
  public:
   FillRun(const FillStep& step, const Tiling& tiling)
-      : Prepared(static_cast<std::uint64_t>(tiling.tiles)),
+      : PreparedStep(static_cast<std::uint64_t>(tiling.tiles)),
         step_(step),
         tiling_(tiling),
         bytes_(element_size(step.type)) {
@@ -82,10 +82,10 @@ class FillRun final : public cpu::Prepared {
 };
 
 template <class T>
-class SequenceRun final : public cpu::Prepared {
+class SequenceRun final : public cpu::PreparedStep {
  public:
   SequenceRun(const FillStep& step, const Tiling& tiling, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(tiling.tiles)),
+      : PreparedStep(static_cast<std::uint64_t>(tiling.tiles)),
         nest_(step.nest),
         tiling_(tiling),
         row_(vector_sequence_row<T>(target)) {
@@ -124,7 +124,7 @@ class SequenceRun final : public cpu::Prepared {
   SequenceRow<T> row_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   FillStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const auto bytes = static_cast<std::int64_t>(element_size(step.type));
@@ -132,7 +132,7 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
     return std::make_unique<FillRun>(step, make_tiling(step.nest, kTileBytes / bytes));
   }
   const Tiling tiling = make_tiling(step.nest, kSequenceTile);
-  return visit_type(step.type, [&]<class T>() -> std::unique_ptr<cpu::Prepared> {
+  return visit_type(step.type, [&]<class T>() -> std::unique_ptr<cpu::PreparedStep> {
     return std::make_unique<SequenceRun<T>>(step, tiling, machine.target);
   });
 }
@@ -140,8 +140,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family fill_family;
-const Family fill_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels fill_family;
+const FamilyKernels fill_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -165,9 +165,9 @@ class FillRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family fill_family;
-const Family fill_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels fill_family;
+const FamilyKernels fill_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
       FillStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.is_sequence != 0) {

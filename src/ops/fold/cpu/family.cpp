@@ -38,10 +38,10 @@ Cut make_cut(const FoldStep& step, std::int64_t threads) {
   return cut;
 }
 
-class Folding final : public cpu::Prepared {
+class Folding final : public cpu::PreparedStep {
  public:
   Folding(const FoldStep& step, const Cut& cut, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, kFoldScratch),
+      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, kFoldScratch),
         step_(step),
         cut_(cut),
         kernel_(find_fold_run(step.type, target)),
@@ -63,7 +63,7 @@ class Folding final : public cpu::Prepared {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   FoldStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   return std::make_unique<Folding>(step, make_cut(step, machine.threads), machine.target);
@@ -72,8 +72,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family fold_family;
-const Family fold_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels fold_family;
+const FamilyKernels fold_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

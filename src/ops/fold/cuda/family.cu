@@ -191,9 +191,9 @@ class Folding final : public PreparedStep {
 
 }  // namespace
 
-extern const Family fold_family;
-const Family fold_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels fold_family;
+const FamilyKernels fold_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
       FoldStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       return std::make_unique<Folding>(step);

@@ -16,7 +16,7 @@ Parameters read(const Step& flat) {
   return step;
 }
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   switch (read<GatherKind>(flat)) {
     case GatherKind::gather:
       return prepare_gather(read<GatherStep>(flat), machine.threads);
@@ -33,8 +33,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family gather_family;
-const Family gather_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels gather_family;
+const FamilyKernels gather_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -16,10 +16,10 @@ constexpr std::int64_t kPiecesOfThread = 8;
 constexpr std::int64_t kMaxRun = 256 << 10;  // longer runs are moved in parts
 constexpr std::int64_t kCostOfItem = 24;     // the cost of an index, in bytes moved in the same time
 
-class Gather final : public cpu::Prepared {
+class Gather final : public cpu::PreparedStep {
  public:
   Gather(const GatherStep& step, std::int64_t parts_of_run, std::int64_t units_of_piece)
-      : Prepared(static_cast<std::uint64_t>(parts(step.iterations(step.rank) * parts_of_run, units_of_piece))),
+      : PreparedStep(static_cast<std::uint64_t>(parts(step.iterations(step.rank) * parts_of_run, units_of_piece))),
         step_(step),
         parts_of_run_(parts_of_run),
         units_of_piece_(units_of_piece),
@@ -84,7 +84,7 @@ class Gather final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_gather(const GatherStep& step, unsigned threads) {
+std::unique_ptr<cpu::PreparedStep> prepare_gather(const GatherStep& step, unsigned threads) {
   const std::int64_t parts_of_run = parts(step.run, kMaxRun);
   const std::int64_t cost = 2 * (step.run / parts_of_run) + kCostOfItem;
   const std::int64_t units = step.iterations(step.rank) * parts_of_run;

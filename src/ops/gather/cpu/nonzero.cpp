@@ -102,10 +102,10 @@ class Coordinates {
 };
 
 template <class T>
-class Nonzero final : public cpu::Prepared {
+class Nonzero final : public cpu::PreparedStep {
  public:
   explicit Nonzero(const NonzeroStep& step)
-      : Prepared(static_cast<std::uint64_t>(std::max<std::int64_t>(1, step.blocks())), 3), step_(step) {}
+      : PreparedStep(static_cast<std::uint64_t>(std::max<std::int64_t>(1, step.blocks())), 3), step_(step) {}
 
   [[nodiscard]] std::uint64_t pieces_in(std::uint32_t phase) const noexcept override {
     return phase == 1 ? 1 : pieces();
@@ -179,7 +179,7 @@ class Nonzero final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_nonzero(const NonzeroStep& step) {
+std::unique_ptr<cpu::PreparedStep> prepare_nonzero(const NonzeroStep& step) {
   switch (step.element) {
     case 1:
       return std::make_unique<Nonzero<std::uint8_t>>(step);

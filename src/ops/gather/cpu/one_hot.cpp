@@ -37,10 +37,10 @@ void fill(std::byte* to, std::int64_t step, std::int64_t count, T value) {
 }
 
 template <class T>
-class OneHot final : public cpu::Prepared {
+class OneHot final : public cpu::PreparedStep {
  public:
   OneHot(const OneHotStep& step, const OneHotCut& cut)
-      : Prepared(static_cast<std::uint64_t>(parts(cut.items, cut.items_of_piece) * cut.depth_parts)),
+      : PreparedStep(static_cast<std::uint64_t>(parts(cut.items, cut.items_of_piece) * cut.depth_parts)),
         step_(step),
         cut_(cut),
         resolve_(find_resolve(step.index_type, GatherKind::scatter)) {}
@@ -118,7 +118,7 @@ class OneHot final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_one_hot(const OneHotStep& step, unsigned threads) {
+std::unique_ptr<cpu::PreparedStep> prepare_one_hot(const OneHotStep& step, unsigned threads) {
   OneHotCut cut{.items = 1, .items_of_piece = 1, .depth_parts = 1};
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     cut.items *= step.loops[i].size;

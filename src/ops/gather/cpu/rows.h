@@ -141,9 +141,9 @@ class RowWalk {
                         : step.loops[step.rank - 1];
 }
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_gather(const GatherStep& step, unsigned threads);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_scatter(const GatherStep& step, unsigned threads);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_one_hot(const OneHotStep& step, unsigned threads);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_nonzero(const NonzeroStep& step);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_gather(const GatherStep& step, unsigned threads);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_scatter(const GatherStep& step, unsigned threads);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_one_hot(const OneHotStep& step, unsigned threads);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_nonzero(const NonzeroStep& step);
 
 }  // namespace anydml

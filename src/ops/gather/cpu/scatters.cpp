@@ -54,10 +54,10 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
   return computed;
 }
 
-class Scatter final : public cpu::Prepared {
+class Scatter final : public cpu::PreparedStep {
  public:
   Scatter(const GatherStep& step, const ScatterCut& cut)
-      : Prepared(static_cast<std::uint64_t>(cut.loop_parts * cut.run_parts * cut.target_parts)),
+      : PreparedStep(static_cast<std::uint64_t>(cut.loop_parts * cut.run_parts * cut.target_parts)),
         step_(step),
         cut_(cut),
         rows_(step, cut.run_parts == 1) {}
@@ -113,7 +113,7 @@ class Scatter final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_scatter(const GatherStep& step, unsigned threads) {
+std::unique_ptr<cpu::PreparedStep> prepare_scatter(const GatherStep& step, unsigned threads) {
   return std::make_unique<Scatter>(step, cut(step, threads));
 }
 

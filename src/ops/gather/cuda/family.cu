@@ -306,7 +306,7 @@ template <class Parameters>
   return step;
 }
 
-std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbours, const char** why) {
+std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Neighbours, const char** why) {
   switch (read<GatherKind>(flat)) {
     case GatherKind::one_hot:
       return std::make_unique<OneHotRun>(read<OneHotStep>(flat));
@@ -327,7 +327,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
 
 }  // namespace
 
-extern const Family gather_family;
-const Family gather_family = {.prepare = prepare};
+extern const FamilyKernels gather_family;
+const FamilyKernels gather_family = {.prepare = prepare};
 
 }  // namespace anydml::cuda

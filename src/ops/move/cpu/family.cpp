@@ -373,7 +373,7 @@ void cut(ReadyTable& table, unsigned threads) {
   table.begins.push_back(at);
 }
 
-ReadyTable make_table(const Step& flat, const cpu::Machine& machine) {
+ReadyTable make_table(const Step& flat, const cpu::StepContext& machine) {
   const MoveTable given(flat.parameters);
   ReadyTable table;
   std::size_t loops = 0;
@@ -394,9 +394,9 @@ ReadyTable make_table(const Step& flat, const cpu::Machine& machine) {
   return table;
 }
 
-class MoveRun final : public cpu::Prepared {
+class MoveRun final : public cpu::PreparedStep {
  public:
-  explicit MoveRun(ReadyTable table) : Prepared(table.begins.size() - 1), table_(std::move(table)) {}
+  explicit MoveRun(ReadyTable table) : PreparedStep(table.begins.size() - 1), table_(std::move(table)) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     Begin at = table_.begins[piece.number];
@@ -431,7 +431,7 @@ class MoveRun final : public cpu::Prepared {
   ReadyTable table_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   if (kind_of(flat.parameters) == MoveKind::reversal) {
     return prepare_reversal(*reinterpret_cast<const ReversalStep*>(flat.parameters.data()), machine);
   }
@@ -441,8 +441,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family move_family;
-const Family move_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels move_family;
+const FamilyKernels move_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

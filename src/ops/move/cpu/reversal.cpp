@@ -82,10 +82,10 @@ MoveAcross find_across(std::int64_t run) {
   }
 }
 
-class Reversal final : public cpu::Prepared {
+class Reversal final : public cpu::PreparedStep {
  public:
   Reversal(const ReversalStep& step, const Cut& cut, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(parts_of(cut.units, cut.units_of_piece))),
+      : PreparedStep(static_cast<std::uint64_t>(parts_of(cut.units, cut.units_of_piece))),
         step_(step),
         cut_(cut),
         rows_(find_move_kernel(MoveShape::rows, 1, target)),
@@ -194,7 +194,7 @@ class Reversal final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_reversal(const ReversalStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_reversal(const ReversalStep& step, const cpu::StepContext& machine) {
   return std::make_unique<Reversal>(step, make_cut(step, machine.threads), machine.target);
 }
 

@@ -9,6 +9,7 @@
 
 namespace anydml {
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_reversal(const ReversalStep& step, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_reversal(const ReversalStep& step,
+                                                                  const cpu::StepContext& machine);
 
 }  // namespace anydml

@@ -308,9 +308,9 @@ class MoveRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family move_family;
-const Family move_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels move_family;
+const FamilyKernels move_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
       if (kind_of(flat.parameters) == MoveKind::reversal) {
         return prepare_reversal(*reinterpret_cast<const ReversalStep*>(flat.parameters.data()));
       }

@@ -50,10 +50,10 @@ std::size_t scratch_of(const NormaliseStep& step, const NormaliseCut& cut) {
   return static_cast<std::size_t>(kNormaliseStage + held + 2 * kNormalisePadding) * sizeof(f32);
 }
 
-class Normalisation final : public cpu::Prepared {
+class Normalisation final : public cpu::PreparedStep {
  public:
   Normalisation(const NormaliseStep& step, const NormaliseCut& cut, NormaliseRun kernel, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
+      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
         step_(step),
         cut_(cut),
         kernel_(kernel),
@@ -76,7 +76,7 @@ class Normalisation final : public cpu::Prepared {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   const NormaliseFunction function = function_of(flat.parameters);
   if (function == NormaliseFunction::moments) {
     return prepare_moments(flat, machine);
@@ -114,8 +114,8 @@ NormaliseCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t thread
 }
 
 namespace cpu {
-extern const Family normalise_family;
-const Family normalise_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels normalise_family;
+const FamilyKernels normalise_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -27,11 +27,11 @@ AxisLoops swapped(AxisLoops loops) {
   return loops;
 }
 
-class Gradients final : public cpu::Prepared {
+class Gradients final : public cpu::PreparedStep {
  public:
   Gradients(const GradientStep& step, std::int64_t rows_of_piece, GradientRun kernel, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(parts(step.loops.outputs, rows_of_piece)), 1,
-                 static_cast<std::size_t>(kStages * (kNormaliseStage + kNormalisePadding)) * sizeof(f32)),
+      : PreparedStep(static_cast<std::uint64_t>(parts(step.loops.outputs, rows_of_piece)), 1,
+                     static_cast<std::size_t>(kStages * (kNormaliseStage + kNormalisePadding)) * sizeof(f32)),
         step_(step),
         of_gradient_(swapped(step.loops)),
         rows_of_piece_(rows_of_piece),
@@ -63,7 +63,7 @@ class Gradients final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_gradients(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_gradients(const Step& flat, const cpu::StepContext& machine) {
   GradientStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   GradientRun run = vector_gradient_run(machine.target, step);

@@ -21,10 +21,10 @@ std::size_t scratch_of(const MomentStep& step, const NormaliseCut& cut) {
          sizeof(f32);
 }
 
-class Moments final : public cpu::Prepared {
+class Moments final : public cpu::PreparedStep {
  public:
   Moments(const MomentStep& step, const NormaliseCut& cut, MomentRun kernel, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
+      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
         step_(step),
         cut_(cut),
         kernel_(kernel),
@@ -57,7 +57,7 @@ class Moments final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_moments(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_moments(const Step& flat, const cpu::StepContext& machine) {
   MomentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const NormaliseCut computed = cut_rows(step.loops, step.type, machine.threads, kMinOfPiece);

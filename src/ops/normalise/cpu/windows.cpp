@@ -91,10 +91,10 @@ void sum_stretch(const WindowStep& step, const std::int64_t* coordinates, std::i
   }
 }
 
-class Windows final : public cpu::Prepared {
+class Windows final : public cpu::PreparedStep {
  public:
   Windows(const WindowStep& step, std::int64_t units, std::int64_t units_of_piece)
-      : Prepared(static_cast<std::uint64_t>(parts(units, units_of_piece))),
+      : PreparedStep(static_cast<std::uint64_t>(parts(units, units_of_piece))),
         step_(step),
         units_(units),
         units_of_piece_(units_of_piece) {}
@@ -135,7 +135,7 @@ class Windows final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_windows(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::StepContext& machine) {
   WindowStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   std::int64_t units = parts(step.sizes[step.rank - 1], kStretch);

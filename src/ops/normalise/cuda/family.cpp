@@ -98,9 +98,10 @@ class NormaliseRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family normalise_family;
-const Family normalise_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels normalise_family;
+const FamilyKernels normalise_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
       const NormaliseFunction function = function_of(flat.parameters);
       if (function == NormaliseFunction::moments) {
         return prepare_moments(flat, why);

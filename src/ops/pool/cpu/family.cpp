@@ -131,11 +131,11 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
   return cut;
 }
 
-class Pooling final : public cpu::Prepared {
+class Pooling final : public cpu::PreparedStep {
  public:
   Pooling(const PoolStep& step, PoolCut cut, PoolRun kernel, const char* name, cpu::Neighbour after)
-      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1,
-                 static_cast<std::size_t>(cut.bytes)),
+      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1,
+                     static_cast<std::size_t>(cut.bytes)),
         step_(step),
         cut_(std::move(cut)),
         kernel_(kernel),
@@ -164,7 +164,8 @@ class Pooling final : public cpu::Prepared {
   cpu::Neighbour after_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
+                                           cpu::Neighbours neighbours) {
   PoolFunction function{};
   std::memcpy(&function, flat.parameters.data(), sizeof(function));
   if (function == PoolFunction::unpool) {
@@ -200,8 +201,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family pool_family;
-const Family pool_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels pool_family;
+const FamilyKernels pool_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -73,9 +73,9 @@ using PoolRun = void (*)(const PoolStep& step, const PoolCut& cut, std::int64_t 
 [[nodiscard]] PoolRun element_pool_run(const PoolStep& step);
 
 // Prepares a MAX_UNPOOLING step.
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_unpooling(const UnpoolStep& step);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_unpooling(const UnpoolStep& step);
 
 // Prepares a step of max pooling's gradient.
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_max_gradient(const PoolStep& step, std::int64_t threads);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_max_gradient(const PoolStep& step, std::int64_t threads);
 
 }  // namespace anydml

@@ -46,11 +46,11 @@ MaxGradientCut make_cut(const PoolStep& step, std::int64_t threads) {
   return cut;
 }
 
-class MaxGradient final : public cpu::Prepared {
+class MaxGradient final : public cpu::PreparedStep {
  public:
   MaxGradient(const PoolStep& step, const MaxGradientCut& cut)
-      : Prepared(static_cast<std::uint64_t>(cut.planes * cut.bands), 1,
-                 static_cast<std::size_t>(cut.band) * sizeof(f32)),
+      : PreparedStep(static_cast<std::uint64_t>(cut.planes * cut.bands), 1,
+                     static_cast<std::size_t>(cut.band) * sizeof(f32)),
         step_(step),
         cut_(cut) {}
 
@@ -163,7 +163,7 @@ class MaxGradient final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_max_gradient(const PoolStep& step, std::int64_t threads) {
+std::unique_ptr<cpu::PreparedStep> prepare_max_gradient(const PoolStep& step, std::int64_t threads) {
   return std::make_unique<MaxGradient>(step, make_cut(step, threads));
 }
 

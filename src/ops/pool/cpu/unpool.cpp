@@ -52,9 +52,9 @@ Share share_of(std::int64_t count, std::int64_t number, std::int64_t shares) {
   return {.first = begin(number), .end = begin(number + 1)};
 }
 
-class Unpooling final : public cpu::Prepared {
+class Unpooling final : public cpu::PreparedStep {
  public:
-  explicit Unpooling(const UnpoolStep& step) : Prepared(step.shares, 2), step_(step) {
+  explicit Unpooling(const UnpoolStep& step) : PreparedStep(step.shares, 2), step_(step) {
     std::int64_t stride = static_cast<std::int64_t>(element_size(step.type));
     is_packed_ = true;
     for (std::uint32_t i = step.output_rank; i-- > 0; stride *= step.output_sizes[i]) {
@@ -140,6 +140,8 @@ class Unpooling final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_unpooling(const UnpoolStep& step) { return std::make_unique<Unpooling>(step); }
+std::unique_ptr<cpu::PreparedStep> prepare_unpooling(const UnpoolStep& step) {
+  return std::make_unique<Unpooling>(step);
+}
 
 }  // namespace anydml

@@ -227,7 +227,7 @@ class UnpoolRun final : public PreparedStep {
   u64 outputs_low_ = 0;
 };
 
-std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbours neighbours, const char** why) {
+std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Neighbours neighbours, const char** why) {
   PoolFunction function{};
   std::memcpy(&function, flat.parameters.data(), sizeof(function));
   if (function == PoolFunction::unpool) {
@@ -263,7 +263,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine&, Neighbou
 
 }  // namespace
 
-extern const Family pool_family;
-const Family pool_family = {.prepare = prepare};
+extern const FamilyKernels pool_family;
+const FamilyKernels pool_family = {.prepare = prepare};
 
 }  // namespace anydml::cuda

@@ -99,14 +99,14 @@ struct KeptStrips {
   }
 };
 
-class ConvolutionRun final : public cpu::Prepared {
+class ConvolutionRun final : public cpu::PreparedStep {
  public:
   ConvolutionRun(const ConvolutionStep& step, TapClasses classes, const ProductKernels* kernels, bool has_bias,
-                 const ConvolutionTiles& tiles, std::int64_t tiles_of_piece, const cpu::Machine& machine,
+                 const ConvolutionTiles& tiles, std::int64_t tiles_of_piece, const cpu::StepContext& machine,
                  cpu::Neighbour after, bool skips)
-      : Prepared(static_cast<std::uint64_t>(parts_of(all_tiles(step, tiles, classes.count()), tiles_of_piece)),
-                 classes.count() == all_window_classes(step.windows) ? 1 : 2,
-                 static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles, skips).all)),
+      : PreparedStep(static_cast<std::uint64_t>(parts_of(all_tiles(step, tiles, classes.count()), tiles_of_piece)),
+                     classes.count() == all_window_classes(step.windows) ? 1 : 2,
+                     static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles, skips).all)),
         step_(step),
         kernels_(kernels),
         lines_(product_lines(machine.target)),
@@ -558,8 +558,8 @@ class ConvolutionRun final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const ProductKernels* kernels,
-                                                   const cpu::Machine& machine, cpu::Neighbour after) {
+std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const ProductKernels* kernels,
+                                                       const cpu::StepContext& machine, cpu::Neighbour after) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (after.step != nullptr && all_window_classes(step.windows) != 1) {

@@ -9,10 +9,11 @@
 namespace anydml {
 
 // The step that packs the filter of a convolution.
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_filter(const Step& flat, const ProductKernels* kernels);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_filter(const Step& flat, const ProductKernels* kernels);
 // The convolution. kernels: null to use the scalar definition. Returns null if the step was packed for another target,
 // or passes on elements that are not consecutive.
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_convolution(const Step& flat, const ProductKernels* kernels,
-                                                                 const cpu::Machine& machine, cpu::Neighbour after);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const ProductKernels* kernels,
+                                                                     const cpu::StepContext& machine,
+                                                                     cpu::Neighbour after);
 
 }  // namespace anydml

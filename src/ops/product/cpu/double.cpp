@@ -65,13 +65,13 @@ struct Buffers {
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>((totals + of_a + of_b) * kBytes); }
 };
 
-class DoubleRun final : public cpu::Prepared {
+class DoubleRun final : public cpu::PreparedStep {
  public:
   // kernels: null to use the scalar definition. row: null unless a single row is multiplied with an unpacked B.
   DoubleRun(const DoubleStep& step, const DoubleKernels* kernels, bool has_c, const Tiles& tiles, DoubleRow row,
             cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,
-                 Buffers(step.product, kernels, tiles, row != nullptr).bytes()),
+      : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,
+                     Buffers(step.product, kernels, tiles, row != nullptr).bytes()),
         step_(step.product),
         scale_(step.scale),
         kernels_(kernels),
@@ -190,7 +190,7 @@ class DoubleRun final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_double_product(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_double_product(const Step& flat, const cpu::StepContext& machine) {
   DoubleStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductStep& product = step.product;

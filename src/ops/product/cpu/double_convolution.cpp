@@ -33,10 +33,10 @@ constexpr DoubleBlock kOneBlock[] = {add_one};
 constexpr DoubleKernels kByDefinition = {
     .strip = 1, .panel = 1, .blocks = kOneBlock, .along = nullptr, .across = nullptr};
 
-class DoubleConvolutionRun final : public cpu::Prepared {
+class DoubleConvolutionRun final : public cpu::PreparedStep {
  public:
   DoubleConvolutionRun(const ConvolutionStep& step, const DoubleKernels& kernels, bool has_bias, cpu::Target target)
-      : Prepared(
+      : PreparedStep(
             static_cast<std::uint64_t>(step.images * step.groups * all_window_classes(step.windows) * blocks_of(step) *
                                        parts_of(step.rows, kMaxRows)),
             1,
@@ -224,7 +224,7 @@ class DoubleConvolutionRun final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_double_convolution(const Step& flat, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_double_convolution(const Step& flat, const cpu::StepContext& machine) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const DoubleKernels* const kernels = double_kernels(machine.target);

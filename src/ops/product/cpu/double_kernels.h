@@ -30,7 +30,9 @@ struct DoubleKernels {
 // Null: this target has no kernels and falls back to the scalar definition.
 [[nodiscard]] const DoubleKernels* double_kernels(cpu::Target target);
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_double_product(const Step& flat, const cpu::Machine& machine);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_double_convolution(const Step& flat, const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_double_product(const Step& flat,
+                                                                        const cpu::StepContext& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_double_convolution(const Step& flat,
+                                                                            const cpu::StepContext& machine);
 
 }  // namespace anydml

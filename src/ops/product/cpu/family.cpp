@@ -63,13 +63,13 @@ struct Buffers {
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>((totals + of_a + of_b) * kBytes); }
 };
 
-class ProductRun final : public cpu::Prepared {
+class ProductRun final : public cpu::PreparedStep {
  public:
   // kernels: null to use the scalar definition.
   ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
-             const cpu::Machine& machine, cpu::Neighbour after)
-      : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
-                 Buffers(step, kernels, tiles).bytes()),
+             const cpu::StepContext& machine, cpu::Neighbour after)
+      : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
+                     Buffers(step, kernels, tiles).bytes()),
         step_(step),
         kernels_(kernels),
         tiles_(tiles),
@@ -306,10 +306,10 @@ class ProductRun final : public cpu::Prepared {
   bool has_c_;
 };
 
-class PackRun final : public cpu::Prepared {
+class PackRun final : public cpu::PreparedStep {
  public:
   PackRun(const ProductStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t panels)
-      : Prepared(static_cast<std::uint64_t>(parts_of(step.batches * step.panels(), panels))),
+      : PreparedStep(static_cast<std::uint64_t>(parts_of(step.batches * step.panels(), panels))),
         step_(step),
         kernels_(kernels),
         vectors_(vectors),
@@ -345,7 +345,8 @@ class PackRun final : public cpu::Prepared {
   std::int64_t panels_;  // per piece
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
+                                           cpu::Neighbours neighbours) {
   const ProductKernels* const kernels = product_kernels(machine.target);
   ProductKind kind;
   std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
@@ -398,8 +399,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family product_family;
-const Family product_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels product_family;
+const FamilyKernels product_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

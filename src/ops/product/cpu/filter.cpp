@@ -17,10 +17,10 @@ namespace {
 constexpr auto kFactorBytes = static_cast<std::int64_t>(sizeof(f32));
 
 // Packs the filter. A piece consists of several strips of a group.
-class FilterRun final : public cpu::Prepared {
+class FilterRun final : public cpu::PreparedStep {
  public:
   FilterRun(const ConvolutionStep& step, const ProductKernels* kernels, std::int64_t strips)
-      : Prepared(static_cast<std::uint64_t>(parts_of(step.groups * strips_of(step), strips))),
+      : PreparedStep(static_cast<std::uint64_t>(parts_of(step.groups * strips_of(step), strips))),
         step_(step),
         kernels_(kernels),
         strips_(strips) {
@@ -117,7 +117,7 @@ class FilterRun final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_filter(const Step& flat, const ProductKernels* kernels) {
+std::unique_ptr<cpu::PreparedStep> prepare_filter(const Step& flat, const ProductKernels* kernels) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   constexpr std::int64_t kElementsOfPiece = 1 << 16;

@@ -76,12 +76,12 @@ struct Buffers {
   }
 };
 
-class IntegerRun final : public cpu::Prepared {
+class IntegerRun final : public cpu::PreparedStep {
  public:
-  IntegerRun(const IntegerStep& step, const IntegerKernels& kernels, const Tiles& tiles, const cpu::Machine& machine,
-             cpu::Neighbour after)
-      : Prepared(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,
-                 Buffers(step, kernels, tiles).bytes),
+  IntegerRun(const IntegerStep& step, const IntegerKernels& kernels, const Tiles& tiles,
+             const cpu::StepContext& machine, cpu::Neighbour after)
+      : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,
+                     Buffers(step, kernels, tiles).bytes),
         step_(step),
         product_(step_.product),
         kernels_(kernels),
@@ -390,11 +390,11 @@ class IntegerRun final : public cpu::Prepared {
 };
 
 // Packs panels of B once for all executions, and computes the sums of their columns.
-class IntegerPackRun final : public cpu::Prepared {
+class IntegerPackRun final : public cpu::PreparedStep {
  public:
   IntegerPackRun(const IntegerStep& step, const IntegerKernels& kernels, const IntegerRows& rows, std::int64_t panels)
-      : Prepared(static_cast<std::uint64_t>(parts_of(step.product.batches * step.product.panels(), panels)), 1,
-                 static_cast<std::size_t>(kernels.row_unit * (kDepthBlock + kernels.panel * kWord))),
+      : PreparedStep(static_cast<std::uint64_t>(parts_of(step.product.batches * step.product.panels(), panels)), 1,
+                     static_cast<std::size_t>(kernels.row_unit * (kDepthBlock + kernels.panel * kWord))),
         product_(step.product),
         kernels_(kernels),
         pack_(packing_of(kernels, rows, step.signed_b != 0, true)),
@@ -438,8 +438,8 @@ class IntegerPackRun final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_integer_product(const Step& flat, const cpu::Machine& machine,
-                                                       cpu::Neighbours neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat, const cpu::StepContext& machine,
+                                                           cpu::Neighbours neighbours) {
   IntegerStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const IntegerKernels& kernels = integer_kernels(machine.target);

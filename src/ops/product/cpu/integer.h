@@ -6,7 +6,8 @@
 
 namespace anydml {
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_integer_product(const Step& flat, const cpu::Machine& machine,
-                                                                     cpu::Neighbours neighbours);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat,
+                                                                         const cpu::StepContext& machine,
+                                                                         cpu::Neighbours neighbours);
 
 }  // namespace anydml

@@ -87,13 +87,13 @@ struct Buffers {
   }
 };
 
-class IntegerConvolutionRun final : public cpu::Prepared {
+class IntegerConvolutionRun final : public cpu::PreparedStep {
  public:
   IntegerConvolutionRun(const IntegerConvolutionStep& step, const IntegerKernels& kernels,
-                        const ConvolutionTiles& tiles, std::int64_t of_piece, const cpu::Machine& machine,
+                        const ConvolutionTiles& tiles, std::int64_t of_piece, const cpu::StepContext& machine,
                         cpu::Neighbour after)
-      : Prepared(static_cast<std::uint64_t>(parts_of(all_tiles(step.convolution, tiles, 1), of_piece)), 1,
-                 Buffers(step, kernels, tiles).bytes),
+      : PreparedStep(static_cast<std::uint64_t>(parts_of(all_tiles(step.convolution, tiles, 1), of_piece)), 1,
+                     Buffers(step, kernels, tiles).bytes),
         step_(step),
         convolution_(step_.convolution),
         classes_(window_classes_of(step.convolution.windows, 0)),
@@ -407,13 +407,13 @@ class IntegerConvolutionRun final : public cpu::Prepared {
 };
 
 // Packs the filter. A piece consists of several strips of a group.
-class IntegerFilterRun final : public cpu::Prepared {
+class IntegerFilterRun final : public cpu::PreparedStep {
  public:
   IntegerFilterRun(const IntegerConvolutionStep& step, const IntegerKernels& kernels, const IntegerRows& rows,
                    std::int64_t strips)
-      : Prepared(static_cast<std::uint64_t>(
-                     parts_of(step.convolution.groups * parts_of(step.convolution.rows, kernels.strip), strips)),
-                 1, static_cast<std::size_t>(kernels.strip * kFilterBlock)),
+      : PreparedStep(static_cast<std::uint64_t>(
+                         parts_of(step.convolution.groups * parts_of(step.convolution.rows, kernels.strip), strips)),
+                     1, static_cast<std::size_t>(kernels.strip * kFilterBlock)),
         step_(step.convolution),
         kernels_(kernels),
         pack_(packing_of(kernels, rows, step.signed_filter != 0, !kernels.unsigned_a)),
@@ -495,8 +495,8 @@ class IntegerFilterRun final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_integer_convolution(const Step& flat, const cpu::Machine& machine,
-                                                           cpu::Neighbour after) {
+std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat, const cpu::StepContext& machine,
+                                                               cpu::Neighbour after) {
   IntegerConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const IntegerKernels& kernels = integer_kernels(machine.target);

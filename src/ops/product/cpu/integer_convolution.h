@@ -7,10 +7,11 @@
 
 namespace anydml {
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_integer_convolution(const Step& flat, const cpu::Machine& machine,
-                                                                         cpu::Neighbour after);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat,
+                                                                             const cpu::StepContext& machine,
+                                                                             cpu::Neighbour after);
 // The convolution with an unpacked filter (integer_definition.cpp).
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_integer_definition(const IntegerConvolutionStep& step,
-                                                                        cpu::Neighbour after);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_definition(const IntegerConvolutionStep& step,
+                                                                            cpu::Neighbour after);
 
 }  // namespace anydml

@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::int64_t kTogether = 256;  // outputs that are passed on at once
 
-class IntegerDefinitionRun final : public cpu::Prepared {
+class IntegerDefinitionRun final : public cpu::PreparedStep {
  public:
   IntegerDefinitionRun(const IntegerConvolutionStep& step, cpu::Neighbour after)
-      : Prepared(static_cast<std::uint64_t>(step.convolution.images * step.convolution.groups * step.convolution.rows)),
+      : PreparedStep(
+            static_cast<std::uint64_t>(step.convolution.images * step.convolution.groups * step.convolution.rows)),
         step_(step),
         classes_(window_classes_of(step.convolution.windows, 0)),
         after_(std::move(after)) {}
@@ -167,7 +168,8 @@ class IntegerDefinitionRun final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_integer_definition(const IntegerConvolutionStep& step, cpu::Neighbour after) {
+std::unique_ptr<cpu::PreparedStep> prepare_integer_definition(const IntegerConvolutionStep& step,
+                                                              cpu::Neighbour after) {
   return std::make_unique<IntegerDefinitionRun>(step, std::move(after));
 }
 

@@ -90,7 +90,7 @@ struct Part {
 
 class ConvolutionRun final : public PreparedStep {
  public:
-  ConvolutionRun(const ConvolutionStep& step, const Machine& machine, bool has_bias, Neighbour after)
+  ConvolutionRun(const ConvolutionStep& step, const GpuProperties& machine, bool has_bias, Neighbour after)
       : step_(step),
         after_(std::move(after)),
         has_bias_(has_bias),
@@ -112,7 +112,7 @@ class ConvolutionRun final : public PreparedStep {
 
   // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible. All parts
   // must use the same kernel.
-  [[nodiscard]] const char* join(const Machine& machine) {
+  [[nodiscard]] const char* join(const GpuProperties& machine) {
     const Part& part = parts_.front();
     const bool is_split = part.choice.splits > 1;
     const std::string tiles = "convolution_tiles<" + std::to_string(part.choice.tile) + "u, ";
@@ -162,7 +162,7 @@ class ConvolutionRun final : public PreparedStep {
   }
 
  private:
-  void add_part(const std::int64_t (&first)[kLaunchAxes], const Machine& machine) {
+  void add_part(const std::int64_t (&first)[kLaunchAxes], const GpuProperties& machine) {
     const bool has_one_class = all_window_classes(step_.windows) == 1;
     Part& part = parts_.emplace_back();
     ConvolutionLaunch& launch = part.launch;
@@ -282,7 +282,7 @@ bool windows_fit(const ConvolutionStep& step) {
   return fits_positions && left != 0 && depth != 0;
 }
 
-bool is_direct(const ConvolutionStep& step, const Machine& machine) {
+bool is_direct(const ConvolutionStep& step, const GpuProperties& machine) {
   constexpr std::int64_t kFewRows = 4;
   constexpr std::int64_t kMinRows = 2;  // with more rows, even a mostly empty tile is faster for long sums
   constexpr std::int64_t kShortSum = 2 * kProductBlock;
@@ -365,7 +365,7 @@ bool has_pixel_vectors(const ConvolutionStep& step, const void* output, std::int
                                   static_cast<std::uint64_t>(kVector * element_bytes));
 }
 
-std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const Machine& machine, Neighbours neighbours,
+std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuProperties& machine, Neighbours neighbours,
                                                   const char** why) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));

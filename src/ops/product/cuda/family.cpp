@@ -36,7 +36,7 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 
 class ProductRun final : public PreparedStep {
  public:
-  ProductRun(const ProductStep& step, const Machine& machine, bool has_c, Neighbour after)
+  ProductRun(const ProductStep& step, const GpuProperties& machine, bool has_c, Neighbour after)
       : step_(step),
         after_(std::move(after)),
         has_c_(has_c),
@@ -66,7 +66,7 @@ class ProductRun final : public PreparedStep {
   }
 
   // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
-  [[nodiscard]] const char* join(const Machine& machine) {
+  [[nodiscard]] const char* join(const GpuProperties& machine) {
     const bool is_split = choice_.splits > 1;
     return after_.compile<ProductLaunch>(
         "tiles.cuh", "ProductLaunch",
@@ -161,9 +161,9 @@ class ProductRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family product_family;
-const Family product_family = {
-    .prepare = [](const Step& flat, const Machine& machine, Neighbours neighbours,
+extern const FamilyKernels product_family;
+const FamilyKernels product_family = {
+    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbours neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ProductKind kind;  // every step begins with it
       std::memcpy(&kind, flat.parameters.data(), sizeof(kind));

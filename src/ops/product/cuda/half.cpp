@@ -198,7 +198,7 @@ class HalfProductRun final : public PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const Machine& machine, const char** why) {
+std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const GpuProperties& machine, const char** why) {
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const bool has_c = flat.operands[kC].slot != kAbsentSlot;

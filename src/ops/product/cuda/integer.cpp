@@ -30,7 +30,7 @@ constexpr std::uint64_t kWordBytes = 4;
 
 class IntegerRun final : public PreparedStep {
  public:
-  IntegerRun(const IntegerStep& step, const Machine& machine, const Step& flat, Neighbour after)
+  IntegerRun(const IntegerStep& step, const GpuProperties& machine, const Step& flat, Neighbour after)
       : step_(step), after_(std::move(after)) {
     const ProductStep& product = step.product;
     for (std::size_t i = 0; i < kIntegerOperands; ++i) {
@@ -56,7 +56,7 @@ class IntegerRun final : public PreparedStep {
   }
 
   // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
-  [[nodiscard]] const char* join(const Machine& machine) {
+  [[nodiscard]] const char* join(const GpuProperties& machine) {
     return after_.compile<IntegerLaunch>("integer_tiles.cuh", "IntegerLaunch",
                                          "integer_tiles<" + std::to_string(tile_) + "u, ", 0, machine);
   }
@@ -140,8 +140,8 @@ class IntegerRun final : public PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Machine& machine, Neighbours neighbours,
-                                                      const char** why) {
+std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const GpuProperties& machine,
+                                                      Neighbours neighbours, const char** why) {
   IntegerStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductStep& product = step.product;

@@ -17,7 +17,7 @@ static_assert(kSplitWords % kWordStep == 0);
 
 class IntegerWindowRun final : public PreparedStep {
  public:
-  IntegerWindowRun(const IntegerConvolutionStep& step, const Machine& machine, const Step& flat, Neighbour after)
+  IntegerWindowRun(const IntegerConvolutionStep& step, const GpuProperties& machine, const Step& flat, Neighbour after)
       : step_(step), after_(std::move(after)), is_direct_(is_direct(step.convolution, machine)) {
     const ConvolutionStep& convolution = step.convolution;
     for (std::size_t i = 0; i < kIntegerOperands; ++i) {
@@ -55,7 +55,7 @@ class IntegerWindowRun final : public PreparedStep {
 
   [[nodiscard]] bool fits_grid() const { return blocks_ != 0; }
   // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
-  [[nodiscard]] const char* join(const Machine& machine) {
+  [[nodiscard]] const char* join(const GpuProperties& machine) {
     return after_.compile<IntegerWindowLaunch>("integer_windows.cuh", "IntegerWindowLaunch",
                                                is_direct_ ? "integer_convolution_direct<"
                                                : launch_.parts > 1
@@ -150,7 +150,7 @@ class IntegerWindowRun final : public PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const Machine& machine,
+std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const GpuProperties& machine,
                                                           Neighbours neighbours, const char** why) {
   IntegerConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));

@@ -20,7 +20,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 // Estimates the clock cycles of the busiest multiprocessor: its multiplications, at a rate that grows with the number
 // of resident warps, and the cost of passing the sums through memory.
 [[nodiscard]] double cycles_of(const TiledOutputs& outputs, const TileKind& tile, std::int64_t splits,
-                               const Machine& machine) {
+                               const GpuProperties& machine) {
   constexpr double kProductsOfCycle = 128;
   constexpr double kBytesOfCycle = 16;  // of one multiprocessor to memory
   constexpr double kSecondLaunch = 6'000;
@@ -48,7 +48,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 }  // namespace
 
 TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
-                        const Machine& machine) {
+                        const GpuProperties& machine) {
   const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
   const std::int64_t count = outputs.rows * outputs.columns * outputs.matrices;
   const bool splits_fit = may_split && blocks > 1 && count <= kMaxSums / blocks;
@@ -97,7 +97,7 @@ TileChoice choose_thin(const TiledOutputs& outputs) {
 }
 
 const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* header, const char* launch,
-                                      const std::string& kernel, u32 shared_bytes, const Machine& machine) {
+                                      const std::string& kernel, u32 shared_bytes, const GpuProperties& machine) {
   const std::size_t bytes = object_at(launch_bytes) + after_.step->bytes();
   if (bytes > kMaxJoinedBytes) {
     return "joined steps have more attributes than fit into a kernel parameter";

@@ -20,10 +20,10 @@ std::int64_t chunks_of_piece(const QuantizeStep& step, std::int64_t threads) {
   return std::clamp(parts(step.count, kQuantizeChunk * threads * kPartsOfThread), kMinChunks, kMaxChunks);
 }
 
-class Quantizing final : public cpu::Prepared {
+class Quantizing final : public cpu::PreparedStep {
  public:
   Quantizing(const QuantizeStep& step, std::int64_t chunks, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(parts(step.count, chunks * kQuantizeChunk)), 1, kQuantizeScratch),
+      : PreparedStep(static_cast<std::uint64_t>(parts(step.count, chunks * kQuantizeChunk)), 1, kQuantizeScratch),
         step_(step),
         elements_(chunks * kQuantizeChunk),
         kernel_(find_quantize_run(target)),
@@ -46,7 +46,7 @@ class Quantizing final : public cpu::Prepared {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   QuantizeStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   return std::make_unique<Quantizing>(step, chunks_of_piece(step, machine.threads), machine.target);
@@ -55,8 +55,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family quantize_family;
-const Family quantize_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels quantize_family;
+const FamilyKernels quantize_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

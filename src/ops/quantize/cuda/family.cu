@@ -276,9 +276,9 @@ class Quantizing final : public PreparedStep {
 
 }  // namespace
 
-extern const Family quantize_family;
-const Family quantize_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels quantize_family;
+const FamilyKernels quantize_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
       QuantizeStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       return std::make_unique<Quantizing>(step);

@@ -23,10 +23,10 @@ PhiloxState load_state(const std::byte* from, std::int64_t stride) {
   return PhiloxState::of(words);
 }
 
-class Generating final : public cpu::Prepared {
+class Generating final : public cpu::PreparedStep {
  public:
   Generating(const RandomStep& step, const Tiling& tiling, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(std::max<std::int64_t>(1, tiling.tiles))),
+      : PreparedStep(static_cast<std::uint64_t>(std::max<std::int64_t>(1, tiling.tiles))),
         step_(step),
         tiling_(tiling),
         blocks_(find_philox_blocks(target)),
@@ -89,7 +89,7 @@ class Generating final : public cpu::Prepared {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   RandomStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   return std::make_unique<Generating>(step, make_tiling(step.nest, kTile), machine.target);
@@ -98,8 +98,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family random_family;
-const Family random_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels random_family;
+const FamilyKernels random_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

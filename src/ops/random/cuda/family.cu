@@ -134,9 +134,10 @@ class RandomRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family random_family;
-const Family random_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels random_family;
+const FamilyKernels random_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
       RandomStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (!is_contiguous(step.nest) && step.nest.count > 0xfffffffe) {

@@ -50,14 +50,14 @@ RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
   return cut;
 }
 
-class RecurrentRun final : public cpu::Prepared {
+class RecurrentRun final : public cpu::PreparedStep {
  public:
   // products: null if the definition is used.
-  RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::Machine& machine,
+  RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& machine,
                const ProductKernels* products, const RecurrentKernels& kernels)
-      : Prepared(static_cast<std::uint64_t>(cut.pieces),
-                 static_cast<std::uint32_t>(1 + step.steps * (step.has_two_products() ? 2 : 1)),
-                 static_cast<std::size_t>(kBuffers * cut.rows * step.panel * kBytes)),
+      : PreparedStep(static_cast<std::uint64_t>(cut.pieces),
+                     static_cast<std::uint32_t>(1 + step.steps * (step.has_two_products() ? 2 : 1)),
+                     static_cast<std::size_t>(kBuffers * cut.rows * step.panel * kBytes)),
         step_(step),
         cut_(cut),
         memory_(memory_of(step)),
@@ -524,7 +524,7 @@ class RecurrentRun final : public cpu::Prepared {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   RecurrentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (step.kind == RecurrentKind::pack) {
@@ -544,8 +544,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family recurrent_family;
-const Family recurrent_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels recurrent_family;
+const FamilyKernels recurrent_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

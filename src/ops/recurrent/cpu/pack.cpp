@@ -15,10 +15,10 @@ namespace anydml {
 namespace {
 
 // One panel of one gate per piece.
-class RecurrentPack final : public cpu::Prepared {
+class RecurrentPack final : public cpu::PreparedStep {
  public:
-  RecurrentPack(const RecurrentStep& step, const cpu::Machine& machine)
-      : Prepared(static_cast<std::uint64_t>(step.directions * step.panels() * step.gates)),
+  RecurrentPack(const RecurrentStep& step, const cpu::StepContext& machine)
+      : PreparedStep(static_cast<std::uint64_t>(step.directions * step.panels() * step.gates)),
         step_(step),
         products_(product_kernels(machine.target)),
         vectors_(vector_kernels(machine.target)),
@@ -79,7 +79,7 @@ class RecurrentPack final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_recurrent_pack(const RecurrentStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_recurrent_pack(const RecurrentStep& step, const cpu::StepContext& machine) {
   return std::make_unique<RecurrentPack>(step, machine);
 }
 

@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_recurrent_pack(const RecurrentStep& step,
-                                                                    const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_recurrent_pack(const RecurrentStep& step,
+                                                                        const cpu::StepContext& machine);
 
 }  // namespace anydml

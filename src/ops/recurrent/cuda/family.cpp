@@ -117,7 +117,7 @@ void set_tiles(RecurrentLaunch& launch) {
 
 // Chooses the tiles of a launch for all time steps: every multiprocessor runs at most one block, with its part of the
 // matrix in shared memory. Blocks of few rows and few units leave less work to each thread, so they are tried first.
-RecurrentLaunch walk_of(RecurrentLaunch launch, const Machine& machine) {
+RecurrentLaunch walk_of(RecurrentLaunch launch, const GpuProperties& machine) {
   const bool is_single = launch.step.rows == 1;
   for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMaxRows); launch.rows *= 2) {
     for (launch.units = kRecurrentMinUnits; launch.units <= kRecurrentMaxUnits; launch.units *= 2) {
@@ -132,7 +132,7 @@ RecurrentLaunch walk_of(RecurrentLaunch launch, const Machine& machine) {
   return launch;
 }
 
-std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, Neighbours, const char** why) {
+std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& machine, Neighbours, const char** why) {
   RecurrentLaunch launch{};
   std::memcpy(&launch.step, flat.parameters.data(), sizeof(launch.step));
   const RecurrentStep& step = launch.step;
@@ -164,7 +164,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const Machine& machine, 
 
 }  // namespace
 
-extern const Family recurrent_family;
-const Family recurrent_family = {.prepare = prepare};
+extern const FamilyKernels recurrent_family;
+const FamilyKernels recurrent_family = {.prepare = prepare};
 
 }  // namespace anydml::cuda

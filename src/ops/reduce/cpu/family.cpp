@@ -9,7 +9,8 @@
 namespace anydml {
 namespace {
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
+                                           cpu::Neighbours neighbours) {
   ReduceStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const FoldId fold = fold_of(step.function);
@@ -26,8 +27,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family reduce_family;
-const Family reduce_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels reduce_family;
+const FamilyKernels reduce_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

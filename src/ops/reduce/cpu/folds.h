@@ -9,13 +9,16 @@
 
 namespace anydml {
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_sum(const ReduceStep& step, const cpu::Machine& machine,
-                                                         cpu::Neighbours neighbours);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_product(const ReduceStep& step, const cpu::Machine& machine,
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_sum(const ReduceStep& step, const cpu::StepContext& machine,
                                                              cpu::Neighbours neighbours);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_extreme(const ReduceStep& step, const cpu::Machine& machine,
-                                                             cpu::Neighbours neighbours);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_arg_extreme(const ReduceStep& step, const cpu::Machine& machine,
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_product(const ReduceStep& step,
+                                                                 const cpu::StepContext& machine,
                                                                  cpu::Neighbours neighbours);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_extreme(const ReduceStep& step,
+                                                                 const cpu::StepContext& machine,
+                                                                 cpu::Neighbours neighbours);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_arg_extreme(const ReduceStep& step,
+                                                                     const cpu::StepContext& machine,
+                                                                     cpu::Neighbours neighbours);
 
 }  // namespace anydml

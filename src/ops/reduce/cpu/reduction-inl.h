@@ -47,7 +47,7 @@ void store_element(std::byte* to, T value) {
 }
 
 template <class Fold, bool kIsArg>
-class Reduction final : public cpu::Prepared {
+class Reduction final : public cpu::PreparedStep {
  public:
   using T = typename Fold::Element;
   using Accumulator = typename Fold::Accumulator;
@@ -56,9 +56,9 @@ class Reduction final : public cpu::Prepared {
   static constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   static constexpr bool kLanes = Fold::kOrdered;  // folds without an order need no lanes
 
-  Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::Machine& machine,
+  Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::StepContext& machine,
             cpu::Neighbours neighbours)
-      : Prepared(pieces_of(make_cut(step, machine, neighbours))),
+      : PreparedStep(pieces_of(make_cut(step, machine, neighbours))),
         step_(step),
         kernels_(kernels),
         cut_(make_cut(step, machine, neighbours)),
@@ -83,7 +83,7 @@ class Reduction final : public cpu::Prepared {
   }
 
  private:
-  static Cut make_cut(const ReduceStep& step, const cpu::Machine& machine, const cpu::Neighbours& neighbours) {
+  static Cut make_cut(const ReduceStep& step, const cpu::StepContext& machine, const cpu::Neighbours& neighbours) {
     return cut(step, kBytes, static_cast<std::int64_t>(sizeof(Accumulator)), kLanes, machine.threads,
                neighbours.before.step != nullptr);
   }
@@ -388,12 +388,12 @@ class Reduction final : public cpu::Prepared {
 
 // The second step: combines the partial results of each output's blocks.
 template <class Fold, bool kIsArg>
-class Combination final : public cpu::Prepared {
+class Combination final : public cpu::PreparedStep {
  public:
   using Partial = typename Reduction<Fold, kIsArg>::Partial;
 
   Combination(const ReduceStep& step, cpu::Neighbours neighbours)
-      : Prepared(static_cast<std::uint64_t>(parts(step.outputs, outputs_of_piece(step)))),
+      : PreparedStep(static_cast<std::uint64_t>(parts(step.outputs, outputs_of_piece(step)))),
         step_(step),
         neighbours_(std::move(neighbours)) {}
 
@@ -449,8 +449,8 @@ class Combination final : public cpu::Prepared {
 };
 
 template <class Fold, bool kIsArg = false>
-std::unique_ptr<cpu::Prepared> prepare_fold(FoldId id, const ReduceStep& step, const cpu::Machine& machine,
-                                            cpu::Neighbours neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare_fold(FoldId id, const ReduceStep& step, const cpu::StepContext& machine,
+                                                cpu::Neighbours neighbours) {
   if (step.phase == ReducePhase::combine) {
     return std::make_unique<Combination<Fold, kIsArg>>(step, std::move(neighbours));
   }

@@ -48,7 +48,7 @@ struct Choice {
 
 class ReduceRun final : public PreparedStep {
  public:
-  ReduceRun(const ReduceStep& step, const Machine& machine, const ReduceKernels& kernels, Neighbours neighbours)
+  ReduceRun(const ReduceStep& step, const GpuProperties& machine, const ReduceKernels& kernels, Neighbours neighbours)
       : kernels_(kernels),
         enough_threads_(machine.multiprocessors * kEnoughThreads),
         enough_vector_threads_(machine.multiprocessors * kEnoughVectorThreads),
@@ -88,7 +88,7 @@ class ReduceRun final : public PreparedStep {
   }
 
   // Compiles a step and its joined steps into one kernel. Returns null, or the reason why it cannot.
-  [[nodiscard]] const char* join(const ReduceStep& step, const Machine& machine) {
+  [[nodiscard]] const char* join(const ReduceStep& step, const GpuProperties& machine) {
     if (neighbours_.before.step == nullptr && neighbours_.after.step == nullptr) {
       return nullptr;
     }
@@ -351,9 +351,9 @@ const ReduceKernels& kernels_of(const ReduceStep& step) {
 
 }  // namespace
 
-extern const Family reduce_family;
-const Family reduce_family = {
-    .prepare = [](const Step& flat, const Machine& machine, Neighbours neighbours,
+extern const FamilyKernels reduce_family;
+const FamilyKernels reduce_family = {
+    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbours neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

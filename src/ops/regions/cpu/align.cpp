@@ -22,10 +22,10 @@ struct Unit {
 };
 
 template <class T>
-class Aligning : public cpu::Prepared {
+class Aligning : public cpu::PreparedStep {
  public:
   Aligning(const RegionStep& step, const RegionCut& cut, std::size_t scratch)
-      : Prepared(cut.pieces(), 1, scratch), step_(step), cut_(cut) {}
+      : PreparedStep(cut.pieces(), 1, scratch), step_(step), cut_(cut) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept final {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
@@ -244,7 +244,7 @@ class Maxima final : public Aligning<T> {
 };
 
 template <class T>
-std::unique_ptr<cpu::Prepared> prepare(const RegionStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare(const RegionStep& step, const cpu::StepContext& machine) {
   constexpr double kCostOfBin = 16;  // in elements of the image, roughly
   const std::int64_t blocks = (step.channels + kUnitChannels - 1) / kUnitChannels;
   const auto bins = static_cast<double>(step.axes[0].bins) * static_cast<double>(step.axes[1].bins);
@@ -259,7 +259,7 @@ std::unique_ptr<cpu::Prepared> prepare(const RegionStep& step, const cpu::Machin
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_region_align(const RegionStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_region_align(const RegionStep& step, const cpu::StepContext& machine) {
   return step.type == DataType::FLOAT16 ? prepare<f16>(step, machine) : prepare<f32>(step, machine);
 }
 

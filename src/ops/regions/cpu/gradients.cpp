@@ -36,12 +36,12 @@ struct ImageRoom {
 };
 
 template <class T>
-class ImageGradient final : public cpu::Prepared {
+class ImageGradient final : public cpu::PreparedStep {
  public:
   ImageGradient(const RegionStep& step, const ImageRoom& room)
-      : Prepared(static_cast<std::uint64_t>(step.batches * parts(step.channels, room.channels) *
-                                            parts(step.axes[0].size, room.rows)),
-                 1, room.room.bytes()),
+      : PreparedStep(static_cast<std::uint64_t>(step.batches * parts(step.channels, room.channels) *
+                                                parts(step.axes[0].size, room.rows)),
+                     1, room.room.bytes()),
         step_(step),
         room_(room) {}
 
@@ -192,9 +192,9 @@ class ImageGradient final : public cpu::Prepared {
 // ---- Box gradient ---------------------------------------------------------------------------------------------------
 
 template <class T>
-class BoxGradient final : public cpu::Prepared {
+class BoxGradient final : public cpu::PreparedStep {
  public:
-  explicit BoxGradient(const RegionStep& step) : Prepared(static_cast<std::uint64_t>(step.regions)), step_(step) {}
+  explicit BoxGradient(const RegionStep& step) : PreparedStep(static_cast<std::uint64_t>(step.regions)), step_(step) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto region = static_cast<std::int64_t>(piece.number);
@@ -239,7 +239,7 @@ class BoxGradient final : public cpu::Prepared {
 };
 
 template <class T>
-std::unique_ptr<cpu::Prepared> prepare(const RegionStep& step) {
+std::unique_ptr<cpu::PreparedStep> prepare(const RegionStep& step) {
   if (step.kind == RegionKind::region_gradient) {
     return std::make_unique<BoxGradient<T>>(step);
   }
@@ -248,7 +248,7 @@ std::unique_ptr<cpu::Prepared> prepare(const RegionStep& step) {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_region_gradients(const RegionStep& step, const cpu::Machine&) {
+std::unique_ptr<cpu::PreparedStep> prepare_region_gradients(const RegionStep& step, const cpu::StepContext&) {
   return step.type == DataType::FLOAT16 ? prepare<f16>(step) : prepare<f32>(step);
 }
 

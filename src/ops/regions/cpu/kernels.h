@@ -130,10 +130,11 @@ class RegionRoom {
   std::size_t next_ = 0;
 };
 
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_region_align(const RegionStep& step, const cpu::Machine& machine);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_region_pooling(const RegionStep& step,
-                                                                    const cpu::Machine& machine);
-[[nodiscard]] std::unique_ptr<cpu::Prepared> prepare_region_gradients(const RegionStep& step,
-                                                                      const cpu::Machine& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_region_align(const RegionStep& step,
+                                                                      const cpu::StepContext& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_region_pooling(const RegionStep& step,
+                                                                        const cpu::StepContext& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_region_gradients(const RegionStep& step,
+                                                                          const cpu::StepContext& machine);
 
 }  // namespace anydml

@@ -22,10 +22,10 @@ struct PoolingRoom {
 };
 
 template <class T>
-class Pooling final : public cpu::Prepared {
+class Pooling final : public cpu::PreparedStep {
  public:
   Pooling(const RegionStep& step, const RegionCut& cut, const PoolingRoom& room, cpu::Target target)
-      : Prepared(cut.pieces(), 1, room.room.bytes()),
+      : PreparedStep(cut.pieces(), 1, room.room.bytes()),
         step_(step),
         cut_(cut),
         room_(room),
@@ -112,7 +112,7 @@ class Pooling final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_region_pooling(const RegionStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_region_pooling(const RegionStep& step, const cpu::StepContext& machine) {
   constexpr double kCostOfBin = 16;  // in elements of the image, roughly
   const auto bins = static_cast<double>(step.axes[0].bins) * static_cast<double>(step.axes[1].bins);
   const RegionCut cut = cut_regions(step.regions * step.channels, bins * kCostOfBin, machine.threads);

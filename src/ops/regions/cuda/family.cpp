@@ -110,9 +110,10 @@ class RegionRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family regions_family;
-const Family regions_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels regions_family;
+const FamilyKernels regions_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
       RegionStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       RegionTile tile{};

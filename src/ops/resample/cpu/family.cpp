@@ -241,11 +241,11 @@ class RowWork {
   std::int64_t kept_[kMaxResampleSlots];
 };
 
-class Resampling final : public cpu::Prepared {
+class Resampling final : public cpu::PreparedStep {
  public:
   Resampling(ResampleRows cut, cpu::Target target, cpu::Neighbours neighbours)
-      : Prepared(static_cast<std::uint64_t>((cut.units + cut.units_of_piece - 1) / cut.units_of_piece), 1,
-                 cut.scratch_bytes),
+      : PreparedStep(static_cast<std::uint64_t>((cut.units + cut.units_of_piece - 1) / cut.units_of_piece), 1,
+                     cut.scratch_bytes),
         cut_(std::move(cut)),
         after_(std::move(neighbours.after)),
         kernels_(resample_kernels(target, cut_.step.type)),
@@ -293,7 +293,8 @@ class Resampling final : public cpu::Prepared {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
+                                           cpu::Neighbours neighbours) {
   ResampleWay way{};
   std::memcpy(&way, flat.parameters.data(), sizeof(way));
   if (way == ResampleWay::gradient) {
@@ -310,8 +311,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family resample_family;
-const Family resample_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels resample_family;
+const FamilyKernels resample_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -505,11 +505,11 @@ class GradientWork {
   KeptRow kept_[kMaxSlots];
 };
 
-class Gradient final : public cpu::Prepared {
+class Gradient final : public cpu::PreparedStep {
  public:
   Gradient(GradientCut cut, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1,
-                 static_cast<std::size_t>(cut.scratch)),
+      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1,
+                     static_cast<std::size_t>(cut.scratch)),
         cut_(std::move(cut)),
         elements_(resample_kernels(target, cut_.step.type)),
         kernels_(gradient_kernels(target)),
@@ -538,7 +538,7 @@ class Gradient final : public cpu::Prepared {
 
 }  // namespace
 
-std::unique_ptr<cpu::Prepared> prepare_gradient(const GradientStep& step, const cpu::Machine& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_gradient(const GradientStep& step, const cpu::StepContext& machine) {
   return std::make_unique<Gradient>(make_cut(step, machine.threads), machine.target);
 }
 

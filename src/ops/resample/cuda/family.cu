@@ -161,9 +161,10 @@ class Resampling final : public PreparedStep {
 
 }  // namespace
 
-extern const Family resample_family;
-const Family resample_family = {
-    .prepare = [](const Step& flat, const Machine&, Neighbours, const char** why) -> std::unique_ptr<PreparedStep> {
+extern const FamilyKernels resample_family;
+const FamilyKernels resample_family = {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+                  const char** why) -> std::unique_ptr<PreparedStep> {
       ResampleWay way{};
       std::memcpy(&way, flat.parameters.data(), sizeof(way));
       if (way == ResampleWay::gradient) {

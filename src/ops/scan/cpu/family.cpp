@@ -110,11 +110,11 @@ struct Numbers {
   alignas(64) std::byte bytes[kMaxWidth * sizeof(u64)];
 };
 
-class Scan final : public cpu::Prepared {
+class Scan final : public cpu::PreparedStep {
  public:
   Scan(const ScanStep& step, const ScanCut& cut, cpu::Target target)
-      : Prepared(pieces_of(cut), cut.shared ? static_cast<std::uint32_t>(2 * parts(cut.groups, cut.together)) : 1,
-                 static_cast<std::size_t>(kScanRows * kStageColumns) * sizeof(u64)),
+      : PreparedStep(pieces_of(cut), cut.shared ? static_cast<std::uint32_t>(2 * parts(cut.groups, cut.together)) : 1,
+                     static_cast<std::size_t>(kScanRows * kStageColumns) * sizeof(u64)),
         step_(step),
         loops_(step_.loops),
         cut_(cut),
@@ -421,7 +421,7 @@ class Scan final : public cpu::Prepared {
   bool direct_ = false;  // some kernels read unconverted elements
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   ScanStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   return std::make_unique<Scan>(step, cut(step, machine.threads), machine.target);
@@ -430,8 +430,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family scan_family;
-const Family scan_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels scan_family;
+const FamilyKernels scan_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

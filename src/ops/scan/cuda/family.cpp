@@ -30,7 +30,7 @@ struct ScanShape {
   std::int64_t groups;
 };
 
-ScanShape shape_of(const ScanStep& step, const Machine& machine) {
+ScanShape shape_of(const ScanStep& step, const GpuProperties& machine) {
   const AxisLoops& loops = step.loops;
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
   ScanShape computed{};
@@ -149,9 +149,9 @@ class ScanRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family scan_family;
-const Family scan_family = {
-    .prepare = [](const Step& flat, const Machine& machine, Neighbours,
+extern const FamilyKernels scan_family;
+const FamilyKernels scan_family = {
+    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ScanStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

@@ -140,12 +140,12 @@ void write_row(const SortStep& step, const Row& row, const Word* words) noexcept
 }
 
 template <class Word>
-class Sort final : public cpu::Prepared {
+class Sort final : public cpu::PreparedStep {
  public:
   using Key = typename Word::Key;
 
   Sort(const SortStep& step, const SortCut& cut, const SortKernels& kernels, cpu::Target target)
-      : Prepared(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, cut.bytes),
+      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, cut.bytes),
         step_(step),
         cut_(cut),
         kernels_(kernels),
@@ -262,7 +262,7 @@ class Sort final : public cpu::Prepared {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
   SortStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const SortCut computed = cut(step, machine.threads);
@@ -276,8 +276,8 @@ std::unique_ptr<cpu::Prepared> prepare(const Step& flat, const cpu::Machine& mac
 }  // namespace
 
 namespace cpu {
-extern const Family sort_family;
-const Family sort_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
+extern const FamilyKernels sort_family;
+const FamilyKernels sort_family = {.open = nullptr, .prepare = prepare, .prepare_joined = nullptr};
 }  // namespace cpu
 
 }  // namespace anydml

@@ -42,7 +42,7 @@ enum class Method : u32 { select, sort, whole };
 
 class SortRun final : public PreparedStep {
  public:
-  SortRun(const SortStep& step, const Machine& machine)
+  SortRun(const SortStep& step, const GpuProperties& machine)
       : size_(element_size(step.type)),
         word_(size_ == 8 ? kWideWord : kNarrowWord),
         tile_(tile_words(word_)),
@@ -115,7 +115,7 @@ class SortRun final : public PreparedStep {
     indices_strides_ |= static_cast<u64>(loop.indices);
   }
 
-  void choose(const Machine& machine) {
+  void choose(const GpuProperties& machine) {
     const u32 count = launch_.count;
     const u32 k = launch_.k;
     launch_.part = count;
@@ -201,9 +201,9 @@ class SortRun final : public PreparedStep {
 
 }  // namespace
 
-extern const Family sort_family;
-const Family sort_family = {
-    .prepare = [](const Step& flat, const Machine& machine, Neighbours,
+extern const FamilyKernels sort_family;
+const FamilyKernels sort_family = {
+    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbours,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       SortStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
