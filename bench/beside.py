@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shared by moving.py, normalising.py, layers.py and recurrent.py: arrays, contenders, times and the report of cases,
+"""Shared by moving.py, normalizing.py, layers.py and recurrent.py: arrays, contenders, times and the report of cases,
 each of which compares one DirectML operator with PyTorch and ONNX Runtime. moving_cases.py describes the form of a
 case."""
 import ctypes

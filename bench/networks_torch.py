@@ -41,8 +41,8 @@ class Layers:
         tensor = torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
         return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
 
-    def weights(self, shape, reach, centre=0.0):
-        return self.put(np.float32(centre) + np.float32(reach) * self.uniform(shape))
+    def weights(self, shape, reach, center=0.0):
+        return self.put(np.float32(center) + np.float32(reach) * self.uniform(shape))
 
     @staticmethod
     def reach(gain, fan_in):
@@ -72,8 +72,8 @@ class Layers:
         return lambda x: F.conv_transpose2d(x, filters, None, stride, padding, more)
 
     def batch_normalization(self, channels):
-        mean, variance, scale, bias = (self.weights((channels,), reach, centre)
-                                       for reach, centre in ((0.125, 0), (0.5, 1), (0.25, 1), (0.125, 0)))
+        mean, variance, scale, bias = (self.weights((channels,), reach, center)
+                                       for reach, center in ((0.125, 0), (0.5, 1), (0.25, 1), (0.125, 0)))
         return lambda x: F.batch_norm(x, mean, variance, scale, bias, False, 0.0, EPSILON)
 
     def instance_normalization(self, channels):

@@ -77,7 +77,7 @@ dmlrun=$release/tools/dmlrun/dmlrun
 tests="device_conformance operator_digests api_test layout_test reduce_test d3d12_test directml_test threads_test"
 tests="$tests directml_bad_input_test asynchronous_test"
 tests="$tests conformance_test sweep_test exhaustive_test graph_test graph_joins_test random_graphs_test product_test"
-tests="$tests half_product_test normalise_test random_networks_test networks_test"
+tests="$tests half_product_test normalize_test random_networks_test networks_test"
 export ANYDML_PLUGINS=$plugin
 failed=
 

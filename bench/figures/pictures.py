@@ -7,19 +7,19 @@ from .reports import MODULUS, TYPES, about, find
 from .svg import (BLACK, BLUE, FAINT, GREEN, GREY, LIGHT, ORANGE, PURPLE, RED, Svg, bars, lines, shade, short,
                   text_width)
 
-PEER_COLOURS = {"anydml": BLUE, "numpy": ORANGE, "torch": RED, "torch_compiled": LIGHT[RED], "onnxruntime": GREEN,
+PEER_COLORS = {"anydml": BLUE, "numpy": ORANGE, "torch": RED, "torch_compiled": LIGHT[RED], "onnxruntime": GREEN,
                 "c": GREY, "sleef": PURPLE}
 PEER_NAMES = {"anydml": "anydml", "numpy": "NumPy", "torch": "PyTorch"}
-GPU_COLOURS = {"anydml": BLUE, "torch": ORANGE, "cupy": "#aaaaaa"}
+GPU_COLORS = {"anydml": BLUE, "torch": ORANGE, "cupy": "#aaaaaa"}
 WRONG = "striped: has wrong answers"
 
 
 def fraction(report):
     """Both modulus operators by type, tensors in memory."""
     cases = [case for case in find(report["cases"], size="memory", data="ordinary") if case["operator"] in MODULUS]
-    series = [(f"{operator} {layout}", f"{operator.removeprefix('modulus_')}, {words}", colour)
+    series = [(f"{operator} {layout}", f"{operator.removeprefix('modulus_')}, {words}", color)
               for operator, full in zip(MODULUS, (BLUE, ORANGE))
-              for layout, words, colour in (("tensor", "tensor by tensor", full), ("scalar", "one divisor", LIGHT[full]))]
+              for layout, words, color in (("tensor", "tensor by tensor", full), ("scalar", "one divisor", LIGHT[full]))]
     values = {(case["type"], f"{case['operator']} {case['layout']}"): (100 * case["fraction"], bool(case.get("wrong")))
               for case in cases if case["layout"] in ("tensor", "scalar")}
     types = [name for name in TYPES if any(key[0] == name for key in values)]
@@ -28,7 +28,7 @@ def fraction(report):
     svg = Svg(1000)
     svg.title("Modulus: speed in % of a pass over the same bytes", about(report) + ", ordinary data, tensors in memory")
     below = bars(svg, 52, "", types, series, values, 210, full=100, unit=" %")
-    svg.legend(below + 4, [(label, colour) for _, label, colour in series])
+    svg.legend(below + 4, [(label, color) for _, label, color in series])
     return svg.finish()
 
 
@@ -37,8 +37,8 @@ def size(report):
              if case["size"].isdigit()]
     if len({case["elements"] for case in cases}) < 3:
         return None
-    colours = (BLUE, LIGHT[BLUE], ORANGE, LIGHT[ORANGE], GREEN, LIGHT[GREEN], RED, LIGHT[RED])
-    groups = [("floats", list(zip(TYPES[:3], (BLUE, ORANGE, GREEN)))), ("integers", list(zip(TYPES[3:], colours)))]
+    colors = (BLUE, LIGHT[BLUE], ORANGE, LIGHT[ORANGE], GREEN, LIGHT[GREEN], RED, LIGHT[RED])
+    groups = [("floats", list(zip(TYPES[:3], (BLUE, ORANGE, GREEN)))), ("integers", list(zip(TYPES[3:], colors)))]
     svg = Svg(1000)
     svg.title("Time against size: modulus_floor, tensor by tensor", about(report) + ", ordinary data")
     elements = [case["elements"] for case in cases]
@@ -46,9 +46,9 @@ def size(report):
     times += [case["ns_per_element"] * case["fraction"] for case in cases if case["type"] in ("FLOAT32", "INT32")]
     for position, (title, names) in enumerate(groups):
         series = []
-        for name, colour in names:
+        for name, color in names:
             points = sorted((case["elements"], case["ns_per_element"]) for case in find(cases, type=name))
-            series += [(name, colour, False, points)] if points else []
+            series += [(name, color, False, points)] if points else []
         passes = sorted((case["elements"], case["ns_per_element"] * case["fraction"])
                         for case in cases if case["type"] in ("FLOAT32", "INT32") and case["type"] in dict(names))
         series += [("the pass, 4-byte types", GREY, True, passes)] if passes else []
@@ -56,8 +56,8 @@ def size(report):
         below = lines(svg, left, 52, 430, 270, title, series, "elements", "" if position else "ns per element", 4, True,
                       (min(elements), max(elements)), (min(times), max(times)))
         x, y = left, below + 8
-        for label, colour, _, _ in series:  # three in a line
-            svg.rect(x, y - 10, 12, 12, colour)
+        for label, color, _, _ in series:  # three in a line
+            svg.rect(x, y - 10, 12, 12, color)
             svg.text(x + 18, y, label, 11, "start")
             x += 108
             if x > left + 300:
@@ -77,9 +77,9 @@ def gap(report):
               + " elements")
     width = 940 / len(types)
     for position, name in enumerate(types):
-        series = [(operator, colour, False, sorted((case["gap"], case["ns_per_element"])
+        series = [(operator, color, False, sorted((case["gap"], case["ns_per_element"])
                                                    for case in find(cases, type=name, operator=operator)))
-                  for operator, colour in zip(MODULUS, (BLUE, ORANGE))]
+                  for operator, color in zip(MODULUS, (BLUE, ORANGE))]
         series = [line for line in series if line[3]]
         below = lines(svg, 60 + position * width, 52, width - 60, 220, name, series, "exponent of a minus exponent of b",
                       "" if position else "ns per element")
@@ -93,7 +93,7 @@ def peers(report, threads):
     rows = [row for row in find(report["times"], threads=threads, layout="tensor", data="ordinary")
             if row["operator"] in MODULUS]
     types = [name for name in TYPES if find(rows, type=name)]
-    keys = [key for key in PEER_COLOURS if find(rows, peer=key)]
+    keys = [key for key in PEER_COLORS if find(rows, peer=key)]
     if not types or len(keys) < 2:
         return None
     svg = Svg(1000)
@@ -103,8 +103,8 @@ def peers(report, threads):
     for operator in MODULUS:
         values = {(row["type"], row["peer"]): (row["ns_per_element"], (row["peer"], row["type"], operator) in wrong)
                   for row in find(rows, operator=operator)}
-        top = bars(svg, top, operator, types, [(key, "", PEER_COLOURS[key]) for key in keys], values, 190, True)
-    entries = [(report["titles"].get(key, key), PEER_COLOURS[key]) for key in keys]
+        top = bars(svg, top, operator, types, [(key, "", PEER_COLORS[key]) for key in keys], values, 190, True)
+    entries = [(report["titles"].get(key, key), PEER_COLORS[key]) for key in keys]
     if any(row["peer"] in keys for row in report["wrong"] if row["wrong"]):
         entries.append((WRONG, svg.hatched(RED)))
     svg.legend(top + 8, entries)
@@ -114,7 +114,7 @@ def peers(report, threads):
 def gpu(own, peers):
     """Libraries on one GPU, all relative to the fastest pass that any of them reached."""
     cases = compare.gpu_cases(own, peers)
-    libraries = [key for key in GPU_COLOURS if any(other[0] == key for other in cases)]
+    libraries = [key for key in GPU_COLORS if any(other[0] == key for other in cases)]
     titles = {"anydml": f"anydml {own[0]['version']}", **{key: title for one in peers for key, title in one["titles"].items()}}
     svg = Svg(1000)
     top = 52
@@ -129,14 +129,14 @@ def gpu(own, peers):
                     has_wrong |= bool(case.get("wrong"))
             types = [name for name in TYPES if any(name == key[0] for key in values)]
             if types:
-                top = bars(svg, top, f"{operator}, {words}", types, [(key, "", GPU_COLOURS[key]) for key in libraries],
+                top = bars(svg, top, f"{operator}, {words}", types, [(key, "", GPU_COLORS[key]) for key in libraries],
                            values, full=100, unit=" %")
                 drawn = True
     if not drawn:
         return None
     svg.title("Modulus: speed in % of the fastest pass over the same bytes",
               f"{own[0]['machine']['device']}, tensor by tensor, 2^28 elements")
-    svg.legend(top + 8, [(titles.get(key, key), GPU_COLOURS[key]) for key in libraries]
+    svg.legend(top + 8, [(titles.get(key, key), GPU_COLORS[key]) for key in libraries]
                + ([(WRONG, svg.hatched(ORANGE))] if has_wrong else []))
     return svg.finish()
 
@@ -208,7 +208,7 @@ def operators(reports, all_peers):
 
 
 def paint(svg, x, y, width, height, value, wrong, mark=""):
-    colour, dark = shade(value)
-    svg.rect(x + 0.5, y + 0.5, width - 1, height - 1, svg.hatched(colour) if wrong else colour)
+    color, dark = shade(value)
+    svg.rect(x + 0.5, y + 0.5, width - 1, height - 1, svg.hatched(color) if wrong else color)
     text = f"{100 * value:.0f}" if value >= 0.0095 else f"{100 * value:.1f}"
     svg.text(x + width / 2, y + 11.5, text + mark, 9, fill="white" if dark and not wrong else BLACK, over=wrong)

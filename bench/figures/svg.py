@@ -53,9 +53,9 @@ class Svg:
         self.parts.append(f'{start} fill="{fill}"{end}')
         self.reach(y + 0.4 * size)
 
-    def hatched(self, colour):
-        """The same colour with white stripes: wrong answers."""
-        name = self.hatches.setdefault(colour, f"hatch{len(self.hatches)}")
+    def hatched(self, color):
+        """The same color with white stripes: wrong answers."""
+        name = self.hatches.setdefault(color, f"hatch{len(self.hatches)}")
         return f"url(#{name})"
 
     def title(self, text, below=""):
@@ -87,8 +87,8 @@ class Svg:
         height = math.ceil(self.height + 14)
         patterns = "".join(
             f'<pattern id="{name}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
-            f'<rect width="5" height="5" fill="{colour}"/><rect width="1.8" height="5" fill="white"/></pattern>'
-            for colour, name in self.hatches.items())
+            f'<rect width="5" height="5" fill="{color}"/><rect width="1.8" height="5" fill="white"/></pattern>'
+            for color, name in self.hatches.items())
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height}" width="{self.width}" '
                 f'height="{height}" font-family="Helvetica, Arial, sans-serif">\n'
                 + (f"<defs>{patterns}</defs>\n" if patterns else "")
@@ -148,12 +148,12 @@ def bars(svg, top, title, groups, series, values, height=170, logarithmic=False,
     bar = step * 0.86 / len(series)
     for index, group in enumerate(groups):
         svg.text(left + step * (index + 0.5), base + 15, group, 10)
-        for position, (key, _, colour) in enumerate(series):
+        for position, (key, _, color) in enumerate(series):
             if (group, key) not in values:
                 continue
             value, wrong = values[group, key]
             x = left + step * (index + 0.07) + position * bar
-            svg.rect(x, axis(value), bar * 0.9, base - axis(value), svg.hatched(colour) if wrong else colour)
+            svg.rect(x, axis(value), bar * 0.9, base - axis(value), svg.hatched(color) if wrong else color)
             label = f"{value:.0f}" if not logarithmic else f"{float(f'{value:.2g}'):g}"
             if text_width(label, 8) < 0.85 * bar:
                 svg.text(x + bar * 0.45, axis(value) - 3, label, 8, fill="#444444", over=True)
@@ -164,7 +164,7 @@ def bars(svg, top, title, groups, series, values, height=170, logarithmic=False,
 
 def lines(svg, left, top, width, height, title, series, x_label, y_label="", x_log=0, y_log=False, x_range=None,
           y_range=None):
-    """Draws series (label, colour, dashed, points) with a legend below; returns the y position below it."""
+    """Draws series (label, color, dashed, points) with a legend below; returns the y position below it."""
     points = [point for *_, line in series for point in line]
     base = top + 30 + height
     x_low, x_high = x_range or (min(x for x, _ in points), max(x for x, _ in points))
@@ -187,11 +187,11 @@ def lines(svg, left, top, width, height, title, series, x_label, y_label="", x_l
     svg.text(left + width / 2, base + 32, x_label, 11)
     if y_label:
         svg.text(left - 44, top + 30 + height / 2, y_label, 11, turned=True)
-    for _, colour, dashed, line in series:
+    for _, color, dashed, line in series:
         positions = [(x_axis(x), y_axis(y)) for x, y in line]
-        svg.path(positions, colour, dashed)
+        svg.path(positions, color, dashed)
         for x, y in [] if dashed else positions:
-            svg.dot(x, y, colour)
+            svg.dot(x, y, color)
     return base + 46
 
 
@@ -203,7 +203,7 @@ def shade(fraction):
     for (low, first), (high, second) in zip(stops, stops[1:]):
         if fraction <= high:
             share = (fraction - low) / (high - low)
-            colour = [round(a + (b - a) * share) for a, b in zip(first, second)]
+            color = [round(a + (b - a) * share) for a, b in zip(first, second)]
             break
-    dark = 0.3 * colour[0] + 0.6 * colour[1] + 0.1 * colour[2] < 118
-    return "#" + "".join(f"{part:02x}" for part in colour), dark
+    dark = 0.3 * color[0] + 0.6 * color[1] + 0.1 * color[2] < 118
+    return "#" + "".join(f"{part:02x}" for part in color), dark

@@ -45,10 +45,10 @@ def value_of(coefficients, u):
     return u * first - second + coefficients[0]
 
 
-def powers(coefficients, low, high, centre):
-    """Returns the same polynomial in powers of the difference from `centre`."""
+def powers(coefficients, low, high, center):
+    """Returns the same polynomial in powers of the difference from `center`."""
     slope = 2 / (high - low)
-    offset = (centre - (low + high) / 2) * slope
+    offset = (center - (low + high) / 2) * slope
     result = [mpf(0)] * len(coefficients)
     now, after = [mpf(1)], [offset, slope]
     for c in coefficients:
@@ -66,7 +66,7 @@ def powers(coefficients, low, high, centre):
 
 class Erf:
     """erf(x) / x as a function of x^2. Toward the end, fewer inputs are near a midpoint, so the error may grow."""
-    low, high, centre, degree, weight_of_least = mpf(0), mpf("15.6"), mpf("7.5"), 23, 1000
+    low, high, center, degree, weight_of_least = mpf(0), mpf("15.6"), mpf("7.5"), 23, 1000
 
     def function(self, s):
         return erf(sqrt(s)) / sqrt(s) if s > mpf(2) ** -60 else 2 / sqrt(pi)
@@ -94,7 +94,7 @@ class Erf:
 
 class Gelu:
     """The fourth root of q(a) = erfc(a / sqrt(2)) / 2. For a >= 4.5, only positive x needs it."""
-    low, high, centre, degree, last, weight_of_least = mpf(0), mpf("5.5"), mpf(3), 21, mpf("4.5"), 1
+    low, high, center, degree, last, weight_of_least = mpf(0), mpf("5.5"), mpf(3), 21, mpf("4.5"), 1
 
     def q(self, a):
         return erfc(a / sqrt(mpf(2))) / 2
@@ -126,7 +126,7 @@ class Gelu:
 
 class Tail:
     """a exp(a^2 / 2) erfc(a / sqrt(2)) / 2 as a function of 1 / a^2."""
-    low, high, centre, degree = 1 / mpf("14.6") ** 2, 1 / mpf("3.98") ** 2, mpf(0), 15
+    low, high, center, degree = 1 / mpf("14.6") ** 2, 1 / mpf("3.98") ** 2, mpf(0), 15
 
     def function(self, v):
         a = 1 / sqrt(v)
@@ -193,7 +193,7 @@ def main():
         inside = (abs(hard) > 2.0**-33) & (kind.position(hard) < float(kind.high))
         hard = hard[inside & (hard > -float(getattr(kind, "last", 0)))]
         coefficients = moved(kind, coefficients, hard)
-    for c in powers(coefficients, kind.low, kind.high, kind.centre):
+    for c in powers(coefficients, kind.low, kind.high, kind.center):
         print(float(c).hex())
 
 

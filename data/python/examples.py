@@ -13,7 +13,7 @@ from typing import Any
 
 import python_rule as python
 from example_types import Example, Tensor, f32, i8, i32, single, u8, u32
-from normalising_examples import NORMALISING
+from normalizing_examples import NORMALISING
 from recurrent_examples import RECURRENT
 from region_examples import REGIONS
 

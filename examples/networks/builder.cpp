@@ -139,21 +139,21 @@ Value Builder::symbols(Sizes sizes, UINT limit) {
   return value;
 }
 
-Value Builder::weights(Sizes sizes, float range, float centre) {
+Value Builder::weights(Sizes sizes, float range, float center) {
   const Value value = add_input(std::move(sizes), DML_TENSOR_DATA_TYPE_FLOAT32, true);
   Numbers numbers = numbers_of(value);
   std::vector<float> elements(elements_of(value.sizes));
   std::ranges::generate(elements, [&] {
     const float offset = range * numbers.uniform();
-    return centre + offset;
+    return center + offset;
   });
   fill(value, elements);
   weight_count_ += elements.size();
   return value;
 }
 
-Value Builder::parameters(Sizes sizes, float range, float centre) {
-  Value value = weights(std::move(sizes), range, centre);
+Value Builder::parameters(Sizes sizes, float range, float center) {
+  Value value = weights(std::move(sizes), range, center);
   value.is_owned = options_.owns_parameters;
   inputs_.back().is_owned = value.is_owned;
   return value;

@@ -97,8 +97,8 @@ class Builder {
   // Numbers in [-1, 1); or whole numbers below `limit`, as UINT32.
   [[nodiscard]] Value signals(Sizes sizes);
   [[nodiscard]] Value symbols(Sizes sizes, UINT limit);
-  // centre + range * uniform(), in FLOAT32, rounded after each operation.
-  [[nodiscard]] Value weights(Sizes sizes, float range, float centre = 0);
+  // center + range * uniform(), in FLOAT32, rounded after each operation.
+  [[nodiscard]] Value weights(Sizes sizes, float range, float center = 0);
 
   // ---- Layers. Images are {N, C, H, W}.
   [[nodiscard]] Value convolution(const Value& x, UINT channels, const Window& window, Activation activation,
@@ -141,7 +141,7 @@ class Builder {
   void fill(const Value& input, const std::vector<T>& elements);
   [[nodiscard]] Numbers numbers_of(const Value& input) const;
   // The parameters of a normalization.
-  [[nodiscard]] Value parameters(Sizes sizes, float range, float centre);
+  [[nodiscard]] Value parameters(Sizes sizes, float range, float center);
   // The tensors and the activation that the next operator's description points to.
   [[nodiscard]] const DML_TENSOR_DESC* tensor(const Value& value);
   [[nodiscard]] const DML_OPERATOR_DESC* fused(Activation activation);

@@ -107,17 +107,17 @@ void show_images(std::span<const float> input, const Sizes& input_sizes, std::sp
 }
 
 void write_image(const std::string& path, std::span<const float> image, const Sizes& sizes) {
-  const bool has_colours = sizes[1] == 3;
+  const bool has_colors = sizes[1] == 3;
   const std::size_t plane = std::size_t{sizes[2]} * sizes[3];
   const float white = white_of(image);
   std::string bytes;
   for (std::size_t pixel = 0; pixel < plane; ++pixel) {
-    for (std::size_t channel = 0; channel < (has_colours ? 3 : 1); ++channel) {
+    for (std::size_t channel = 0; channel < (has_colors ? 3 : 1); ++channel) {
       bytes += static_cast<char>(level_of(image[channel * plane + pixel], white));
     }
   }
   std::ofstream file(path, std::ios::binary);
-  file << (has_colours ? "P6\n" : "P5\n") << sizes[3] << ' ' << sizes[2] << "\n255\n" << bytes;
+  file << (has_colors ? "P6\n" : "P5\n") << sizes[3] << ' ' << sizes[2] << "\n255\n" << bytes;
   if (!file.flush()) {
     throw std::runtime_error(path + " cannot be written");
   }

@@ -348,7 +348,7 @@ def plot(report, path):
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    colours = {"anydml": "#0072b2", "numpy": "#e69f00", "torch": "#d55e00", "onnxruntime": "#009e73"}
+    colors = {"anydml": "#0072b2", "numpy": "#e69f00", "torch": "#d55e00", "onnxruntime": "#009e73"}
     keys, types = list(report["libraries"]), report["types"]
     figure, both = pyplot.subplots(2, 1, figsize=(3 + 0.9 * len(types), 6.4), sharex=True)
     for axes, operator in zip(both, OPERATORS):
@@ -356,7 +356,7 @@ def plot(report, path):
             if case["operator"] == operator:
                 position = types.index(case["type"])
                 position += (keys.index(case["library"]) - (len(keys) - 1) / 2) * 0.8 / len(keys)
-                axes.bar(position, case["ns_per_element"], 0.74 / len(keys), color=colours[case["library"]],
+                axes.bar(position, case["ns_per_element"], 0.74 / len(keys), color=colors[case["library"]],
                          edgecolor="white", linewidth=0, hatch="////" if case["wrong"] else None)
                 short = f"{float(format(case['ns_per_element'], '.2g')):g}"
                 axes.text(position, case["ns_per_element"] * 1.1, short, ha="center", va="bottom", fontsize=6, rotation=90,
@@ -367,7 +367,7 @@ def plot(report, path):
         axes.set_title(f"modulus, {operator}", loc="left", fontsize=11)
         axes.spines[["top", "right"]].set_visible(False)
     both[1].set_xticks(range(len(types)), types)
-    handles = [pyplot.Rectangle((0, 0), 1, 1, color=colours[key]) for key in keys]
+    handles = [pyplot.Rectangle((0, 0), 1, 1, color=colors[key]) for key in keys]
     names = [f"{report['libraries'][key]['name']} {report['libraries'][key]['version']}" for key in keys]
     if any(case["wrong"] for case in report["cases"]):
         handles.append(pyplot.Rectangle((0, 0), 1, 1, facecolor="#bbbbbb", edgecolor="white", hatch="////",

@@ -19,32 +19,32 @@ namespace anydml {
 
 // A step before or after another that forms one unit of work with it. The operands of both are passed together.
 template <class JoinedStep>
-struct Neighbour {
+struct Neighbor {
   std::unique_ptr<JoinedStep> step;  // the backend's form of it; null: no neighbor
   std::size_t first_operand = 0;     // the index of its own first operand among all operands
   std::size_t joined_operand = 0;    // the main step's operand that it produces or consumes
 };
 
-// A backend's Neighbour is the one above, or derives from it.
-template <class Neighbour>
-struct Neighbours {
-  Neighbour before;
-  Neighbour after;
+// A backend's Neighbor is the one above, or derives from it.
+template <class Neighbor>
+struct Neighbors {
+  Neighbor before;
+  Neighbor after;
 };
 
 // One unit of work of a plan.
-template <class Neighbour>
+template <class Neighbor>
 struct JoinedWork {
   const Step* main = nullptr;
   std::vector<Operand> operands;  // the main step's, then those of each neighbor
-  Neighbours<Neighbour> neighbours;
+  Neighbors<Neighbor> neighbors;
 };
 
 // join(step) creates the backend's form of a neighbor, or returns null if it cannot. No value: the steps cannot be one
 // unit of work here, because a neighbor has no such form, one side has two neighbors, a neighbor shares no operand with
 // the main step, there is no main step, or there are more operands than a step may have. May throw std::bad_alloc.
-template <class Neighbour, class Join>
-[[nodiscard]] std::optional<JoinedWork<Neighbour>> join_steps(std::span<const Step> steps, const Join& join) {
+template <class Neighbor, class Join>
+[[nodiscard]] std::optional<JoinedWork<Neighbor>> join_steps(std::span<const Step> steps, const Join& join) {
   const auto main = std::ranges::find(steps, StepRole::main, &Step::role);
   std::size_t operands = 0;
   for (const Step& step : steps) {
@@ -53,7 +53,7 @@ template <class Neighbour, class Join>
   if (main == steps.end() || operands > kMaxStepOperands) {
     return std::nullopt;
   }
-  JoinedWork<Neighbour> work;
+  JoinedWork<Neighbor> work;
   work.main = &*main;
   work.operands.reserve(operands);
   work.operands.assign(main->operands.begin(), main->operands.end());
@@ -61,14 +61,14 @@ template <class Neighbour, class Join>
     if (step.role == StepRole::main) {
       continue;
     }
-    Neighbour& neighbour = step.role == StepRole::prologue ? work.neighbours.before : work.neighbours.after;
-    if (neighbour.step != nullptr) {
+    Neighbor& neighbor = step.role == StepRole::prologue ? work.neighbors.before : work.neighbors.after;
+    if (neighbor.step != nullptr) {
       return std::nullopt;
     }
-    neighbour.step = join(step);
-    neighbour.first_operand = work.operands.size();
-    neighbour.joined_operand = joined_operand(*main, step);
-    if (neighbour.step == nullptr || neighbour.joined_operand == main->operands.size()) {
+    neighbor.step = join(step);
+    neighbor.first_operand = work.operands.size();
+    neighbor.joined_operand = joined_operand(*main, step);
+    if (neighbor.step == nullptr || neighbor.joined_operand == main->operands.size()) {
       return std::nullopt;
     }
     work.operands.insert(work.operands.end(), step.operands.begin(), step.operands.end());

@@ -227,7 +227,7 @@ bool pack(OpTensor& tensor) {
 
 // An operator to run instead of the compiled one: outputs that are copied are packed in their copies, and so are inputs
 // that consist mostly of gaps. Null: the compiled one can run.
-Result<std::unique_ptr<anydml_compiled>> specialised(const anydml_compiled& compiled, const OperandSet& copied) {
+Result<std::unique_ptr<anydml_compiled>> specialized(const anydml_compiled& compiled, const OperandSet& copied) {
   if (compiled.graph) {
     return std::unique_ptr<anydml_compiled>();
   }
@@ -281,7 +281,7 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
   const Device& device = *compiled.device;
   std::unique_ptr<anydml_compiled> created;
   if (copied.any()) {
-    auto other = specialised(compiled, copied);
+    auto other = specialized(compiled, copied);
     ANYDML_TRY(other);
     created = std::move(other.value());
   }
@@ -394,7 +394,7 @@ Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) 
   ANYDML_TRY(persistent);
   compiled.persistent = std::move(persistent.value());
   Temporary temporary(device);
-  if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
+  if (const std::uint64_t bytes = programs.initialize.temporary_bytes(); bytes != 0) {
     ANYDML_TRY(from_backend(label, *device.backend, temporary.allocate(bytes)));
   }
   std::vector<DeviceAddress> slots(plans.slots());  // an input's slot is the first of its bytes here
@@ -410,8 +410,8 @@ Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) 
   for (const GraphPlans::KeptInput& kept : plans.kept) {
     ANYDML_TRY(run.copy(compiled.persistent->location(kept.offset), inputs[kept.input]->location(0), kept.bytes));
   }
-  if (programs.initialise) {
-    ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
+  if (programs.initialize) {
+    ANYDML_TRY(run.run(programs.initialize.get(), slots.data()));
   }
   return run.finish();
 }

@@ -297,7 +297,7 @@ Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& dev
   compiled->graph->steps = programs.value().plans.steps;
   compiled->program = std::move(programs.value().run);
   compiled->temporary_bytes = compiled->program.temporary_bytes();
-  ANYDML_TRY(memory.initialise(programs.value(), *compiled));
+  ANYDML_TRY(memory.initialize(programs.value(), *compiled));
   return compiled;
 }
 

@@ -125,7 +125,7 @@ Status GraphMemory::find_shared(const GraphPlans& plans, CompiledGraph& graph, T
   return {};
 }
 
-Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& compiled) {
+Status GraphMemory::initialize(const GraphPrograms& programs, anydml_compiled& compiled) {
   const GraphPlans& plans = programs.plans;
   CompiledGraph& graph = *compiled.graph;
   if (plans.constant_bytes == 0 && plans.shared.empty()) {
@@ -145,11 +145,11 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   ANYDML_TRY(find_shared(plans, graph, uploads));
   Temporary whole(device_);
   Temporary temporary(device_);
-  const std::uint64_t initialised = programs.initialise ? plans.constant_bytes : 0;
-  if (initialised != 0) {
-    ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, whole.allocate(initialised)));
+  const std::uint64_t initialized = programs.initialize ? plans.constant_bytes : 0;
+  if (initialized != 0) {
+    ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, whole.allocate(initialized)));
   }
-  if (const std::uint64_t bytes = programs.initialise.temporary_bytes(); bytes != 0) {
+  if (const std::uint64_t bytes = programs.initialize.temporary_bytes(); bytes != 0) {
     ANYDML_TRY(from_backend(kGraphLabel, *device_.backend, temporary.allocate(bytes)));
   }
   Run run(device_, kGraphLabel);
@@ -166,7 +166,7 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   if (graph.constants != nullptr) {
     ANYDML_TRY(copy(*graph.constants, plans.run_constant_bytes));
   }
-  ANYDML_TRY(copy(whole, initialised));
+  ANYDML_TRY(copy(whole, initialized));
   const auto upload = [&](std::size_t i, MemoryLocation to) -> Status {
     const GraphPlans::Shared& one = plans.shared[i];
     return one.constant ? run.copy(to, location_of(device_, constants_[*one.constant].data), one.bytes) : Status();
@@ -177,13 +177,13 @@ Status GraphMemory::initialise(const GraphPrograms& programs, anydml_compiled& c
   for (std::size_t i = 0; i < passing_.size(); ++i) {
     ANYDML_TRY(upload(passing_[i], uploads.location(passing_offsets_[i])));
   }
-  if (programs.initialise) {
+  if (programs.initialize) {
     std::vector<DeviceAddress> slots(plans.slots());
     slots[plans.persistent_slot()] = graph.persistent != nullptr ? graph.persistent->address() : 0;
     slots[plans.constants_slot()] = whole.address();
     slots[plans.temporary_slot()] = temporary.address();
     std::ranges::copy(graph.shared, slots.begin() + plans.shared_slot(0));
-    ANYDML_TRY(run.run(programs.initialise.get(), slots.data()));
+    ANYDML_TRY(run.run(programs.initialize.get(), slots.data()));
   }
   ANYDML_TRY(run.finish());
   for (const std::size_t i : new_) {

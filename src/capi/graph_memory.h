@@ -38,7 +38,7 @@ class GraphMemory {
 
   // Allocates the memory, copies the used constants to the device, and computes the values that depend only on them,
   // unless another graph has done so. Constants that only this computation needs are not kept.
-  [[nodiscard]] Status initialise(const GraphPrograms& programs, anydml_compiled& compiled);
+  [[nodiscard]] Status initialize(const GraphPrograms& programs, anydml_compiled& compiled);
 
  private:
   void find_used(const Graph& graph);

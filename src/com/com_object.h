@@ -102,7 +102,7 @@ using ComObject = ComObjectOf<Interfaces<Leaf, Bases...>>;
 #pragma GCC diagnostic pop
 
 // The boundary of a COM method: body returns an HRESULT, and exceptions are converted to one. A thread that is
-// cancelled finishes the call first.
+// canceled finishes the call first.
 template <class Body>
 HRESULT com_boundary(const char* method, const Body& body) noexcept {
   const CancellationDeferred deferred;

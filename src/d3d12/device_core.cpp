@@ -43,7 +43,7 @@ bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) n
   if (!debug()) {
     return false;
   }
-  const CancellationDeferred deferred;  // application callbacks must not be cancelled midway
+  const CancellationDeferred deferred;  // application callbacks must not be canceled midway
   try {
     const D3D12_MESSAGE_SEVERITY severities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
                                                  D3D12_MESSAGE_SEVERITY_INFO};

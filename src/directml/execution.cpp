@@ -90,10 +90,10 @@ Status Execution::compile_plans(const GraphDef& def, const CompileOptions& optio
     log_line(LogLevel::graph, "graph\n", graph_text(def.graph), text);
   }
   plans_ = std::move(programs.value().plans);
-  initialise_ = std::move(programs.value().initialise);
+  initialize_ = std::move(programs.value().initialize);
   program_ = std::move(programs.value().run);
   const auto temporary = checked_align_bytes(program_.temporary_bytes(), kResourceAlignment);
-  if (!temporary || !checked_align_bytes(initialise_.temporary_bytes(), kResourceAlignment)) {
+  if (!temporary || !checked_align_bytes(initialize_.temporary_bytes(), kResourceAlignment)) {
     return Error{ErrorKind::out_of_memory,
                  format_text("{}: the size of its temporary memory overflows 64 bits", label())};
   }
@@ -136,7 +136,7 @@ BackendStatus Execution::with_addresses(const DeviceAddress* inputs, DeviceAddre
   return use(addresses);
 }
 
-BackendStatus Execution::initialise(BackendQueue* queue, const DeviceAddress* inputs, const MemoryLocation* locations,
+BackendStatus Execution::initialize(BackendQueue* queue, const DeviceAddress* inputs, const MemoryLocation* locations,
                                     const BoundMemory& persistent, DeviceAddress temporary) const noexcept {
   const CoreDevice& device = core().device();
   for (const GraphPlans::KeptInput& kept : plans_.kept) {
@@ -146,11 +146,11 @@ BackendStatus Execution::initialise(BackendQueue* queue, const DeviceAddress* in
       return status;
     }
   }
-  if (!initialise_) {
+  if (!initialize_) {
     return {BackendCode::ok, nullptr};
   }
   return with_addresses(inputs, persistent.address, nullptr, temporary, [&](const DeviceAddress* addresses) {
-    return device.backend->run(queue, initialise_.get(), addresses, nullptr);
+    return device.backend->run(queue, initialize_.get(), addresses, nullptr);
   });
 }
 
@@ -376,7 +376,7 @@ std::string Execution::check_submission(const ResolvedDescriptor* bindings) {
   return {};
 }
 
-bool Execution::run_uninitialised() noexcept {
+bool Execution::run_uninitialized() noexcept {
   com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
     if (has_persistent()) {
       core().remove(E_INVALIDARG, "ExecuteCommandLists: " + label() +
@@ -401,7 +401,7 @@ void Execution::run(BackendQueue* queue, const DeviceAddress* bound, const Memor
   if (core().removed()) {
     return;
   }
-  if (!initialised_.load(std::memory_order_acquire) && !run_uninitialised()) {
+  if (!initialized_.load(std::memory_order_acquire) && !run_uninitialized()) {
     return;
   }
   const CoreDevice& device = core().device();

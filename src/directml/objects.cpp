@@ -15,7 +15,7 @@ ComPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core) {
     return ComPtr<Work>::share(compiled->execution().get());
   }
   if (const auto* initializer = own<DmlOperatorInitializer>(dispatchable, core); initializer != nullptr) {
-    return ComPtr<Work>::share(initializer->initialisation().get());
+    return ComPtr<Work>::share(initializer->initialization().get());
   }
   return {};
 }
@@ -37,9 +37,9 @@ std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator
     }
     targets.push_back(compiled->execution());
   }
-  auto created = ComPtr<Initialisation>::adopt(new Initialisation(shared_core(), std::move(targets)));
+  auto created = ComPtr<Initialization>::adopt(new Initialization(shared_core(), std::move(targets)));
   created->set_name(name());
-  initialisation_ = std::move(created);
+  initialization_ = std::move(created);
   return {};
 }
 

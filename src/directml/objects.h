@@ -49,20 +49,20 @@ class DmlOperatorInitializer final
   DmlOperatorInitializer(IDMLDevice& device, std::shared_ptr<DmlCore> core) : DmlChild(device, std::move(core)) {}
 
   DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override {
-    return initialisation_->properties();
+    return initialization_->properties();
   }
   HRESULT STDMETHODCALLTYPE Reset(UINT count, IDMLCompiledOperator* const* operators) noexcept override;
 
   // The error in the operators; empty if they are the targets now.
   [[nodiscard]] std::string set_targets(UINT count, IDMLCompiledOperator* const* operators);
 
-  [[nodiscard]] const ComPtr<Initialisation>& initialisation() const { return initialisation_; }
+  [[nodiscard]] const ComPtr<Initialization>& initialization() const { return initialization_; }
 
  protected:
-  void named(const std::string& given) override { initialisation_->set_name(given); }
+  void named(const std::string& given) override { initialization_->set_name(given); }
 
  private:
-  ComPtr<Initialisation> initialisation_;
+  ComPtr<Initialization> initialization_;
 };
 
 class DmlBindingTable final

@@ -20,7 +20,7 @@ struct TensorBinding {
   bool present = false;         // false: optional and absent, or never read
   std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
   std::uint64_t alignment = 1;  // of the offset; an absent tensor has no requirement
-  bool owned = false;           // bound when the operator is initialised, and kept
+  bool owned = false;           // bound when the operator is initialized, and kept
 };
 
 struct OperatorDef {

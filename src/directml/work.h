@@ -95,18 +95,18 @@ class Execution final : public Work {
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
   // Fills the persistent resource from the owned inputs, and with the values that depend only on them. The arrays have
   // an entry for every input.
-  [[nodiscard]] BackendStatus initialise(BackendQueue* queue, const DeviceAddress* inputs,
+  [[nodiscard]] BackendStatus initialize(BackendQueue* queue, const DeviceAddress* inputs,
                                          const MemoryLocation* locations, const BoundMemory& persistent,
                                          DeviceAddress temporary) const noexcept;
-  // The temporary memory that initialise needs.
-  [[nodiscard]] std::uint64_t initialise_temporary_bytes() const { return initialise_.temporary_bytes(); }
+  // The temporary memory that initialize needs.
+  [[nodiscard]] std::uint64_t initialize_temporary_bytes() const { return initialize_.temporary_bytes(); }
 
   // Called by its initialization: records where its persistent resource is, and that it is filled. False if it already
   // was.
   void set_persistent_address(DeviceAddress address) noexcept {
     persistent_address_.store(address, std::memory_order_release);
   }
-  [[nodiscard]] bool set_initialised() noexcept { return !initialised_.exchange(true, std::memory_order_acq_rel); }
+  [[nodiscard]] bool set_initialized() noexcept { return !initialized_.exchange(true, std::memory_order_acq_rel); }
 
  private:
   Execution(std::shared_ptr<DmlCore> core, GraphDef& def, bool late_bindings);
@@ -120,7 +120,7 @@ class Execution final : public Work {
                                              const Use& use) const noexcept;
   std::string check_submission(const ResolvedDescriptor* bindings) override;
   // Whether it may run although it was never initialized: warns and returns true, or removes the device.
-  bool run_uninitialised() noexcept;
+  bool run_uninitialized() noexcept;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   // Finds outputs that share bytes with another binding.
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
@@ -143,19 +143,19 @@ class Execution final : public Work {
   const bool late_bindings_;
   std::size_t nodes_;
   GraphPlans plans_;
-  DeviceProgram initialise_;  // empty: only copies are needed
+  DeviceProgram initialize_;  // empty: only copies are needed
   DeviceProgram program_;
   MemoryBlock constants_ = {};
-  std::atomic<bool> initialised_{false};
+  std::atomic<bool> initialized_{false};
   std::atomic<bool> warned_{false};
   std::atomic<DeviceAddress> persistent_address_{0};
 };
 
 // The initialization of compiled operators. Its descriptors are, for each operator, the owned inputs and then the
 // persistent resource, if any; and last the temporary resource, if one of them needs it.
-class Initialisation final : public Work {
+class Initialization final : public Work {
  public:
-  Initialisation(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets);
+  Initialization(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets);
 
   std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const override;
@@ -164,7 +164,7 @@ class Initialisation final : public Work {
   void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept override;
 
  private:
-  ~Initialisation() override = default;
+  ~Initialization() override = default;
   [[nodiscard]] bool copies() const noexcept override { return true; }
   std::string check_submission(const ResolvedDescriptor* bindings) override;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;

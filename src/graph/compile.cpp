@@ -63,7 +63,7 @@ class Compiler {
       before = not_computed_yet(before, kept);
     }
     say(sorted_.size() == 1 ? "one node\n" : format_text("{} nodes\n", sorted_.size()));
-    plans_.initialise = make_plan(before, kept, "initialise");
+    plans_.initialize = make_plan(before, kept, "initialize");
     const std::vector<std::uint32_t> copies = place_outputs(folded);
     ValueSet needed(values_.count());
     for_each_output([&](std::uint32_t, const GraphSource& source) { needed[values_.of(source)] = true; });

@@ -48,7 +48,7 @@ struct GraphPlans {
 
   std::uint32_t inputs = 0;
   std::uint32_t outputs = 0;
-  Plan initialise{0, 0};
+  Plan initialize{0, 0};
   Plan run{0, 0};
   std::vector<KeptInput> kept;
   std::uint64_t persistent_bytes = 0;

@@ -15,7 +15,7 @@ namespace anydml {
 
 struct DeviceTraits {
   // Pieces of work that run at once: CPU threads, or multiprocessors of a GPU. If there are at most half as many rows,
-  // and they are long, mean and variance become reductions, in which threads share a row (normalise).
+  // and they are long, mean and variance become reductions, in which threads share a row (normalize).
   std::uint32_t threads = 1;
 
   // The smallest element count at which plans may have operands without a slot; 0: never (graph).

@@ -127,8 +127,8 @@ bool for_each_work(std::span<const std::uint64_t> words, Use use) {
 }
 
 // The index of the main step's operand that a neighbor computes or reads; the number of operands if there is none.
-[[nodiscard]] inline std::size_t joined_operand(const Step& main, const Step& neighbour) {
-  for (const Operand& forwarded : neighbour.operands) {
+[[nodiscard]] inline std::size_t joined_operand(const Step& main, const Step& neighbor) {
+  for (const Operand& forwarded : neighbor.operands) {
     for (std::size_t i = 0; forwarded.slot == kNoSlot && i < main.operands.size(); ++i) {
       if (main.operands[i].slot == kNoSlot && main.operands[i].offset == forwarded.offset) {
         return i;

@@ -20,8 +20,8 @@ BackendStatus compile_plan(const CoreDevice& device, const Plan& plan, DevicePro
 
 BackendStatus compile_plans(const CoreDevice& device, GraphPrograms& programs) {
   BackendStatus status = compile_plan(device, programs.plans.run, programs.run);
-  if (status.code == BackendCode::ok && !programs.plans.initialise.words().empty()) {
-    status = compile_plan(device, programs.plans.initialise, programs.initialise);
+  if (status.code == BackendCode::ok && !programs.plans.initialize.words().empty()) {
+    status = compile_plan(device, programs.plans.initialize, programs.initialize);
   }
   return status;
 }

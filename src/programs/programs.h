@@ -45,7 +45,7 @@ class DeviceProgram {
 
 struct GraphPrograms {
   GraphPlans plans;
-  DeviceProgram initialise;  // empty if its plan has no steps
+  DeviceProgram initialize;  // empty if its plan has no steps
   DeviceProgram run;
 };
 

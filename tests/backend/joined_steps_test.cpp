@@ -20,27 +20,27 @@ constexpr DataType kFloat = DataType::FLOAT32;
 struct Form {
   std::uint32_t family;
 };
-struct FormNeighbour : Neighbour<Form> {};
+struct FormNeighbor : Neighbor<Form> {};
 
 Operand in_slot(std::uint32_t slot) { return {.slot = slot, .type = kFloat, .offset = 0}; }
 Operand passed(std::uint64_t number) { return {.slot = kNoSlot, .type = kFloat, .offset = number}; }
 
 std::unique_ptr<Form> join(const Step& step) { return std::make_unique<Form>(Form{step.family}); }
 
-TEST(JoinSteps, NeighboursFollowTheMainStepWithTheirOperands) {
+TEST(JoinSteps, NeighborsFollowTheMainStepWithTheirOperands) {
   const Operand main[] = {in_slot(0), passed(7), passed(8)};
   const Operand before[] = {in_slot(1), in_slot(2), passed(7)};
   const Operand after[] = {passed(8), in_slot(3)};
   const Step steps[] = {{.family = 5, .role = StepRole::prologue, .operands = before, .parameters = {}},
                         {.family = 6, .role = StepRole::main, .operands = main, .parameters = {}},
                         {.family = 7, .role = StepRole::epilogue, .operands = after, .parameters = {}}};
-  const auto work = join_steps<FormNeighbour>(steps, join);
+  const auto work = join_steps<FormNeighbor>(steps, join);
   ASSERT_TRUE(work);
   EXPECT_EQ(work->main, &steps[1]);
   ASSERT_EQ(work->operands.size(), 8U);
   EXPECT_EQ(work->operands[3].slot, 1U);
   EXPECT_EQ(work->operands[7].slot, 3U);
-  const auto& [first, last] = work->neighbours;
+  const auto& [first, last] = work->neighbors;
   ASSERT_TRUE(first.step != nullptr && last.step != nullptr);
   EXPECT_EQ(first.step->family, 5U);
   EXPECT_EQ(first.first_operand, 3U);
@@ -50,12 +50,12 @@ TEST(JoinSteps, NeighboursFollowTheMainStepWithTheirOperands) {
   EXPECT_EQ(last.joined_operand, 2U);
 }
 
-TEST(JoinSteps, AStepAloneHasNoNeighbours) {
+TEST(JoinSteps, AStepAloneHasNoNeighbors) {
   const Operand main[] = {in_slot(0)};
   const Step step{.family = 0, .role = StepRole::main, .operands = main, .parameters = {}};
-  const auto work = join_steps<FormNeighbour>({&step, 1}, join);
+  const auto work = join_steps<FormNeighbor>({&step, 1}, join);
   ASSERT_TRUE(work);
-  EXPECT_TRUE(work->neighbours.before.step == nullptr && work->neighbours.after.step == nullptr);
+  EXPECT_TRUE(work->neighbors.before.step == nullptr && work->neighbors.after.step == nullptr);
 }
 
 TEST(JoinSteps, RefusesWhatIsNoPieceOfWork) {
@@ -67,7 +67,7 @@ TEST(JoinSteps, RefusesWhatIsNoPieceOfWork) {
   const Step of_stranger{.family = 0, .role = StepRole::epilogue, .operands = stranger, .parameters = {}};
   const std::vector<Operand> many(kMaxStepOperands, in_slot(0));
   const Step of_many{.family = 0, .role = StepRole::main, .operands = many, .parameters = {}};
-  const auto joins = [](std::vector<Step> steps) { return join_steps<FormNeighbour>(steps, join).has_value(); };
+  const auto joins = [](std::vector<Step> steps) { return join_steps<FormNeighbor>(steps, join).has_value(); };
   EXPECT_TRUE(joins({of_main, of_after}));
   EXPECT_FALSE(joins({of_after}));
   EXPECT_FALSE(joins({of_main, of_after, of_after}));
@@ -75,7 +75,7 @@ TEST(JoinSteps, RefusesWhatIsNoPieceOfWork) {
   EXPECT_TRUE(joins({of_many}));
   EXPECT_FALSE(joins({of_many, of_after}));
   const Step both[] = {of_main, of_after};
-  EXPECT_FALSE(join_steps<FormNeighbour>(both, [](const Step&) { return std::unique_ptr<Form>(); }));
+  EXPECT_FALSE(join_steps<FormNeighbor>(both, [](const Step&) { return std::unique_ptr<Form>(); }));
 }
 
 TensorDesc tensor(std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides, DataType type = kFloat) {

@@ -86,7 +86,7 @@ class Scan final : public cpu::PreparedStep {
 
 constexpr cpu::FamilyKernels kScanFamily = {
     .open = nullptr,
-    .prepare = [](const Step& step, const cpu::StepContext&, cpu::Neighbours) -> std::unique_ptr<cpu::PreparedStep> {
+    .prepare = [](const Step& step, const cpu::StepContext&, cpu::Neighbors) -> std::unique_ptr<cpu::PreparedStep> {
       ScanParameters parameters{};
       std::memcpy(&parameters, step.parameters.data(), sizeof(parameters));
       return std::make_unique<Scan>(parameters);

@@ -285,7 +285,7 @@ TEST(ApiThreads, CompiledHandleRunsFromManyAtOnce) {
   anydml_compiled_release(compiled);
 }
 
-// Threads that are cancelled during a call exit at the end of the call, and the process continues.
+// Threads that are canceled during a call exit at the end of the call, and the process continues.
 TEST(ApiThreads, CancellationWaitsForTheEndOfACall) {
   if (kThreadSanitizer) {
     GTEST_SKIP() << "ThreadSanitizer does not support thread cancellation";

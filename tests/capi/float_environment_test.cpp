@@ -224,8 +224,8 @@ void check_all_operators() {
     const bool is_pool = std::string_view(info.name).find("POOLING") != std::string_view::npos;
     const bool is_unpooling = std::string_view(info.name) == "MAX_UNPOOLING";
     const bool is_max_gradient = std::string_view(info.name) == "MAX_POOLING_GRAD";
-    const bool normalises = std::string_view(info.name).find("NORMALIZATION") != std::string_view::npos;
-    const bool is_image = normalises || is_pool || std::ranges::find(kMoves, info.name) != std::end(kMoves);
+    const bool normalizes = std::string_view(info.name).find("NORMALIZATION") != std::string_view::npos;
+    const bool is_image = normalizes || is_pool || std::ranges::find(kMoves, info.name) != std::end(kMoves);
     const anydml_tensor image = {type, 4, image_sizes, nullptr, a.data()};
     const anydml_tensor positions = {ANYDML_UINT64, 4, image_sizes, nullptr, indices.data()};
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
@@ -238,11 +238,11 @@ void check_all_operators() {
                                                                                           : first,
                                          is_product                      ? other_matrix
                                          : is_unpooling                  ? positions
-                                         : normalises || is_max_gradient ? image
+                                         : normalizes || is_max_gradient ? image
                                          : is_choice                     ? first
                                                                          : second,
                                          is_product   ? matrix
-                                         : normalises ? image
+                                         : normalizes ? image
                                          : quantizes  ? bytes
                                                       : second,
                                          image, image};

@@ -54,7 +54,7 @@ class Layer {
     check(anydml_graph_compile(graph, nullptr, &compiled_));
     check(anydml_set_log(nullptr, nullptr, 0));
     anydml_graph_release(graph);
-    has_packed_ = lines.find("initialise: ") != std::string::npos;
+    has_packed_ = lines.find("initialize: ") != std::string::npos;
   }
   ~Layer() { anydml_compiled_release(compiled_); }
   Layer(const Layer&) = delete;

@@ -145,7 +145,7 @@ class RandomNetwork {
       case 12:
         return scan(x);
       case 13:
-        return normalise(x);
+        return normalize(x);
       case 14:
       case 15:
         return convolve(x);
@@ -324,7 +324,7 @@ class RandomNetwork {
   }
 
   // With the mean and variance of the rows, or with given ones; sometimes with a fused activation.
-  void normalise(std::size_t x) {
+  void normalize(std::size_t x) {
     const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
     const std::size_t rank = form.sizes.size();
     Sizes channels(rank, 1);

@@ -141,7 +141,7 @@ class AloneStep final : public PreparedStep {
 
 FamilyEntry find_family(std::uint32_t number) noexcept {
   static const FamilyKernels kElementwise = {
-      .prepare = [](const Step& step, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+      .prepare = [](const Step& step, const GpuProperties&, Neighbors, const char**) -> std::unique_ptr<PreparedStep> {
         return std::make_unique<AloneStep>(step);
       },
       .prepare_joined = prepare_joined,
@@ -252,7 +252,7 @@ TEST(Workspace, LiesBehindThePlansTemporary) {
   static_cast<void>(program_of(~std::uint64_t{200}, {400}));
 }
 
-TEST(Joined, BothNeighboursAreOneKernel) {
+TEST(Joined, BothNeighborsAreOneKernel) {
   EXPECT_EQ(launched("a = input 256\nb = input 64\nc = input 16\n"
                      "x = MULTIPLY a:f32[4,16] b:f32[4,16/0,1] -> f32[4,16]\n"
                      "y = ABS x:f32[4,16] -> f32[4,16]\n"

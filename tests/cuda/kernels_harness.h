@@ -29,7 +29,7 @@ void check_integer_products();
 void check_integer_convolutions();
 void check_reductions(u32 part = 0, u32 parts = 1);  // one part of the functions
 void check_moves();
-void check_normalisations();
+void check_normalizations();
 
 // A variant of an entry, with its scalar definition.
 struct VariantInfo {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The CUDA kernels, compared bit for bit with the scalar definitions. Every entry, layout and program, small tasks and
 // fills are compared with the host (kernels_entries.cpp); so are reductions, copies, products and normalized rows
-// (kernels_reduce.cpp, kernels_move.cpp, kernels_product.cpp, kernels_normalise.cpp). The tuned kernels are compared
+// (kernels_reduce.cpp, kernels_move.cpp, kernels_product.cpp, kernels_normalize.cpp). The tuned kernels are compared
 // with generic ones on the device (kernels_modulus.cu). Exits with 77, "skipped", if there is no device. --quick: few
 // elements, for tools that track every access.
 #include <cinttypes>
@@ -65,7 +65,7 @@ int run_all() {
   check_convolutions();
   check_integer_products();
   check_integer_convolutions();
-  check_normalisations();
+  check_normalizations();
   std::printf(g_failures == 0 ? "all the same\n" : "%" PRIu64 " failures\n", g_failures);
   return g_failures == 0 ? 0 : 1;
 }

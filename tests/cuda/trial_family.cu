@@ -134,9 +134,9 @@ class MirroredSum final : public cuda::PreparedStep {
 
 // It has no kernels for neighbors: such steps are prepared again without them.
 const cuda::FamilyKernels kKernels = {
-    .prepare = [](const Step& step, const cuda::GpuProperties&, cuda::Neighbours neighbours,
+    .prepare = [](const Step& step, const cuda::GpuProperties&, cuda::Neighbors neighbors,
                   const char** why) -> std::unique_ptr<cuda::PreparedStep> {
-      if (neighbours.before.step != nullptr || neighbours.after.step != nullptr) {
+      if (neighbors.before.step != nullptr || neighbors.after.step != nullptr) {
         *why = "the trial family does not join steps on GPUs";
         return nullptr;
       }

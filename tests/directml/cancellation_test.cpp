@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Thread cancellation and signals during calls. A cancelled thread finishes its current call; after a signal handler
+// Thread cancellation and signals during calls. A canceled thread finishes its current call; after a signal handler
 // has run, the call continues.
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 namespace anydml::test {
 namespace {
 
-// Runs the body on a thread that has already been cancelled, so it ends at the first cancellation point that it reaches
+// Runs the body on a thread that has already been canceled, so it ends at the first cancellation point that it reaches
 // with cancellation enabled. Returns whether the body ran to its end, as it does unless one of our calls contains a
 // cancellation point. (A cancellation point inside a noexcept function would terminate the process.)
 bool ends_when_cancelled(const std::function<void()>& body) {

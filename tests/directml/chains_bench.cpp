@@ -82,7 +82,7 @@ struct Chain {
 // In milliseconds.
 double time_of(Dml& dml, const Chain& chain, ID3D12Resource* in, ID3D12Resource* number, ID3D12Resource* out,
                int dispatches) {
-  dml.initialise(chain.compiled.Get());
+  dml.initialize(chain.compiled.Get());
   const auto heap = create_heap(dml.d3d12.Get(), 8);
   const auto table = dml.table(chain.compiled.Get(), heap.Get());
   const UINT64 bytes = in->GetDesc().Width;

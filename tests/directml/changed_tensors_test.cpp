@@ -184,7 +184,7 @@ class Program {
       return std::nullopt;
     }
     fill(seed);
-    initialise(compiled.Get(), owned);
+    initialize(compiled.Get(), owned);
     execute(compiled.Get(), owned);
     EXPECT_EQ(dml_.device->GetDeviceRemovedReason(), S_OK) << label << ": " << anydml_last_error();
     EXPECT_TRUE(is_untouched_around_outputs()) << label << ": bytes around an output were written";
@@ -192,7 +192,7 @@ class Program {
     return results();
   }
 
-  void initialise(IDMLCompiledOperator* compiled, bool owned) {
+  void initialize(IDMLCompiledOperator* compiled, bool owned) {
     ComPtr<IDMLOperatorInitializer> initializer;
     ASSERT_EQ(dml_.device->CreateOperatorInitializer(1, &compiled, IID_PPV_ARGS(&initializer)), S_OK);
     const auto table = dml_.table(initializer.Get(), heap_.Get());

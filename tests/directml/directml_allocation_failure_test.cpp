@@ -193,7 +193,7 @@ long allocations_of_lists(int dispatches) {
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 16});
   const auto op = dml.binary(tensor, tensor, tensor);
   const auto compiled = dml.compile(op.Get());
-  dml.initialise(compiled.Get());
+  dml.initialize(compiled.Get());
   const auto heap = create_heap(dml.d3d12.Get(), 3);
   const auto table = dml.table(compiled.Get(), heap.Get());
   const auto a = create_buffer(dml.d3d12.Get(), 64);

@@ -108,7 +108,7 @@ TEST(BadInput, AndThenARightProgramRuns) {
   Program program;
   program.prepare();
   program.bind_good();
-  program.dml.initialise(program.compiled.Get());
+  program.dml.initialize(program.compiled.Get());
   program.record();
   program.dml.queue.finish();
   EXPECT_EQ(program.dml.device->GetDeviceRemovedReason(), S_OK);

@@ -76,7 +76,7 @@ using WrittenOver = Debugged;
 
 TEST_F(SizeOfZero, MeansTheRestOfTheBuffer) {
   Modulus modulus(*dml);
-  dml->initialise(modulus.compiled.Get());
+  dml->initialize(modulus.compiled.Get());
   ASSERT_EQ(modulus.a_buffer->SetName(L"dividends"), S_OK);
   const int dividends[] = {7, -7, 7, -7};
   upload(dml->queue, modulus.a_buffer.Get(), dividends, sizeof(dividends), 240);  // exactly enough bytes remain
@@ -121,7 +121,7 @@ TEST_F(SizeOfZero, OfATemporaryResource) {
   ComPtr<IDMLOperator> op;
   ASSERT_EQ(dml->create_operator(DML_OPERATOR_REDUCE, &desc, op), S_OK) << anydml_last_error();
   const auto compiled = dml->compile(op.Get());
-  dml->initialise(compiled.Get());
+  dml->initialize(compiled.Get());
   const UINT64 needed = compiled->GetBindingProperties().TemporaryResourceSize;
   ASSERT_GT(needed, 0U);
   const auto heap = create_heap(dml->d3d12.Get(), 16);
@@ -149,7 +149,7 @@ TEST_F(SizeOfZero, OfATemporaryResource) {
 // Programs bind a temporary resource of the reported size, and that may be 0. It then overlaps nothing.
 TEST_F(SizeOfZero, IsTakenAsItIsWhereNothingIsNeeded) {
   Modulus modulus(*dml);
-  dml->initialise(modulus.compiled.Get());
+  dml->initialize(modulus.compiled.Get());
   ASSERT_EQ(modulus.compiled->GetBindingProperties().TemporaryResourceSize, 0U);
   modulus.bind_all();
   const DML_BUFFER_BINDING nothing{modulus.out_buffer.Get(), 0, 0};
@@ -185,7 +185,7 @@ TEST_F(WrittenOver, AnInitializerKeepsTheBindingsOfItsRecording) {
 // Two dispatches of one operator with two tables. The second table overwrites some of the first one's descriptors.
 TEST_F(WrittenOver, EachDispatchHasTheBindingsOfItsOwnTable) {
   Modulus modulus(*dml);
-  dml->initialise(modulus.compiled.Get());
+  dml->initialize(modulus.compiled.Get());
   ASSERT_EQ(modulus.compiled->SetName(L"remainders"), S_OK);
   modulus.bind_all();
   modulus.record();
@@ -210,7 +210,7 @@ TEST_F(WrittenOver, EachDispatchHasTheBindingsOfItsOwnTable) {
 // A table that has been reset counts as a different table, even if nothing is bound yet.
 TEST_F(WrittenOver, ByTheSameTableAfterAReset) {
   Modulus modulus(*dml);
-  dml->initialise(modulus.compiled.Get());
+  dml->initialize(modulus.compiled.Get());
   modulus.bind_all();
   modulus.record();
   DML_BINDING_TABLE_DESC desc{};
@@ -230,7 +230,7 @@ TEST_F(WrittenOver, ByTheSameTableAfterAReset) {
 // Without a reset the table may be rebound, and there is no warning.
 TEST_F(WrittenOver, ByTheSameTableIsABinding) {
   Modulus modulus(*dml);
-  dml->initialise(modulus.compiled.Get());
+  dml->initialize(modulus.compiled.Get());
   modulus.bind_all();
   modulus.record();
   const auto other = create_buffer(dml->d3d12.Get(), 16);
@@ -244,7 +244,7 @@ TEST_F(WrittenOver, ByTheSameTableIsABinding) {
 // Volatile descriptors may come from any table of the operator, up to the submission.
 TEST_F(WrittenOver, VolatileDescriptorsMayComeFromAnotherTableOfTheOperator) {
   Modulus modulus(*dml, DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
-  dml->initialise(modulus.compiled.Get());
+  dml->initialize(modulus.compiled.Get());
   modulus.record();
   ASSERT_EQ(dml->queue.list->Close(), S_OK);
   modulus.table = dml->table(modulus.compiled.Get(), modulus.heap.Get());

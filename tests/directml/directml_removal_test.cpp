@@ -46,7 +46,7 @@ TEST(Removal, OfTheD3D12DeviceRemovesThisOne) {
 TEST(Removal, AtSubmissionWhenABufferIsGone) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   modulus.bind_all();
   modulus.record();
   modulus.b_buffer.Reset();
@@ -60,7 +60,7 @@ TEST(Removal, AtSubmissionWhenABufferIsGone) {
 TEST(Removal, AtSubmissionWhenTheHeapIsGone) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   modulus.bind_all();
   modulus.record();
   ASSERT_EQ(dml.queue.list->Close(), S_OK);

@@ -62,7 +62,7 @@ TEST(Operators, BothEndToEnd) {
   for (const bool floor : {true, false}) {
     Modulus modulus(dml, DML_EXECUTION_FLAG_NONE, DML_TENSOR_FLAG_NONE,
                     floor ? DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR : DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE);
-    dml.initialise(modulus.compiled.Get());
+    dml.initialize(modulus.compiled.Get());
     modulus.bind_all();
     modulus.record();
     dml.queue.finish();
@@ -86,7 +86,7 @@ TEST(Operators, EveryBuiltEntryRuns) {
     ComPtr<IDMLOperator> op;
     ASSERT_EQ(dml.create_operator(type, desc, op), S_OK) << anydml_last_error();
     const auto compiled = dml.compile(op.Get());
-    dml.initialise(compiled.Get());
+    dml.initialize(compiled.Get());
     const auto heap = create_heap(dml.d3d12.Get(), 8);
     const auto table = dml.table(compiled.Get(), heap.Get());
     const float a[] = {5.5F, -5.5F, 0.0F, 2.0F};
@@ -133,7 +133,7 @@ TEST(Operators, EveryBuiltEntryRuns) {
 TEST(Bindings, ReleasedRightAfterRecording) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   modulus.bind_all();
   modulus.record();
   modulus.table.Reset();
@@ -144,7 +144,7 @@ TEST(Bindings, ReleasedRightAfterRecording) {
 TEST(Bindings, ResetRightAfterRecordingLeavesTheDescriptors) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   modulus.bind_all();
   modulus.record();
   EXPECT_EQ(modulus.table->Reset(nullptr), S_OK);
@@ -155,7 +155,7 @@ TEST(Bindings, ResetRightAfterRecordingLeavesTheDescriptors) {
 TEST(Bindings, LateOnesAreReadAtExecution) {
   Dml dml;
   Modulus modulus(dml, DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   modulus.record();  // nothing is bound
   ASSERT_EQ(dml.queue.list->Close(), S_OK);
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK);
@@ -185,7 +185,7 @@ TEST(Bindings, WithoutTheVolatileFlagTheyPrecedeRecording) {
 TEST(Bindings, InAHeapThatTheApplicationCopiesFrom) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   const auto hidden = create_heap(dml.d3d12.Get(), 8, false);
   DML_BINDING_TABLE_DESC desc{};
   desc.Dispatchable = modulus.compiled.Get();
@@ -204,7 +204,7 @@ TEST(Bindings, InAHeapThatTheApplicationCopiesFrom) {
 TEST(Bindings, LargerThanTheTensorAndAtOffsets) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   const int dividends[] = {7, -7, 7, -7};
   upload(dml.queue, modulus.a_buffer.Get(), dividends, sizeof(dividends), 48);
   bind_inputs(modulus.table.Get(), {{modulus.a_buffer.Get(), 48, 208}, {modulus.b_buffer.Get(), 0, 256}});
@@ -221,7 +221,7 @@ TEST(Bindings, InPlaceOverEitherInputAndBoth) {
   Dml dml;
   for (const int over : {0, 1, 2}) {
     Modulus modulus(dml);
-    dml.initialise(modulus.compiled.Get());
+    dml.initialize(modulus.compiled.Get());
     ID3D12Resource* a = modulus.a_buffer.Get();
     ID3D12Resource* b = over == 2 ? a : modulus.b_buffer.Get();
     ID3D12Resource* out = over == 1 ? b : a;
@@ -259,7 +259,7 @@ TEST(Bindings, InPlaceWithOtherStridesIsRefused) {
 TEST(Bindings, DisjointInOneResource) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   const int values[] = {7, -7, 7, -7, 3, 3, -3, -3};
   upload(dml.queue, modulus.a_buffer.Get(), values, sizeof(values));
   ID3D12Resource* all = modulus.a_buffer.Get();
@@ -274,7 +274,7 @@ TEST(Bindings, DisjointInOneResource) {
 TEST(Bindings, CustomHeapsWhereverDefaultOnesAre) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   const auto a = create_buffer(dml.d3d12.Get(), 16, D3D12_HEAP_TYPE_CUSTOM);
   const auto out = create_buffer(dml.d3d12.Get(), 16, D3D12_HEAP_TYPE_CUSTOM);
   const int dividends[] = {7, -7, 7, -7};
@@ -291,7 +291,7 @@ TEST(Bindings, CustomHeapsWhereverDefaultOnesAre) {
 TEST(Bindings, TemporaryAndPersistentInEveryEmptyForm) {
   Dml dml;
   Modulus modulus(dml);
-  dml.initialise(modulus.compiled.Get());
+  dml.initialize(modulus.compiled.Get());
   modulus.bind_all();
   const DML_BINDING_DESC none{DML_BINDING_TYPE_NONE, nullptr};
   const DML_BUFFER_BINDING empty{nullptr, 0, 0};

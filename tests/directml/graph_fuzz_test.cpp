@@ -146,7 +146,7 @@ void take_as_far_as_it_goes(std::unique_ptr<Dml>& dml, const ComPtr<IDMLCompiled
   inputs.values.resize(desc.InputCount, Bytes(kEnough));
   inputs.owned.resize(desc.InputCount);
   GraphRun run(*dml, compiled, inputs, std::vector<std::uint64_t>(desc.OutputCount, 4 * kEnough));
-  run.record_initialise();
+  run.record_initialize();
   run.record_execute();
   if (FAILED(dml->device->GetDeviceRemovedReason())) {  // the change made an input owned, or no longer owned
     ASSERT_EQ(dml->device->GetDeviceRemovedReason(), E_INVALIDARG);

@@ -206,11 +206,11 @@ class GraphRun {
     bind(inputs, outputs.size(), needs);
   }
 
-  void record_initialise(ID3D12GraphicsCommandList* list = nullptr) { record(initializer_.Get(), first_table_, list); }
+  void record_initialize(ID3D12GraphicsCommandList* list = nullptr) { record(initializer_.Get(), first_table_, list); }
   void record_execute(ID3D12GraphicsCommandList* list = nullptr) { record(compiled_.Get(), table_, list); }
   // Both in one list, with only a barrier between them.
   void run() {
-    record_initialise();
+    record_initialize();
     D3D12_RESOURCE_BARRIER barrier{};
     barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
     dml_.queue.list->ResourceBarrier(1, &barrier);

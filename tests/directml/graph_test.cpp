@@ -193,7 +193,7 @@ TEST_F(GraphTest, AFoldedValueIsAnOutput) {
   EXPECT_EQ(run.output_as<std::int32_t>(1), a);
 }
 
-TEST_F(GraphTest, ASecondInitialisationCounts) {
+TEST_F(GraphTest, ASecondInitializationCounts) {
   GraphBuilder graph;
   const auto packed = static_cast<int>(graph.add(add(owned, owned, ints), {-2, -2}));
   graph.output(graph.add(add(), {-1, packed}), 0);
@@ -356,7 +356,7 @@ TEST_F(GraphTest, TwiceInOneListWithOtherBindings) {
   const auto compiled = graph.compile(dml);
   GraphRun one(dml, compiled, {{bytes_of(a), bytes_of(b)}, {}}, {kSize});
   GraphRun two(dml, compiled, {{bytes_of(b), bytes_of(a)}, {}}, {kSize});
-  one.record_initialise();
+  one.record_initialize();
   one.record_execute();
   two.record_execute();
   dml.queue.finish();

@@ -284,7 +284,7 @@ struct Dml {
   }
 
   // Initializes an operator that owns no tensors.
-  void initialise(IDMLCompiledOperator* compiled) {
+  void initialize(IDMLCompiledOperator* compiled) {
     ComPtr<IDMLOperatorInitializer> initializer;
     IDMLCompiledOperator* targets[] = {compiled};
     EXPECT_EQ(device->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), S_OK);

@@ -49,7 +49,7 @@ struct LongSums : OtherOperators {
     ComPtr<IDMLOperator> op;
     ASSERT_EQ(dml.create_operator(DML_OPERATOR_REDUCE, &desc, op), S_OK) << anydml_last_error();
     compiled = dml.compile(op.Get());
-    dml.initialise(compiled.Get());
+    dml.initialize(compiled.Get());
     table = dml.table(compiled.Get(), heap.Get());
     values = draw(std::size_t{kRows} * kColumns);
     input = buffer_of(values.data(), kBytes);
@@ -133,7 +133,7 @@ struct Quantizing : OtherOperators {
     ComPtr<IDMLOperator> op;
     ASSERT_EQ(dml.create_operator(DML_OPERATOR_ELEMENT_WISE_QUANTIZE_LINEAR, &desc, op), S_OK) << anydml_last_error();
     compiled = dml.compile(op.Get());
-    dml.initialise(compiled.Get());
+    dml.initialize(compiled.Get());
     table = dml.table(compiled.Get(), heap.Get());
     values = draw(kCount);
     scales.assign(kCount, 0.75F);
@@ -190,7 +190,7 @@ TEST_F(OtherOperators, AnActivationIsFused) {
   ComPtr<IDMLOperator> op;
   ASSERT_EQ(dml.create_operator(DML_OPERATOR_ELEMENT_WISE_ADD1, &desc, op), S_OK) << anydml_last_error();
   const auto compiled = dml.compile(op.Get());
-  dml.initialise(compiled.Get());
+  dml.initialize(compiled.Get());
   const auto table = dml.table(compiled.Get(), heap.Get());
   const auto a = draw(kCount);
   const auto b = draw(kCount);
@@ -233,7 +233,7 @@ TEST_F(OtherOperators, ArraysOfTensors) {
     ComPtr<IDMLOperator> op;
     ASSERT_EQ(dml.create_operator(type, desc, op), S_OK) << anydml_last_error();
     compiled = dml.compile(op.Get());
-    dml.initialise(compiled.Get());
+    dml.initialize(compiled.Get());
   };
   ComPtr<IDMLCompiledOperator> split;
   const DML_SPLIT_OPERATOR_DESC split_desc{&whole.desc, 3, descs, 3};
@@ -279,7 +279,7 @@ TEST_F(OtherOperators, WeightsOfFourBits) {
   ComPtr<IDMLOperator> op;
   ASSERT_EQ(dml.create_operator(DML_OPERATOR_DEQUANTIZE, &desc, op), S_OK) << anydml_last_error();
   const auto compiled = dml.compile(op.Get());
-  dml.initialise(compiled.Get());
+  dml.initialize(compiled.Get());
   std::vector<std::uint8_t> codes(24);
   for (std::size_t i = 0; i < codes.size(); ++i) {
     codes[i] = static_cast<std::uint8_t>(i * 37 + 11);
@@ -334,7 +334,7 @@ TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   ComPtr<IDMLOperator> op;
   ASSERT_EQ(dml.create_operator(DML_OPERATOR_LSTM, &desc, op), S_OK) << anydml_last_error();
   const auto compiled = dml.compile(op.Get());
-  dml.initialise(compiled.Get());
+  dml.initialize(compiled.Get());
   const auto table = dml.table(compiled.Get(), heap.Get());
   const float inputs[] = {1, 2};
   const float weights[] = {1, 2, 0.5, 1};  // for the gates i, o, f and c
@@ -387,7 +387,7 @@ struct Adam : OtherOperators {
     ComPtr<IDMLOperator> op;
     ASSERT_EQ(dml.create_operator(DML_OPERATOR_ADAM_OPTIMIZER, &desc, op), S_OK) << anydml_last_error();
     compiled = dml.compile(op.Get());
-    dml.initialise(compiled.Get());
+    dml.initialize(compiled.Get());
     table = dml.table(compiled.Get(), heap.Get());
     const float values[4][2] = {{1, 2}, {0, 0}, {0, 0}, {2, -4}};
     for (const auto& one : values) {

@@ -42,7 +42,7 @@ std::vector<const facts::Operator*> built_operators() {
   for (const facts::Operator& op : facts::operators()) {
     // Operators with several outputs, or with tensors of different sizes, are in random_networks_test.
     static constexpr FamilyId kGenerated[] = {FamilyId::elementwise, FamilyId::fill, FamilyId::reduce,
-                                              FamilyId::normalise};
+                                              FamilyId::normalize};
     const Family* family = find_family(op);
     const auto outputs =
         std::ranges::count_if(op.fields, [](const auto& field) { return facts::is_output(field.kind); });

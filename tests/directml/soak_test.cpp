@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Everything at once, for any length of time: threads create and release queues, fences, buffers, events and operators
-// in any order, wait and are cancelled, under constant signals, with some invalid calls. Results are compared. After
+// in any order, wait and are canceled, under constant signals, with some invalid calls. Results are compared. After
 // each round everything is released, and the process must not have more threads, descriptors, mappings or memory than
 // before.
 //
@@ -117,7 +117,7 @@ class Worker {
     const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, count});
     const auto op = dml.binary(tensor, tensor, tensor, DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE);
     const auto compiled = dml.compile(op.Get());
-    dml.initialise(compiled.Get());
+    dml.initialize(compiled.Get());
     const auto heap = create_heap(dml.d3d12.Get(), 4);
     const auto table = dml.table(compiled.Get(), heap.Get());
     std::vector<float> a(count);
@@ -215,7 +215,7 @@ class Worker {
     ASSERT_EQ(pthread_create(
                   &thread, nullptr,
                   [](void* given) -> void* {
-                    for (;;) {  // until it is cancelled, between two calls
+                    for (;;) {  // until it is canceled, between two calls
                       static_cast<ID3D12Fence*>(given)->SetEventOnCompletion(1, nullptr);
                       pthread_testcancel();
                     }

@@ -19,7 +19,7 @@ void one_round(Dml& dml, int seed) {
   const Tensor tensor(DML_TENSOR_DATA_TYPE_INT32, {1, 1, 1, width});
   const auto op = dml.binary(tensor, tensor, tensor);
   const auto compiled = dml.compile(op.Get());
-  dml.initialise(compiled.Get());
+  dml.initialize(compiled.Get());
   const auto heap = create_heap(dml.d3d12.Get(), 3);
   const auto table = dml.table(compiled.Get(), heap.Get());
   const UINT64 bytes = UINT64{width} * 4;
@@ -70,7 +70,7 @@ TEST(Threads, OneDeviceOneQueueAndOneOperatorForAll) {
   const Tensor tensor(DML_TENSOR_DATA_TYPE_INT32, {1, 1, 1, 1024});
   const auto op = shared.binary(tensor, tensor, tensor);
   const auto compiled = shared.compile(op.Get());
-  shared.initialise(compiled.Get());
+  shared.initialize(compiled.Get());
   const auto all_views = create_heap(shared.d3d12.Get(), kThreads * 3);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {

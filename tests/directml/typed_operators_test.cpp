@@ -49,7 +49,7 @@ struct TypedOperators : testing::Test {
     ComPtr<IDMLOperator> op;
     ASSERT_EQ(dml.create_operator(type, desc, op), S_OK) << anydml_last_error();
     const auto compiled = dml.compile(op.Get());
-    dml.initialise(compiled.Get());
+    dml.initialize(compiled.Get());
     const auto table = dml.table(compiled.Get(), heap.Get());
     std::vector<ComPtr<ID3D12Resource>> buffers;
     std::vector<DML_BUFFER_BINDING> bindings;

@@ -80,7 +80,7 @@ class Graphs(unittest.TestCase):
 
     def test_steps_are_named_and_framed(self):
         shown = run("graph", EXAMPLES / "graph.json").stdout
-        self.assertIn("initialise: %0 ELEMENT_WISE_IDENTITY | reads input1 | writes persistent+0", shown)
+        self.assertIn("initialize: %0 ELEMENT_WISE_IDENTITY | reads input1 | writes persistent+0", shown)
         self.assertIn("run: prologue %1 ELEMENT_WISE_ADD, %2 ACTIVATION_RELU, %3 ELEMENT_WISE_ADD; %4 REDUCE |", shown)
         dot = run("graph", "--dot", EXAMPLES / "graph.json").stdout
         self.assertEqual(dot.count("digraph {"), 2)

@@ -32,7 +32,7 @@ constexpr char kGatedResidual[] =
     "out z\n";
 
 // Two layer normalizations in sequence, with weights: 128 rows of 64 elements.
-constexpr char kLayerNormalisation[] =
+constexpr char kLayerNormalization[] =
     "x = input 32768\n"
     "gamma = input 256\n"
     "beta = input 256\n"
@@ -266,7 +266,7 @@ void expect_the_best(const char* name, const char* text) {
 
 TEST(GraphMemory, IsTheBestThereIs) {
   expect_the_best("gated residual block", kGatedResidual);
-  expect_the_best("layer normalizations", kLayerNormalisation);
+  expect_the_best("layer normalizations", kLayerNormalization);
   expect_the_best("attention, two heads", kAttention);
 }
 

@@ -229,8 +229,8 @@ TEST(Fold, WhatIsKnownIsMadeOnce) {
                      "y = MULTIPLY x:f32[4] w:f32[4] -> f32[4]\n"  // w itself is also kept
                      "out y\n"),
             "4 nodes\n"
-            "initialise: %0 ELEMENT_WISE_IDENTITY, %1 ELEMENT_WISE_NEGATE | reads input1 | writes persistent+256\n"
-            "initialise: 1 step, 0 bytes of temporary for 0 bytes of values\n"
+            "initialize: %0 ELEMENT_WISE_IDENTITY, %1 ELEMENT_WISE_NEGATE | reads input1 | writes persistent+256\n"
+            "initialize: 1 step, 0 bytes of temporary for 0 bytes of values\n"
             "run: %2 ELEMENT_WISE_ADD, %3 ELEMENT_WISE_MULTIPLY | reads input0, persistent+256, persistent+0 | writes "
             "output0\n"
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");

@@ -270,7 +270,7 @@ Bytes bytes_of(const Floats& values) {
 }
 
 // A residual and an activation that are fused into the step, and intermediate values that are also outputs.
-TEST(Convolution, InAGraphWithItsNeighbours) {
+TEST(Convolution, InAGraphWithItsNeighbors) {
   std::mt19937 random(10);
   std::vector<Layer> layers = {
       {.spatial = {9, 10}, .kernel = {3, 3}, .ins = 3, .outs = 20, .images = 2, .start = {1, 1}, .end = {1, 1}},
@@ -331,7 +331,7 @@ std::pair<std::string, bool> shared_filter(int size, bool is_there) {
   EXPECT_EQ(plans.shared.size(), 2U);
   EXPECT_EQ(plans.persistent_bytes, 0U);
   EXPECT_EQ(plans.shared.back().is_new, !is_there);
-  return {plans.shared.back().key, !plans.initialise.words().empty()};
+  return {plans.shared.back().key, !plans.initialize.words().empty()};
 }
 
 TEST(ConvolutionPlan, GraphsForImagesOfSeveralSizesShareAPackedFilter) {
@@ -344,8 +344,8 @@ TEST(ConvolutionPlan, FiltersArePackedBeforehandAndTheEpilogueIsPartOfTheStep) {
   const char* const forward =
       "Direction=FORWARD Strides=1,1 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 OutputPadding=0,0";
   EXPECT_EQ(plan_of(forward, 16),
-            "initialise: %0 CONVOLUTION_FILTER | reads input1 | writes persistent+0\n"
-            "initialise: 1 step, 0 bytes of temporary for 0 bytes of values\n"
+            "initialize: %0 CONVOLUTION_FILTER | reads input1 | writes persistent+0\n"
+            "initialize: 1 step, 0 bytes of temporary for 0 bytes of values\n"
             "run: %1 CONVOLUTION_PRODUCT; epilogue %2 ACTIVATION_RELU | reads input0, persistent+0 | writes output0\n"
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
   EXPECT_NE(plan_of(forward, 0).find("run: %0 CONVOLUTION_PRODUCT; epilogue %1 ACTIVATION_RELU | reads input0, "),

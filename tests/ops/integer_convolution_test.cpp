@@ -320,7 +320,7 @@ TEST(IntegerConvolution, LargeOnes) {
 }
 
 // The following operators are fused into the step and give the same bits as on their own.
-TEST(IntegerConvolution, InAGraphWithItsNeighbours) {
+TEST(IntegerConvolution, InAGraphWithItsNeighbors) {
   std::mt19937 random(10);
   const std::vector<Layer> layers = {
       {.spatial = {9, 10}, .kernel = {3, 3}, .ins = 3, .outs = 20, .images = 2, .start = {1, 1}, .end = {1, 1}},
@@ -367,8 +367,8 @@ std::string plan_of(DeviceTraits traits) {
 
 TEST(IntegerConvolutionPlan, FiltersArePackedBeforehandAndTheEpilogueIsPartOfTheStep) {
   EXPECT_EQ(plan_of({.vector_bytes = 16}),
-            "initialise: %0 INTEGER_FILTER | reads input1 | writes persistent+0\n"
-            "initialise: 1 step, 0 bytes of temporary for 0 bytes of values\n"
+            "initialize: %0 INTEGER_FILTER | reads input1 | writes persistent+0\n"
+            "initialize: 1 step, 0 bytes of temporary for 0 bytes of values\n"
             "run: %1 INTEGER_CONVOLUTION; epilogue %2 CAST | reads persistent+0, input0 | writes output0\n"
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }

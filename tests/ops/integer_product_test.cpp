@@ -304,7 +304,7 @@ TEST(IntegerProduct, LargeMatrices) {
 }
 
 // The following operators are fused into the product and give the same bits as on their own.
-TEST(IntegerProduct, InAGraphWithItsNeighbours) {
+TEST(IntegerProduct, InAGraphWithItsNeighbors) {
   std::mt19937 random(9);
   for (const auto& [batch, shape] :
        {std::pair{std::int64_t{1}, Shape{9, 20, 30}}, {2, {50, 70, 300}}, {3, {200, 300, 40}}, {4, {1, 64, 64}}}) {
@@ -352,8 +352,8 @@ TEST(IntegerProductPlan, WeightsArePackedBeforehandAndTheEpilogueIsPartOfTheStep
       "y = CAST p:i32[40,30] -> f32[40,30]\n"
       "out y\n";
   EXPECT_EQ(plan_of(graph, {.vector_bytes = 16}),
-            "initialise: %0 INTEGER_PACK | reads input1 | writes persistent+0\n"
-            "initialise: 1 step, 0 bytes of temporary for 0 bytes of values\n"
+            "initialize: %0 INTEGER_PACK | reads input1 | writes persistent+0\n"
+            "initialize: 1 step, 0 bytes of temporary for 0 bytes of values\n"
             "run: %1 INTEGER_PRODUCT; epilogue %2 CAST | reads input0, persistent+0 | writes output0\n"
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }

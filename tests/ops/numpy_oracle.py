@@ -267,10 +267,10 @@ def check_sequences(library):
 
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
 # Operators with axes, sums or indices have oracles of their own.
-ELSEWHERE = {entry.operator: "softmax_oracle.py" if "MAX" in entry.operator and entry.family == "normalise" else
+ELSEWHERE = {entry.operator: "softmax_oracle.py" if "MAX" in entry.operator and entry.family == "normalize" else
              f"{entry.family}_oracle.py"
              for entry in read_entries() if entry.family not in ("elementwise", "fill")}
-ELSEWHERE["BATCH_NORMALIZATION"] = "normalise_oracle.py"
+ELSEWHERE["BATCH_NORMALIZATION"] = "normalize_oracle.py"
 ELSEWHERE |= dict.fromkeys(("BATCH_NORMALIZATION_TRAINING", "BATCH_NORMALIZATION_GRAD", "BATCH_NORMALIZATION_TRAINING_GRAD",
                             "LOCAL_RESPONSE_NORMALIZATION_GRAD", "ADAM_OPTIMIZER"), "training_oracle.py")
 for one in ("RESAMPLE_GRAD", "RESAMPLE_GRAD1", "AVERAGE_POOLING_GRAD", "MAX_POOLING_GRAD"):

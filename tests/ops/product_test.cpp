@@ -208,7 +208,7 @@ Bytes bytes_of(const Floats& values) {
 
 // A layer's bias, residual and activation, which are fused into the product, and intermediate values that are also
 // outputs.
-TEST(Product, InAGraphWithItsNeighbours) {
+TEST(Product, InAGraphWithItsNeighbors) {
   std::mt19937 random(8);
   for (const auto& [batch, shape] : {std::pair{int64_t{1}, Shape{9, 20, 30}},
                                      {2, {50, 70, 300}},
@@ -318,8 +318,8 @@ TEST(ProductPlan, WeightsArePackedBeforehandAndTheEpilogueIsPartOfTheStep) {
       "y = ACTIVATION_RELU t:f32[40,30] -> f32[40,30]\n"
       "out y\n";
   EXPECT_EQ(plan_of(graph, 16),
-            "initialise: %0 PRODUCT_PACK | reads input1 | writes persistent+256\n"
-            "initialise: 1 step, 0 bytes of temporary for 0 bytes of values\n"
+            "initialize: %0 PRODUCT_PACK | reads input1 | writes persistent+256\n"
+            "initialize: 1 step, 0 bytes of temporary for 0 bytes of values\n"
             "run: %1 PRODUCT; epilogue %2 ELEMENT_WISE_ADD, %3 ELEMENT_WISE_ADD, %4 ACTIVATION_RELU | reads input0, "
             "persistent+256, persistent+0, input3 | writes output0\n"
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
@@ -350,8 +350,8 @@ TEST(ProductPlan, AFusedActivationIsAnEpilogue) {
                     "FusedActivation=ACTIVATION_RELU\n"
                     "out p\n",
                     32),
-            "initialise: %0 PRODUCT_PACK | reads input1 | writes persistent+0\n"
-            "initialise: 1 step, 0 bytes of temporary for 0 bytes of values\n"
+            "initialize: %0 PRODUCT_PACK | reads input1 | writes persistent+0\n"
+            "initialize: 1 step, 0 bytes of temporary for 0 bytes of values\n"
             "run: %1 PRODUCT; epilogue %2 ACTIVATION_RELU | reads input0, persistent+0 | writes output0\n"
             "run: 1 step, 0 bytes of temporary for 0 bytes of values\n");
 }

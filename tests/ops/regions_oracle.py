@@ -39,10 +39,10 @@ class Checks:
 
     def boxes(self, regions, sizes, scales):
         """Corners over an image of {height, width}, before scaling."""
-        centre = self.random.random((regions, 2)) * 1.2 - 0.1
+        center = self.random.random((regions, 2)) * 1.2 - 0.1
         extent = self.random.choice([0.01, 0.2, 0.5, 0.9], (regions, 1)) * self.random.random((regions, 2))
         factors = np.array([sizes[1] / (scales[0] or 1), sizes[0] / (scales[1] or 1)])
-        boxes = np.concatenate([(centre - extent / 2) * factors, (centre + extent / 2) * factors], 1)
+        boxes = np.concatenate([(center - extent / 2) * factors, (center + extent / 2) * factors], 1)
         whole = self.random.random((regions, 1)) < 0.3
         boxes = np.where(whole, np.rint(boxes), boxes)
         inverted = self.random.random(regions) < 0.15

@@ -47,7 +47,7 @@ anydml_family_test(half_product_test NO_RACES AGAIN HalfProduct.* LABELS long LI
   anydml_programs anydml_product)
 anydml_family_test(integer_product_test NO_RACES AGAIN IntegerProduct.* LABELS long LIBRARIES anydml::anydml
   anydml_backend anydml_graph anydml_product anydml_product_cpu)
-anydml_family_test(normalise_test AGAIN *Large*:*FLOAT16* LABELS long LIBRARIES anydml::anydml anydml_normalise)
+anydml_family_test(normalize_test AGAIN *Large*:*FLOAT16* LABELS long LIBRARIES anydml::anydml anydml_normalize)
 anydml_family_test(gather_test LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(gradient_test NO_RACES AGAIN Gradient.AnyLayouts:*Greatest LABELS long LIBRARIES anydml::anydml
   anydml_backend anydml_resample anydml_resample_cpu anydml_scalar)
@@ -64,7 +64,7 @@ anydml_family_test(random_test NO_RACES LIBRARIES anydml::anydml anydml_backend 
 anydml_family_test(scan_test AGAIN Scan/FLOAT*:Scan/UINT8* LABELS long LIBRARIES anydml::anydml anydml_base)
 anydml_family_test(moments_test AGAIN *Large*:*FLOAT16* LABELS long LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(training_test AGAIN *Large*:*FLOAT16* LABELS long LIBRARIES anydml::anydml anydml_graph
-  anydml_elementwise anydml_normalise)
+  anydml_elementwise anydml_normalize)
 anydml_family_test(move_test NO_RACES LIBRARIES anydml::anydml anydml_backend anydml_move anydml_move_cpu)
 anydml_family_test(recurrent_test AGAIN Recurrent.* LABELS long LIBRARIES anydml::anydml anydml_scalar)
 anydml_family_test(sort_test NO_RACES AGAIN *Large*:Sort/0.*:Sort/1.* LABELS long LIBRARIES anydml::anydml anydml_base)
@@ -77,7 +77,7 @@ anydml_oracle(move)
 anydml_oracle(fold)
 anydml_oracle(pool)
 anydml_oracle(quantize)
-anydml_oracle(normalise)
+anydml_oracle(normalize)
 anydml_oracle(product)
 anydml_oracle(double_product)
 anydml_oracle(integer_product)

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from normalise_oracle import ACTIVATIONS, KINDS, TYPES, coefficients, laid_out
+from normalize_oracle import ACTIVATIONS, KINDS, TYPES, coefficients, laid_out
 from numpy_oracle import SEED, Library, count_different
 from softmax_oracle import numbers
 from training_reference import adam, batch_gradient, batch_training, batch_training_gradient, local_response_gradient

@@ -2,7 +2,7 @@
 """The operators that train a network, to the bit, in NumPy; docs/numerics.md shows them."""
 import numpy as np
 
-from normalise_reference import average, power, window_sums
+from normalize_reference import average, power, window_sums
 from product_reference import fused
 from reduce_reference import reduce_floats
 

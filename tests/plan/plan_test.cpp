@@ -38,7 +38,7 @@ TensorDesc packed(std::vector<i64> sizes, DataType type = DataType::FLOAT32) {
 }
 
 LoopNest nest_of(std::initializer_list<TensorDesc> tensors) {
-  return normalise(std::span(tensors.begin(), tensors.size()));
+  return normalize(std::span(tensors.begin(), tensors.size()));
 }
 
 TEST(Tensor, PacksLastDimensionFastest) {
@@ -152,7 +152,7 @@ TEST(Nest, VisitsTheSameElements) {
       }
       expected.insert(offsets);
     }
-    const LoopNest nest = normalise(tensors);
+    const LoopNest nest = normalize(tensors);
     std::set<Visit> actual;
     for (i64 n = 0; n < nest.count; ++n) {
       Visit offsets{nest.offsets[0], nest.offsets[1], nest.offsets[2]};

@@ -348,7 +348,7 @@ TEST(TrialFamily, RandomGraphsAreTheirNodesOneByOne) {
       const std::string text = grower.graph.check(cpu(), joined);
       grower.graph.check(later(), joined);
       for (const std::string_view line : split_text(text, '\n')) {
-        const bool is_step = line.starts_with("run: ") || line.starts_with("initialise: ");
+        const bool is_step = line.starts_with("run: ") || line.starts_with("initialize: ");
         const bool has_main = is_step && line.find("MIRRORED_SUM") != std::string_view::npos;
         prologues += has_main && line.find("prologue") != std::string_view::npos ? 1U : 0U;
         epilogues += has_main && line.find("MIRRORED_SUM; epilogue") != std::string_view::npos ? 1U : 0U;

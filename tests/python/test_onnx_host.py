@@ -154,6 +154,6 @@ def test_sets_and_boxes():
     check("Unique", x, outputs=4, axis=0)
     check("Unique", x.reshape(-1), outputs=4, sorted=0)  # the reference fails for more dimensions
     boxes, scores = RANDOM.random((1, 20, 4)).astype(np.float32), RANDOM.random((1, 2, 20)).astype(np.float32)
-    for centred in (0, 1):
-        check("NonMaxSuppression", boxes, scores, np.array([5]), np.float32([0.3]), np.float32([0.2]), center_point_box=centred)
+    for centerd in (0, 1):
+        check("NonMaxSuppression", boxes, scores, np.array([5]), np.float32([0.3]), np.float32([0.2]), center_point_box=centerd)
     check("MelWeightMatrix", np.array(8), np.array(64), np.array(8000), np.float32(0), np.float32(4000), tolerance=1e-6)

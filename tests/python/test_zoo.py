@@ -30,7 +30,7 @@ def test_a_model_beside_onnx_runtime(model):
     again = prepared.run(given)
     assert all(one.tobytes() == other.tobytes() for one, other in zip(actual, again))
     # Run as written: with optimizations, ONNX Runtime computes in integers where the model specifies floats.
-    expected = _report.session_of(path, optimised=False).run(None, given)
+    expected = _report.session_of(path, optimized=False).run(None, given)
     for one, other in zip(actual, expected):
         assert one.dtype == other.dtype and one.shape == other.shape
         assert _report.difference(one, other) <= BOUNDS.get(model.name, BOUND)

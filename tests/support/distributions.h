@@ -26,8 +26,8 @@ template <class T>
 std::vector<T> special_values() {
   std::vector<T> values;
   const auto around = [&values](u64 bits) {
-    for (const u64 neighbour : {bits - 1, bits, bits + 1}) {
-      values.push_back(from_raw<T>(neighbour));
+    for (const u64 neighbor : {bits - 1, bits, bits + 1}) {
+      values.push_back(from_raw<T>(neighbor));
     }
   };
   if constexpr (is_float<T>) {

@@ -18,12 +18,12 @@ constexpr std::int64_t kPieceElements = 256;
 
 class MirroredSum final : public cpu::PreparedStep {
  public:
-  MirroredSum(const Step& step, cpu::Neighbours neighbours)
+  MirroredSum(const Step& step, cpu::Neighbors neighbors)
       : PreparedStep(static_cast<std::uint64_t>((step_of(step).count + kPieceElements - 1) / kPieceElements), 2,
                      sizeof(Scratch)),
         step_(step_of(step)),
         strides_((step_.inputs + std::size_t{2}) * kMaxRank),
-        neighbours_(std::move(neighbours)) {
+        neighbors_(std::move(neighbors)) {
     std::memcpy(strides_.data(), step.parameters.data() + sizeof(TrialStep), strides_.size() * sizeof(std::int64_t));
   }
 
@@ -84,8 +84,8 @@ class MirroredSum final : public cpu::PreparedStep {
       scratch.sums[i] = input == 0 ? value : scratch.sums[i] + value;
     };
     for (std::uint32_t input = 0; input < step_.inputs; ++input) {
-      if (neighbours_.before.step != nullptr && neighbours_.before.joined_operand == input) {
-        neighbours_.before.run(first, count, reinterpret_cast<std::byte*>(scratch.forwarded), operands);
+      if (neighbors_.before.step != nullptr && neighbors_.before.joined_operand == input) {
+        neighbors_.before.run(first, count, reinterpret_cast<std::byte*>(scratch.forwarded), operands);
         for (std::int64_t i = 0; i < count; ++i) {
           take(input, i, scratch.forwarded[i]);
         }
@@ -111,8 +111,8 @@ class MirroredSum final : public cpu::PreparedStep {
     for (std::int64_t i = 0; i < count; ++i) {
       scratch.forwarded[i] = sums[first + i] + sums[step_.count - 1 - first - i];
     }
-    if (neighbours_.after.step != nullptr) {
-      neighbours_.after.run(first, count, reinterpret_cast<std::byte*>(scratch.forwarded), operands);
+    if (neighbors_.after.step != nullptr) {
+      neighbors_.after.run(first, count, reinterpret_cast<std::byte*>(scratch.forwarded), operands);
     } else if (std::byte* const to = operands[step_.inputs]; to != nullptr) {
       walk(step_.inputs, first, count, [&](std::int64_t i, std::int64_t offset) {
         std::memcpy(to + offset, &scratch.forwarded[i], sizeof(float));
@@ -122,13 +122,13 @@ class MirroredSum final : public cpu::PreparedStep {
 
   const TrialStep step_;
   std::vector<std::int64_t> strides_;
-  const cpu::Neighbours neighbours_;
+  const cpu::Neighbors neighbors_;
 };
 
 constexpr cpu::FamilyKernels kKernels = {
     .open = nullptr,
-    .prepare = [](const Step& step, const cpu::StepContext&, cpu::Neighbours neighbours)
-        -> std::unique_ptr<cpu::PreparedStep> { return std::make_unique<MirroredSum>(step, std::move(neighbours)); },
+    .prepare = [](const Step& step, const cpu::StepContext&, cpu::Neighbors neighbors)
+        -> std::unique_ptr<cpu::PreparedStep> { return std::make_unique<MirroredSum>(step, std::move(neighbors)); },
     .prepare_joined = nullptr,
 };
 

@@ -175,8 +175,8 @@ inline std::vector<Bytes> run_graph(const Device& device, bool joined, const Gra
   const Staged kept_constants = stage(constant_memory.data(), constant_memory.size());
   addresses[plans.persistent_slot()] = stage(persistent.data(), persistent.size()).address;
   addresses[plans.constants_slot()] = kept_constants.address;
-  if (compiled.value().initialise) {
-    run_program(device, compiled.value().initialise, plans.temporary_slot(), addresses);
+  if (compiled.value().initialize) {
+    run_program(device, compiled.value().initialize, plans.temporary_slot(), addresses);
   }
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     addresses[i] = graph.inputs[i].owned ? 0 : addresses[i];

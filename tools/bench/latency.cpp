@@ -25,7 +25,7 @@ Latency calls(const char* name, const char* what, double seconds, Call call) {
     }
     samples.push_back((seconds_now() - before) / kCallsPerSample);
   } while (seconds_now() - begin < seconds);
-  const Timing timing = summarise(samples);
+  const Timing timing = summarize(samples);
   return {name, what, timing.median * 1e9, timing.min * 1e9};
 }
 

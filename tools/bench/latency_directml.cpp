@@ -169,7 +169,7 @@ Latency repeat(const char* name, const char* what, double seconds, int parts, Bo
     body();
     samples.push_back((seconds_now() - before) / parts);
   } while (seconds_now() - begin < seconds || samples.size() < kMinSamples);
-  const Timing timing = summarise(samples);
+  const Timing timing = summarize(samples);
   return {name, what, timing.median * 1e9, timing.min * 1e9};
 }
 

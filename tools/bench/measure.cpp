@@ -60,7 +60,7 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Timing summarise(std::vector<double>& samples) {
+Timing summarize(std::vector<double>& samples) {
   std::sort(samples.begin(), samples.end());
   const std::size_t middle = samples.size() / 2;
   const double median = samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
@@ -264,8 +264,8 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
     }
     pass_samples.push_back(time_of(pass, pass_runs));
   }
-  result.kernel = summarise(kernel_samples);
-  result.pass = summarise(pass_samples);
+  result.kernel = summarize(kernel_samples);
+  result.pass = summarize(pass_samples);
 
   // The last pass overwrote the output, so run the kernel again and check its output.
   if (row.family == RowKind::reduce) {

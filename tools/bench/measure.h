@@ -120,6 +120,6 @@ class Measurer {
 
 double seconds_now();
 // Sorts the samples.
-Timing summarise(std::vector<double>& samples);
+Timing summarize(std::vector<double>& samples);
 
 }  // namespace anydml::bench

@@ -172,13 +172,13 @@ class DeviceMeasurer::State {
     const std::size_t things = in_place ? 1 : 2;
     Samples samples =
         time_long(things, settings_, [&](const auto& runs, int rounds) { return time_both(0, things, runs, rounds); });
-    result.pass = summarise(samples[0]);
+    result.pass = summarize(samples[0]);
     result.pass_by = arrays == 3 ? "ELEMENT_WISE_ADD" : "ELEMENT_WISE_IDENTITY";
-    result.kernel = summarise(in_place ? kernel_samples : samples[1]);
+    result.kernel = summarize(in_place ? kernel_samples : samples[1]);
     if (arrays == 2) {
       const Recording copy = [&](std::uint64_t run) { record_copy(of, buffer_index, array, run % buffer_index.sets); };
       samples = time_long(1, settings_, [&](const auto& runs, int rounds) { return time({&copy, 1}, runs, rounds); });
-      if (const Timing copied = summarise(samples[0]); copied.median < result.pass.median) {
+      if (const Timing copied = summarize(samples[0]); copied.median < result.pass.median) {
         result.pass = copied;
         result.pass_by = "CopyBufferRegion";
       }

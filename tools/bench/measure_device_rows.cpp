@@ -125,8 +125,8 @@ class DeviceRowMeasurer::State {
     result.bytes = static_cast<std::int64_t>(needs.moved);
     Samples samples =
         time_long(2, settings_, [&](const auto& runs, int rounds) { return time_calls(things, runs, rounds); });
-    result.kernel = summarise(samples[0]);
-    result.pass = summarise(samples[1]);
+    result.kernel = summarize(samples[0]);
+    result.pass = summarize(samples[1]);
     result.pass_by = pass_row.directml;
     kernel.run(0, true);  // overwrites the pass's output
     if (!kernel.error().empty() || !pass.error().empty()) {

@@ -195,7 +195,7 @@ Operation::Operation(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTIO
 
 Operation::Operation(Device& device, ComPtr<IDMLCompiledOperator> compiled, std::span<const DML_BUFFER_BINDING> owned)
     : compiled_(std::move(compiled)) {
-  initialise(device, owned);
+  initialize(device, owned);
   const DML_BINDING_PROPERTIES needs = compiled_->GetBindingProperties();
   temporary_bytes_ = needs.TemporaryResourceSize;
   if (temporary_bytes_ != 0) {
@@ -218,7 +218,7 @@ DML_BINDING_TABLE_DESC Operation::table_desc(IDMLDispatchable* dispatchable) con
           dispatchable->GetBindingProperties().RequiredDescriptorCount};
 }
 
-void Operation::initialise(Device& device, std::span<const DML_BUFFER_BINDING> owned) {
+void Operation::initialize(Device& device, std::span<const DML_BUFFER_BINDING> owned) {
   const auto initializer = create_initializer(device, compiled_.Get());
   const DML_BINDING_PROPERTIES needs = initializer->GetBindingProperties();
   create_heap(device, needs.RequiredDescriptorCount);

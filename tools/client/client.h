@@ -152,7 +152,7 @@ class Operation {
   void record(Device& device, std::uint64_t times = 1) const;
 
  private:
-  void initialise(Device& device, std::span<const DML_BUFFER_BINDING> owned);
+  void initialize(Device& device, std::span<const DML_BUFFER_BINDING> owned);
   void create_heap(const Device& device, UINT descriptors);
   [[nodiscard]] DML_BINDING_TABLE_DESC table_desc(IDMLDispatchable* dispatchable) const;
 

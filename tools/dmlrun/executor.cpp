@@ -156,7 +156,7 @@ class Executor {
       } catch (const client::Failure& failure) {
         blame(failure, desc_path(dispatchable));
       }
-      output_.initialised(dispatchable.name, watch.milliseconds());
+      output_.initialized(dispatchable.name, watch.milliseconds());
     }
   }
 

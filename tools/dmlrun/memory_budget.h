@@ -16,7 +16,7 @@ class MemoryBudget {
     buffers,     // one for each resource
     values,      // lists that are written out in the file
     kept,        // tensors that are OWNED_BY_DML: persistent resources
-    temporary,   // for operators and their initialisation
+    temporary,   // for operators and their initialization
     staging,     // copies to and from a device with its own memory
     dispatches,  // for recording and timing dispatches
     model,       // objects and structs, whatever the tensor sizes

@@ -76,7 +76,7 @@ class TextOutput final : public Output {
   void command(std::size_t index, std::string_view text) override {
     put_line(format_text("Command {}: {}", index, text));
   }
-  void initialised(std::string_view dispatchable, double milliseconds) override {
+  void initialized(std::string_view dispatchable, double milliseconds) override {
     if (verbosity_ >= 1) {
       put_line(format_text("Initialize '{}': {:.4f} ms", shown(dispatchable), milliseconds));
     }
@@ -186,7 +186,7 @@ class JsonOutput final : public Output {
     json_.key("commands").begin_array();
   }
   void command(std::size_t, std::string_view) override {}
-  void initialised(std::string_view, double) override {}
+  void initialized(std::string_view, double) override {}
   void dispatched(const DispatchReport& report) override {
     const ReportStatistics all = statistics_of(report);
     json_.begin_object().key("type").text("dispatch").key("dispatchable").text(report.name);

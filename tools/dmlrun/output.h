@@ -29,7 +29,7 @@ struct DispatchReport {
 
 struct StepReport {
   std::string nodes;        // "ELEMENT_WISE_ADD 'shifted', ACTIVATION_RELU 'positive'"
-  bool is_once = false;     // runs when the graph is initialised
+  bool is_once = false;     // runs when the graph is initialized
   double milliseconds = 0;  // the median
 };
 
@@ -44,7 +44,7 @@ class Output {
   virtual ~Output() = default;
   virtual void running_on(std::string_view model, std::string_view adapter, std::string_view level) = 0;
   virtual void command(std::size_t index, std::string_view text) = 0;
-  virtual void initialised(std::string_view dispatchable, double milliseconds) = 0;
+  virtual void initialized(std::string_view dispatchable, double milliseconds) = 0;
   virtual void dispatched(const DispatchReport& report) = 0;
   virtual void profiled(const ProfileReport& report) = 0;
   virtual void compared(const Resource& resource, const Comparison& comparison, const Tolerance& tolerance) = 0;

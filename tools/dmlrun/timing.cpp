@@ -6,7 +6,7 @@
 
 namespace anydml::dmlrun {
 
-Statistics summarise(std::span<const double> samples) {
+Statistics summarize(std::span<const double> samples) {
   if (samples.empty()) {
     return {};
   }
@@ -26,7 +26,7 @@ Statistics summarise(std::span<const double> samples) {
 
 ColdAndHot split_samples(std::span<const double> samples, std::size_t warm_up) {
   const std::size_t cold = samples.empty() ? 0 : std::min(samples.size() - 1, warm_up);
-  return {summarise(samples.first(cold)), summarise(samples.subspan(cold))};
+  return {summarize(samples.first(cold)), summarize(samples.subspan(cold))};
 }
 
 }  // namespace anydml::dmlrun

@@ -19,7 +19,7 @@ struct Statistics {
   double max = 0;
 };
 
-[[nodiscard]] Statistics summarise(std::span<const double> samples);
+[[nodiscard]] Statistics summarize(std::span<const double> samples);
 
 // The first samples, up to `warm_up` of them, are cold, but never all samples.
 struct ColdAndHot {

@@ -15,7 +15,7 @@ from .svg import Svg, hue, short
 
 CELL = 26  # the height of a cell
 SAME = 0.45
-Colours = list[list[str | None]]
+Colors = list[list[str | None]]
 
 
 class Moves(NamedTuple):
@@ -44,7 +44,7 @@ class Shades(NamedTuple):
 
 class Painted(NamedTuple):
     """A function returns the colors of each input's elements, and then of each output's."""
-    paint: Callable[[Sequence[Tensor], Sequence[Tensor]], Colours]
+    paint: Callable[[Sequence[Tensor], Sequence[Tensor]], Colors]
     caption: str
     example: Example | None = None
 
@@ -66,7 +66,7 @@ def text_of(value: float) -> str:
     return short(float(f"{value:.4g}")) if math.isfinite(value) else short(value)
 
 
-def draw_tensor(svg: Svg, left: float, top: float, title: str, tensor: Tensor, colours: Sequence[str | None],
+def draw_tensor(svg: Svg, left: float, top: float, title: str, tensor: Tensor, colors: Sequence[str | None],
                 opacity: float = SAME) -> tuple[float, float]:
     """Draws a tensor, and returns where it ends."""
     names, rows, columns = planes(tensor)
@@ -86,8 +86,8 @@ def draw_tensor(svg: Svg, left: float, top: float, title: str, tensor: Tensor, c
         for i in range(rows * columns):
             at = number * rows * columns + i
             cell_x, cell_y = x + i % columns * width, y + i // columns * CELL
-            colour = colours[at]
-            svg.rect(cell_x, cell_y, width, CELL, colour or "none", opacity if colour else 1, True)
+            color = colors[at]
+            svg.rect(cell_x, cell_y, width, CELL, color or "none", opacity if color else 1, True)
             svg.text(cell_x + width / 2, cell_y + 17, texts[at], 12)
         right = max(right, x + columns * width)
     bottom = top + math.ceil(len(names) / most) * (rows * CELL + 24) - 24
@@ -102,8 +102,8 @@ def layout(inputs: Sequence[tuple[str, Tensor, Sequence[str | None]]],
     right, bottoms, x = 8.0, [], 8.0
     for group in (inputs, outputs):
         top, start = 4.0, x
-        for title, tensor, colours in group:
-            right_, bottom = draw_tensor(svg, start, top, title, tensor, colours, opacity)
+        for title, tensor, colors in group:
+            right_, bottom = draw_tensor(svg, start, top, title, tensor, colors, opacity)
             right, top = max(right, right_), bottom + 18
         bottoms.append(top - 18)
         if group is inputs and group:
@@ -125,7 +125,7 @@ def run(library: Library, name: str, example: Example, inputs: Sequence[Tensor |
     return library.run(name, inputs if inputs is not None else flat(example.inputs), example.outputs, example.attributes)
 
 
-def titled(names: Sequence[str], tensors: Sequence[Tensor | None], colours: Sequence[Sequence[str | None]],
+def titled(names: Sequence[str], tensors: Sequence[Tensor | None], colors: Sequence[Sequence[str | None]],
            show: Sequence[int] | None = None) -> list[tuple[str, Tensor, Sequence[str | None]]]:
     """Adds the names of fields. The tensors of an array share a name and are numbered."""
     result = []
@@ -133,11 +133,11 @@ def titled(names: Sequence[str], tensors: Sequence[Tensor | None], colours: Sequ
         if tensor is None or show is not None and i not in show:
             continue
         many = len(tensors) > len(names) and i >= len(names) - 1
-        result.append((f"{names[-1]}[{i - len(names) + 1}]" if many else names[i], tensor, colours[i]))
+        result.append((f"{names[-1]}[{i - len(names) + 1}]" if many else names[i], tensor, colors[i]))
     return result
 
 
-def blank(tensors: Sequence[Tensor | None]) -> Colours:
+def blank(tensors: Sequence[Tensor | None]) -> Colors:
     return [[None] * (len(one.values) if one else 0) for one in tensors]
 
 
@@ -145,21 +145,21 @@ def moves(library: Library, name: str, row: Moves, example: Example, names: Any)
     inputs, results = flat(example.inputs), run(library, name, example)
     total = sum(len(inputs[i].values) for i in row.data)  # type: ignore[union-attr]
     of_input, of_output = blank(inputs), blank(results)
-    colour_of: dict[float, str] = {}
+    color_of: dict[float, str] = {}
     numbered: list[Tensor | None] = list(inputs)
     for i in row.data:
         tensor = inputs[i]
         assert tensor is not None
-        keys = tensor.values if row.by_value else tuple(1000.0 + len(colour_of) + k for k in range(len(tensor.values)))
+        keys = tensor.values if row.by_value else tuple(1000.0 + len(color_of) + k for k in range(len(tensor.values)))
         for k, key in enumerate(keys):
-            colour_of[key] = of_input[i][k] = hue(len(colour_of), total)
+            color_of[key] = of_input[i][k] = hue(len(color_of), total)
         numbered[i] = replace(tensor, values=keys)
     traced = results if row.by_value else run(library, name, example, numbered)
     for k, value in enumerate(traced[0].values):
-        of_output[0][k] = colour_of.get(value)
+        of_output[0][k] = color_of.get(value)
     for i in range(1, len(traced)):  # indices in addition to values, or another tensor of an array
         same = row.by_value and len(traced[i].values) == len(traced[0].values)
-        of_output[i] = of_output[0] if same else [colour_of.get(value) for value in traced[i].values]
+        of_output[i] = of_output[0] if same else [color_of.get(value) for value in traced[i].values]
     left, right = titled(names[0], inputs, of_input), titled(names[1], results, of_output)
     words = described(name, left, right)
     return layout(left, right).finish(words), words
@@ -207,17 +207,17 @@ def shades(library: Library, name: str, row: Shades, example: Example, names: An
     inputs, results = flat(example.inputs), run(library, name, example)
     most = max(abs(value) for tensor in (*inputs, *results) if tensor for value in tensor.values)
     # The last two digits are the opacity.
-    colours = [[f"#d66c28{round(200 * abs(value) / most):02x}" for value in tensor.values]
+    colors = [[f"#d66c28{round(200 * abs(value) / most):02x}" for value in tensor.values]
                for tensor in (*inputs, *results) if tensor]
-    left = titled(names[0], inputs, colours[:len(inputs)])
-    right = titled(names[1], results, colours[len(inputs):])
+    left = titled(names[0], inputs, colors[:len(inputs)])
+    right = titled(names[1], results, colors[len(inputs):])
     words = described(name, left, right)
     return layout(left, right, 1).finish(words), words
 
 
 def painted(library: Library, name: str, row: Painted, example: Example, names: Any) -> tuple[str, str]:
     inputs, results = flat(example.inputs), run(library, name, example)
-    colours = row.paint(inputs, results)  # type: ignore[arg-type]
-    left, right = titled(names[0], inputs, colours[:len(inputs)]), titled(names[1], results, colours[len(inputs):])
+    colors = row.paint(inputs, results)  # type: ignore[arg-type]
+    left, right = titled(names[0], inputs, colors[:len(inputs)]), titled(names[1], results, colors[len(inputs):])
     words = described(name, left, right)
     return layout(left, right).finish(words), words

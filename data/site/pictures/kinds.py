@@ -96,7 +96,7 @@ class Axes:
     def y(self, value: float) -> float:
         return self.top + (self.ys[1] - value) / (self.ys[1] - self.ys[0]) * self.height
 
-    def curve(self, xs: Sequence[float], ys: Sequence[float], colour: str, width: float = 2) -> None:
+    def curve(self, xs: Sequence[float], ys: Sequence[float], color: str, width: float = 2) -> None:
         """Draws a curve in pieces: jumps are not joined, and nothing is drawn outside."""
         pieces, piece = [], []
         range_ = self.ys[1] - self.ys[0]
@@ -115,7 +115,7 @@ class Axes:
                 pieces.append(piece)
                 piece = []
         for one in [*pieces, piece]:
-            self.svg.path(thinned(one), colour, width)
+            self.svg.path(thinned(one), color, width)
 
 
 def thinned(positions: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -234,14 +234,14 @@ def map_of_two(library: Library, name: str, row: Map) -> tuple[str, str]:
     return svg.finish(words), words
 
 
-def bar_chart(svg: Svg, left: float, title: str, values: Sequence[float], colour: str) -> None:
+def bar_chart(svg: Svg, left: float, title: str, values: Sequence[float], color: str) -> None:
     low, high = min(0.0, *values), max(0.0, *values)
     room = (high - low) or 1.0
     axes = Axes(svg, (0, len(values)), (low, high + 0.12 * room), left, 40.0 * len(values), 150, TOP + 22, False)
     svg.text(left + 20 * len(values), TOP + 10, title, 12, bold=True)
     for i, value in enumerate(values):
         top, base = sorted((axes.y(value), axes.y(0)))
-        svg.rect(axes.x(i) + 5, top, 30, max(base - top, 1), colour, 0.75)
+        svg.rect(axes.x(i) + 5, top, 30, max(base - top, 1), color, 0.75)
         svg.text(axes.x(i + 0.5), top - 4, short(float(f"{value:.3g}")), 10)
 
 
@@ -277,10 +277,10 @@ def histograms(library: Library, name: str, row: Histograms) -> tuple[str, str]:
                 counts[i >= half][position] += 1
         axes = Axes(svg, (low, high), (0, max(map(max, counts)) * 1.08), left, 240, 150, TOP + 22)
         svg.text(left + 120, TOP + 10, title, 12, bold=True)
-        for channel_, colour in enumerate(LINES[:2]):
+        for channel_, color in enumerate(LINES[:2]):
             for i, count in enumerate(counts[channel_]):
                 if count:
-                    svg.rect(axes.x(low + i / 2), axes.y(count), 240 / bins - 0.5, axes.y(0) - axes.y(count), colour, 0.6)
+                    svg.rect(axes.x(low + i / 2), axes.y(count), 240 / bins - 0.5, axes.y(0) - axes.y(count), color, 0.6)
             part = numbers[:half] if channel_ == 0 else numbers[half:]
             mean = sum(part) / half
             moments.append((mean, math.sqrt(sum((one - mean) ** 2 for one in part) / half)))
@@ -325,9 +325,9 @@ def descent(library: Library, name: str, row: Descent) -> tuple[str, str]:
             line.append(x)
         lines.append((rate, line))
     axes = Axes(svg, (0, steps), (-1.5, 2.2))
-    for (_, line), colour in zip(lines, LINES):
-        axes.curve(range(steps + 1), line, colour)
-    legend(svg, LEFT + WIDTH + 16, TOP + 12, [(f"LearningRate {rate:g}", colour) for (rate, _), colour in zip(lines, LINES)])
+    for (_, line), color in zip(lines, LINES):
+        axes.curve(range(steps + 1), line, color)
+    legend(svg, LEFT + WIDTH + 16, TOP + 12, [(f"LearningRate {rate:g}", color) for (rate, _), color in zip(lines, LINES)])
     words = f"{name} on its way to the minimum of x² from 2, {steps} steps: " + ", ".join(
         f"at LearningRate {rate:g} it reaches {short(float(f'{line[-1]:.2g}'))}" for rate, line in lines) + "."
     return svg.finish(words), words

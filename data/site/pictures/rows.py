@@ -8,7 +8,7 @@ from typing import Any
 
 from example_types import Example, Tensor, f32, i8, i32, u8, u32
 
-from .grids import Colours, Depends, Moves, Painted, Shades
+from .grids import Colors, Depends, Moves, Painted, Shades
 from .kinds import Bars, Bits, Blocks, Curves, Descent, Histograms, Map, Steps
 from .svg import hue
 
@@ -125,27 +125,27 @@ def padded(mode: str) -> Example:
                    {"PaddingMode": mode, "PaddingValue": 0, "StartPadding": [1, 2], "EndPadding": [1, 2]})
 
 
-def coordinates(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colours:
+def coordinates(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colors:
     """Colors the nonzero elements and the rows with their coordinates."""
     positions = [k for k, value in enumerate(inputs[0].values) if value]
-    colours: list[str | None] = [None] * len(inputs[0].values)
+    colors: list[str | None] = [None] * len(inputs[0].values)
     for number, k in enumerate(positions):
-        colours[k] = hue(number, len(positions))
+        colors[k] = hue(number, len(positions))
     width = outputs[1].sizes[1]
     rows = [hue(k // width, len(positions)) if k // width < len(positions) else None for k in range(len(outputs[1].values))]
-    return [colours, [None], rows]
+    return [colors, [None], rows]
 
 
-def found(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colours:
-    colours: list[str | None] = [hue(0, 1) if value else None for value in outputs[0].values]
-    return [colours, colours]
+def found(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colors:
+    colors: list[str | None] = [hue(0, 1) if value else None for value in outputs[0].values]
+    return [colors, colors]
 
 
-def in_turn(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colours:
+def in_turn(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colors:
     return [[hue(k, len(outputs[0].values)) for k in range(len(outputs[0].values))]]
 
 
-def same_everywhere(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colours:
+def same_everywhere(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Colors:
     return [[hue(0, 1)] * len(outputs[0].values)]
 
 

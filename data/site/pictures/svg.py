@@ -72,13 +72,13 @@ class Svg:
                           f'stroke="currentColor" stroke-opacity="{opacity:g}"/>')
         self.reach(max(x1, x2), max(y1, y2))
 
-    def path(self, positions: Sequence[tuple[float, float]], colour: str, width: float = 2) -> None:
+    def path(self, positions: Sequence[tuple[float, float]], color: str, width: float = 2) -> None:
         if len(positions) > 1:
             points = " ".join(f"{coordinate(x)} {coordinate(y)}" for x, y in positions)
-            self.parts.append(f'<path d="M{points}" fill="none" stroke="{colour}" stroke-width="{width:g}" stroke-linejoin="round"/>')
+            self.parts.append(f'<path d="M{points}" fill="none" stroke="{color}" stroke-width="{width:g}" stroke-linejoin="round"/>')
 
-    def dot(self, x: float, y: float, colour: str, radius: float = 3) -> None:
-        self.parts.append(f'<circle cx="{coordinate(x)}" cy="{coordinate(y)}" r="{radius:g}" fill="{colour}"/>')
+    def dot(self, x: float, y: float, color: str, radius: float = 3) -> None:
+        self.parts.append(f'<circle cx="{coordinate(x)}" cy="{coordinate(y)}" r="{radius:g}" fill="{color}"/>')
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """Draws an arrow along a row or down a column."""
@@ -100,7 +100,7 @@ class Svg:
 
 
 def legend(svg: Svg, x: float, y: float, entries: Iterable[tuple[str, str]]) -> None:
-    for text, colour in entries:
-        svg.rect(x, y - 9, 12, 10, colour)
+    for text, color in entries:
+        svg.rect(x, y - 9, 12, 10, color)
         svg.text(x + 18, y, text, 12, "start")
         y += 20

@@ -6,11 +6,11 @@ outputs, with None for outputs without derivatives, such as indices. Its values 
 because only its derivatives are used. Operators that are not in the table have only integer outputs, or no gradient.
 """
 from ._base import Given, activated, is_pointwise
-from . import elementwise, moves, normalising, regions, sequences, windows
+from . import elementwise, moves, normalizing, regions, sequences, windows
 
 __all__ = ["Given", "find", "is_pointwise"]
 
-_TABLE = {**elementwise.TABLE, **moves.TABLE, **normalising.TABLE, **regions.TABLE,
+_TABLE = {**elementwise.TABLE, **moves.TABLE, **normalizing.TABLE, **regions.TABLE,
           **sequences.TABLE, **windows.TABLE}
 
 

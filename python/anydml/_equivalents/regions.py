@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 
 from .._run import run
-from .normalising import REDUCTIONS
+from .normalizing import REDUCTIONS
 
 _MOST = 65536    # the maximum number of samples of a bin
 _AT_ONCE = 2**21  # image elements that are copied at a time

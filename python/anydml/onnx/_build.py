@@ -42,7 +42,7 @@ class Builder:
                  device=None):
         self.opset, self.kinds, self.constants, self.integers = opset, dict(kinds), dict(constants), integers
         self.folder, self.steps, self.refusals, self.folded = folder, [], [], []
-        self.quantised, self.device = {}, device
+        self.quantized, self.device = {}, device
         self.taken = set()  # the constants that steps use
         self.is_inner, self.postponed = is_inner, {}  # steps that convert byte constants to floats, by result name
 
@@ -54,10 +54,10 @@ class Builder:
             self.kinds[tensor.name] = tensor_type(tensor.data_type)
             if tensor.name not in replaced:
                 self.constants[tensor.name] = array_of(tensor, self.folder) if arrays is None else arrays.pop(tensor.name)
-        initialised = {tensor.name for tensor in graph.initializer}
+        initialized = {tensor.name for tensor in graph.initializer}
         for position, value in enumerate(graph.input):
             self.kinds[value.name] = given[position] if position < len(given) else kind_of(value.type)
-            if value.name in replaced or not (value.name in fixed or value.name in initialised):
+            if value.name in replaced or not (value.name in fixed or value.name in initialized):
                 self.constants.pop(value.name, None)
         left = _uses(graph)
         for node in graph.node:
@@ -122,9 +122,9 @@ class Builder:
             if node.op_type == "DequantizeLinear":
                 found = noted(node, [self.kinds[name] for name in node.input], self.constants)
                 if found is not None:
-                    self.quantised[node.output[0]] = found
+                    self.quantized[node.output[0]] = found
                 self.taken.update(node.input)  # a product may use them
-            nodes = product_of(node, self.quantised, self.constants)
+            nodes = product_of(node, self.quantized, self.constants)
             if nodes is not None:
                 self._add_all(nodes, max(opset, 13), node)
                 return

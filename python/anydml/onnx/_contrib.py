@@ -211,7 +211,7 @@ def _real(n, first):
     return n("DequantizeLinear", n.input(first), n.input(first + 1), n.input(first + 2))
 
 
-def _quantised(op, numbers, scale, **passed):
+def _quantized(op, numbers, scale, **passed):
     """An operator over tensors that each have a scale and a zero point. places: the inputs with the tensors; scale: the
     input with the scale of the result."""
     def write(n):
@@ -222,7 +222,7 @@ def _quantised(op, numbers, scale, **passed):
     return write
 
 
-def _quantised_pool(op):
+def _quantized_pool(op):
     def write(n):
         x, last = _real(n, 0), n.get("channels_last", 0)
         x = n("Transpose", x, perm=[0, 3, 1, 2]) if last else x
@@ -234,17 +234,17 @@ def _quantised_pool(op):
     return write
 
 
-def _quantised_concat(n):
+def _quantized_concat(n):
     parts = [n("DequantizeLinear", *n.node.input[i:i + 3]) for i in range(2, len(n.node.input), 3)]
     n.end(n("QuantizeLinear", n("Concat", *parts, axis=n.get("axis")), n.input(0), n.input(1)))
 
 
-def _quantised_where(n):
+def _quantized_where(n):
     y = n("Where", n.input(0), _real(n, 1), _real(n, 4))
     n.end(n("QuantizeLinear", y, n.input(7), n.input(8)))
 
 
-def _quantised_mean(n):
+def _quantized_mean(n):
     axes = n.constant(n.get("axes")) if n.get("axes") is not None else ""
     y = n("ReduceMean", _real(n, 0), axes, keepdims=n.get("keepdims", 1))
     n.end(n("QuantizeLinear", y, n.input(3), n.input(4)))
@@ -266,7 +266,7 @@ def _matmul_to_float(n):
     _scaled(n, product, n.input(2), n.input(3), n.input(6))
 
 
-def _quantised_gemm(n):
+def _quantized_gemm(n):
     a, b = (n("Transpose", n.input(i), perm=[1, 0]) if n.get(name, 0) else n.input(i) for i, name in (
         (0, "transA"), (3, "transB")))
     total = n("MatMulInteger", a, b, n.input(2), n.input(5))
@@ -339,13 +339,13 @@ CONTRIB = {name: by(write) for name, write in {
     "EmbedLayerNormalization": _embeddings, "FastGelu": _fast_gelu, "FusedConv": _fused_conv, "FusedGemm": _fused_gemm,
     "FusedMatMul": _fused_matmul, "Gelu": _gelu, "GroupNorm": _group_norm, "MatMulIntegerToFloat": _matmul_to_float,
     "MatMulNBits": _matmul_of_bits,
-    "NhwcConv": _nhwc_conv, "QGemm": _quantised_gemm, "QLinearAdd": _quantised("Add", (0, 3), 6),
-    "QLinearAveragePool": _quantised_pool("AveragePool"), "QLinearConcat": _quantised_concat,
-    "QLinearGlobalAveragePool": _quantised_pool("GlobalAveragePool"),
-    "QLinearLeakyRelu": _quantised("LeakyRelu", (0,), 3, alpha=("alpha", 0.01)),
-    "QLinearMul": _quantised("Mul", (0, 3), 6), "QLinearReduceMean": _quantised_mean,
-    "QLinearSigmoid": _quantised("Sigmoid", (0,), 3), "QLinearSoftmax": _quantised("Softmax", (0,), 3, axis=("axis", -1)),
-    "QLinearWhere": _quantised_where, "QuantizeLinear": _same("QuantizeLinear", "axis", "block_size"),
+    "NhwcConv": _nhwc_conv, "QGemm": _quantized_gemm, "QLinearAdd": _quantized("Add", (0, 3), 6),
+    "QLinearAveragePool": _quantized_pool("AveragePool"), "QLinearConcat": _quantized_concat,
+    "QLinearGlobalAveragePool": _quantized_pool("GlobalAveragePool"),
+    "QLinearLeakyRelu": _quantized("LeakyRelu", (0,), 3, alpha=("alpha", 0.01)),
+    "QLinearMul": _quantized("Mul", (0, 3), 6), "QLinearReduceMean": _quantized_mean,
+    "QLinearSigmoid": _quantized("Sigmoid", (0,), 3), "QLinearSoftmax": _quantized("Softmax", (0,), 3, axis=("axis", -1)),
+    "QLinearWhere": _quantized_where, "QuantizeLinear": _same("QuantizeLinear", "axis", "block_size"),
     "QuickGelu": _quick_gelu, "SimplifiedLayerNormalization": _rms_norm, "SkipLayerNormalization": _skip_layer_norm,
     "SkipSimplifiedLayerNormalization": _skip_rms_norm, "TransposeMatMul": _fused_matmul, "Trilu": _same("Trilu", "upper"),
 }.items()}

@@ -29,7 +29,7 @@ def einsum(node):
     operands, result = parsed(node)
 
     def compute(*arrays):
-        terms = [_labelled(labels, array, node) for labels, array in zip(operands, arrays)]
+        terms = [_labeled(labels, array, node) for labels, array in zip(operands, arrays)]
         sizes = {}
         for labels, array in terms:
             for label, size in zip(labels, array.shape):
@@ -50,7 +50,7 @@ def einsum(node):
     return compute
 
 
-def _labelled(text, array, node):
+def _labeled(text, array, node):
     """Returns a label for each dimension. The dimensions of "..." get digits, counted from the last."""
     before, dots, after = text.partition("...")
     more = array.ndim - len(before) - len(after)

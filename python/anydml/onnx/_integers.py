@@ -11,7 +11,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 # A float that is (x - zero) * scale. axis: the axis of the scales, unless there is only one.
-Quantised = namedtuple("Quantised", "x scale zero axis")
+Quantized = namedtuple("Quantized", "x scale zero axis")
 _numbers = itertools.count()
 
 
@@ -24,7 +24,7 @@ def noted(node, kinds, constants):
     if scale is None or (zero and zero not in constants):
         return None
     axis = next((one.i for one in node.attribute if one.name == "axis"), 1)
-    return Quantised(node.input[0], node.input[1], zero, None if scale.size == 1 else axis)
+    return Quantized(node.input[0], node.input[1], zero, None if scale.size == 1 else axis)
 
 
 def product_of(node, known, constants):

@@ -117,15 +117,15 @@ class Prepared(BackendRep):
         refuse_unknown(model)
         graph = model.graph
         self._opset, self._folder = opset_of(model), folder
-        initialised = {tensor.name for tensor in graph.initializer}
+        initialized = {tensor.name for tensor in graph.initializer}
         self.declared = {value.name: value.type for value in graph.input}
         self._forms = {name: _form_of(name, declared) for name, declared in self.declared.items()
                        if declared.HasField("tensor_type")}
-        self.required = [name for name in self.declared if name not in initialised]
+        self.required = [name for name in self.declared if name not in initialized]
         self._output_names = [value.name for value in graph.output]
         self._outputs = namedtupledict("Outputs", self._output_names)
         self._arrays, self._graph = _taken_out(graph, folder, is_own or is_owned, apart if arrays is None else arrays), graph
-        self._may_replace = not initialised.isdisjoint(self.declared)
+        self._may_replace = not initialized.isdisjoint(self.declared)
         self._programs = {}  # keyed by the initializers that a run replaces
         self._whole, self._pinned = {}, []  # pieces by input form; inputs whose elements are part of the form
         self._program(frozenset())

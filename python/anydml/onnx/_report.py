@@ -82,14 +82,14 @@ def threads():
     return int(wanted) if wanted.isdigit() and int(wanted) else len(os.sched_getaffinity(0))
 
 
-def session_of(model, optimised=True):
+def session_of(model, optimized=True):
     """Returns an ONNX Runtime session for a path or bytes, with the same number of threads."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads()
     options.log_severity_level = 3
-    if not optimised:
+    if not optimized:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     if isinstance(model, onnx.ModelProto):
         model = model.SerializeToString()

@@ -253,14 +253,14 @@ namespace {
 // Family::prepare returns null.
 ReadyStep make_ready(std::span<const Step> steps, const cpu::StepContext& machine) {
   const auto families = cpu::families();
-  auto work = join_steps<cpu::Neighbour>(steps, [&](const Step& step) -> std::unique_ptr<cpu::JoinedStep> {
+  auto work = join_steps<cpu::Neighbor>(steps, [&](const Step& step) -> std::unique_ptr<cpu::JoinedStep> {
     const cpu::FamilyKernels& family = *families[step.family];
     return family.prepare_joined != nullptr ? family.prepare_joined(step, machine) : nullptr;
   });
   if (!work) {
     return {};
   }
-  return {.prepared = families[work->main->family]->prepare(*work->main, machine, std::move(work->neighbours)),
+  return {.prepared = families[work->main->family]->prepare(*work->main, machine, std::move(work->neighbors)),
           .operands = std::move(work->operands)};
 }
 

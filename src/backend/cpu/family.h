@@ -93,7 +93,7 @@ class JoinedStep {
   virtual void run(const StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept = 0;
 };
 
-struct Neighbour : anydml::Neighbour<JoinedStep> {
+struct Neighbor : anydml::Neighbor<JoinedStep> {
   void run(const StreamTile& tile, std::byte* buffer, std::byte* const* operands) const noexcept {
     step->run(tile, buffer, operands + first_operand);
   }
@@ -102,7 +102,7 @@ struct Neighbour : anydml::Neighbour<JoinedStep> {
     run({.first = first, .rows = 1, .columns = count, .row_step = 0, .buffer_row_step = 0}, buffer, operands);
   }
 };
-using Neighbours = anydml::Neighbours<Neighbour>;
+using Neighbors = anydml::Neighbors<Neighbor>;
 
 struct FamilyKernels {
   // Creates everything that steps for this target need, before the first of them; null: nothing. One call at a time,
@@ -110,7 +110,7 @@ struct FamilyKernels {
   void (*open)(Target target);
   // Null: the family has no kernel for this step. Only families whose operators declare that they join others
   // (ops/family.h) get neighbors. May throw std::bad_alloc.
-  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const StepContext& machine, Neighbours neighbours);
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const StepContext& machine, Neighbors neighbors);
   // The same for a step before or after one of another family; null: the family has no such steps.
   std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const StepContext& machine);
 };

@@ -92,13 +92,13 @@ class JoinedStep {
   bool has_vectors_;
 };
 
-using Neighbour = anydml::Neighbour<JoinedStep>;
-using Neighbours = anydml::Neighbours<Neighbour>;  // their classes are called Before and After
+using Neighbor = anydml::Neighbor<JoinedStep>;
+using Neighbors = anydml::Neighbors<Neighbor>;  // their classes are called Before and After
 
 struct FamilyKernels {
   // Returns null with the reason, as a text that is never freed. Only families whose operators declare that they join
   // others (ops/family.h) get neighbors. May throw std::bad_alloc.
-  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& machine, Neighbours neighbours,
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& machine, Neighbors neighbors,
                                            const char** why) = nullptr;
   // The same for a step before or after one of another family, as a class of this name; null: the family has no such
   // steps.

@@ -23,7 +23,7 @@ const char* location(std::span<const Step> steps, const GpuProperties& machine, 
       return entry.missing;
     }
   }
-  auto work = join_steps<Neighbour>(steps, [](const Step& step) -> std::unique_ptr<JoinedStep> {
+  auto work = join_steps<Neighbor>(steps, [](const Step& step) -> std::unique_ptr<JoinedStep> {
     const FamilyKernels& family = *find_family(step.family).family;
     const char* const name = step.role == StepRole::prologue ? "Before" : "After";
     return family.prepare_joined != nullptr ? family.prepare_joined(step, name) : nullptr;
@@ -34,7 +34,7 @@ const char* location(std::span<const Step> steps, const GpuProperties& machine, 
   placed.family = find_family(work->main->family).family;
   placed.operands = std::move(work->operands);
   const char* why = nullptr;
-  placed.prepared = placed.family->prepare(*work->main, machine, std::move(work->neighbours), &why);
+  placed.prepared = placed.family->prepare(*work->main, machine, std::move(work->neighbors), &why);
   return placed.prepared != nullptr ? nullptr : why;
 }
 

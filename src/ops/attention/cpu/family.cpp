@@ -153,7 +153,7 @@ class RowsRun final : public cpu::PreparedStep {
   Scores scores_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   AttentionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductKernels* const products = product_kernels(machine.target);

@@ -89,7 +89,7 @@ class AppendRun final : public PreparedStep {
 
 extern const FamilyKernels attention_family;
 const FamilyKernels attention_family = {
-    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       AttentionStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

@@ -134,7 +134,7 @@ std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& f
   return make_program_step(step, flat, kernels, machine);
 }
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   return make_ready(read_elementwise(flat), flat, machine);
 }
 

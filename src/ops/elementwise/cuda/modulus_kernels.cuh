@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_
   }
 }
 
-// Any layout at any address: neighbouring threads take neighbouring elements, each a few of them.
+// Any layout at any address: neighboring threads take neighboring elements, each a few of them.
 inline constexpr u32 kStridedThreads = 256;
 template <class T>
 inline constexpr u32 kStridedElements = sizeof(T) == 8 ? 2 : 4;

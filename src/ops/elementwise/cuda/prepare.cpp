@@ -330,7 +330,7 @@ void PreparedElements::explain(char* text, std::size_t capacity) const noexcept 
 
 extern const FamilyKernels elementwise_family;
 const FamilyKernels elementwise_family = {
-    .prepare = [](const Step& step, const GpuProperties& machine, Neighbours,
+    .prepare = [](const Step& step, const GpuProperties& machine, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       auto prepared = std::make_unique<PreparedElements>();
       *why = prepared->prepare(read_element_step(step), machine);

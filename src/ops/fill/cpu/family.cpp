@@ -124,7 +124,7 @@ class SequenceRun final : public cpu::PreparedStep {
   SequenceRow<T> row_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   FillStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const auto bytes = static_cast<std::int64_t>(element_size(step.type));

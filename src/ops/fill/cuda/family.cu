@@ -167,7 +167,7 @@ class FillRun final : public PreparedStep {
 
 extern const FamilyKernels fill_family;
 const FamilyKernels fill_family = {
-    .prepare = [](const Step& flat, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbors, const char**) -> std::unique_ptr<PreparedStep> {
       FillStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.is_sequence != 0) {

@@ -193,7 +193,7 @@ class Folding final : public PreparedStep {
 
 extern const FamilyKernels fold_family;
 const FamilyKernels fold_family = {
-    .prepare = [](const Step& flat, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbors, const char**) -> std::unique_ptr<PreparedStep> {
       FoldStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       return std::make_unique<Folding>(step);

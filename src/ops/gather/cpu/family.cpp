@@ -16,7 +16,7 @@ Parameters read(const Step& flat) {
   return step;
 }
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   switch (read<GatherKind>(flat)) {
     case GatherKind::gather:
       return prepare_gather(read<GatherStep>(flat), machine.threads);

@@ -306,7 +306,7 @@ template <class Parameters>
   return step;
 }
 
-std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Neighbours, const char** why) {
+std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Neighbors, const char** why) {
   switch (read<GatherKind>(flat)) {
     case GatherKind::one_hot:
       return std::make_unique<OneHotRun>(read<OneHotStep>(flat));

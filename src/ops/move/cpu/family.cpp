@@ -431,7 +431,7 @@ class MoveRun final : public cpu::PreparedStep {
   ReadyTable table_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   if (kind_of(flat.parameters) == MoveKind::reversal) {
     return prepare_reversal(*reinterpret_cast<const ReversalStep*>(flat.parameters.data()), machine);
   }

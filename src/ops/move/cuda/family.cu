@@ -310,7 +310,7 @@ class MoveRun final : public PreparedStep {
 
 extern const FamilyKernels move_family;
 const FamilyKernels move_family = {
-    .prepare = [](const Step& flat, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbors, const char**) -> std::unique_ptr<PreparedStep> {
       if (kind_of(flat.parameters) == MoveKind::reversal) {
         return prepare_reversal(*reinterpret_cast<const ReversalStep*>(flat.parameters.data()));
       }

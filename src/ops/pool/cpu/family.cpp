@@ -133,7 +133,7 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
 
 class Pooling final : public cpu::PreparedStep {
  public:
-  Pooling(const PoolStep& step, PoolCut cut, PoolRun kernel, const char* name, cpu::Neighbour after)
+  Pooling(const PoolStep& step, PoolCut cut, PoolRun kernel, const char* name, cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1,
                      static_cast<std::size_t>(cut.bytes)),
         step_(step),
@@ -161,11 +161,11 @@ class Pooling final : public cpu::PreparedStep {
   PoolCut cut_;
   PoolRun kernel_;
   const char* name_;
-  cpu::Neighbour after_;
+  cpu::Neighbor after_;
 };
 
 std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
-                                           cpu::Neighbours neighbours) {
+                                           cpu::Neighbors neighbors) {
   PoolFunction function{};
   std::memcpy(&function, flat.parameters.data(), sizeof(function));
   if (function == PoolFunction::unpool) {
@@ -178,7 +178,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   if (function == PoolFunction::max_gradient) {
     return prepare_max_gradient(step, machine.threads);
   }
-  auto cut = make_cut(step, machine.threads, neighbours.after.step != nullptr);
+  auto cut = make_cut(step, machine.threads, neighbors.after.step != nullptr);
   if (!cut) {
     PoolCut elements{};
     elements.inner = 1;
@@ -188,14 +188,14 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
     }
     elements.units_of_piece = kElementsOfPiece;
     return std::make_unique<Pooling>(step, std::move(elements), element_pool_run(step), "element by element",
-                                     std::move(neighbours.after));
+                                     std::move(neighbors.after));
   }
   PoolRun run = vector_pool_run(machine.target, step);
   if (run == nullptr) {
     run = generic_pool_run(step);
   }
   return std::make_unique<Pooling>(step, std::move(*cut), run, cpu::target_name(machine.target),
-                                   std::move(neighbours.after));
+                                   std::move(neighbors.after));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct PoolAddresses {
   const std::byte* input;
   std::byte* output;   // null if a joined step consumes the elements
   std::byte* indices;  // null if absent
-  const cpu::Neighbour* after;
+  const cpu::Neighbor* after;
   std::byte* const* operands;
 };
 

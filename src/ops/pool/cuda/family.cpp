@@ -227,7 +227,7 @@ class UnpoolRun final : public PreparedStep {
   u64 outputs_low_ = 0;
 };
 
-std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Neighbours neighbours, const char** why) {
+std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Neighbors neighbors, const char** why) {
   PoolFunction function{};
   std::memcpy(&function, flat.parameters.data(), sizeof(function));
   if (function == PoolFunction::unpool) {
@@ -239,7 +239,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Ne
     }
     return std::make_unique<UnpoolRun>(step);
   }
-  if (neighbours.after.step != nullptr) {
+  if (neighbors.after.step != nullptr) {
     *why = "the CUDA backend cannot join steps to pooling";
     return nullptr;
   }

@@ -103,7 +103,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
  public:
   ConvolutionRun(const ConvolutionStep& step, TapClasses classes, const ProductKernels* kernels, bool has_bias,
                  const ConvolutionTiles& tiles, std::int64_t tiles_of_piece, const cpu::StepContext& machine,
-                 cpu::Neighbour after, bool skips)
+                 cpu::Neighbor after, bool skips)
       : PreparedStep(static_cast<std::uint64_t>(parts_of(all_tiles(step, tiles, classes.count()), tiles_of_piece)),
                      classes.count() == all_window_classes(step.windows) ? 1 : 2,
                      static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles, skips).all)),
@@ -547,7 +547,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
   const ProductLine* lines_;
   ConvolutionTiles tiles_;
   ConvolutionBuffers buffers_;
-  cpu::Neighbour after_;
+  cpu::Neighbor after_;
   TapClasses classes_;
   std::int64_t class_count_;
   std::int64_t tiles_of_piece_;
@@ -559,7 +559,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
 }  // namespace
 
 std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const ProductKernels* kernels,
-                                                       const cpu::StepContext& machine, cpu::Neighbour after) {
+                                                       const cpu::StepContext& machine, cpu::Neighbor after) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (after.step != nullptr && all_window_classes(step.windows) != 1) {

@@ -14,6 +14,6 @@ namespace anydml {
 // or passes on elements that are not consecutive.
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const ProductKernels* kernels,
                                                                      const cpu::StepContext& machine,
-                                                                     cpu::Neighbour after);
+                                                                     cpu::Neighbor after);
 
 }  // namespace anydml

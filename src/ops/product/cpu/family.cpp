@@ -67,7 +67,7 @@ class ProductRun final : public cpu::PreparedStep {
  public:
   // kernels: null to use the scalar definition.
   ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
-             const cpu::StepContext& machine, cpu::Neighbour after)
+             const cpu::StepContext& machine, cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
                      Buffers(step, kernels, tiles).bytes()),
         step_(step),
@@ -301,7 +301,7 @@ class ProductRun final : public cpu::PreparedStep {
   Buffers buffers_;
   const VectorKernels* vectors_;  // null if kernels_ is null
   RowProduct row_product_;        // null: tiles are computed by strips and panels
-  cpu::Neighbour after_;
+  cpu::Neighbor after_;
   cpu::Target target_;
   bool has_c_;
 };
@@ -346,7 +346,7 @@ class PackRun final : public cpu::PreparedStep {
 };
 
 std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
-                                           cpu::Neighbours neighbours) {
+                                           cpu::Neighbors neighbors) {
   const ProductKernels* const kernels = product_kernels(machine.target);
   ProductKind kind;
   std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
@@ -354,13 +354,13 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
     return prepare_filter(flat, kernels);
   }
   if (kind == ProductKind::convolution) {
-    return prepare_convolution(flat, kernels, machine, std::move(neighbours.after));
+    return prepare_convolution(flat, kernels, machine, std::move(neighbors.after));
   }
   if (kind == ProductKind::integer_filter || kind == ProductKind::integer_convolution) {
-    return prepare_integer_convolution(flat, machine, std::move(neighbours.after));
+    return prepare_integer_convolution(flat, machine, std::move(neighbors.after));
   }
   if (kind == ProductKind::integer_pack || kind == ProductKind::integer_product) {
-    return prepare_integer_product(flat, machine, std::move(neighbours));
+    return prepare_integer_product(flat, machine, std::move(neighbors));
   }
   if (kind == ProductKind::double_product) {
     return prepare_double_product(flat, machine);
@@ -393,7 +393,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, most,
                           machine.threads);
   return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, machine,
-                                      std::move(neighbours.after));
+                                      std::move(neighbors.after));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ struct Buffers {
 class IntegerRun final : public cpu::PreparedStep {
  public:
   IntegerRun(const IntegerStep& step, const IntegerKernels& kernels, const Tiles& tiles,
-             const cpu::StepContext& machine, cpu::Neighbour after)
+             const cpu::StepContext& machine, cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,
                      Buffers(step, kernels, tiles).bytes),
         step_(step),
@@ -384,7 +384,7 @@ class IntegerRun final : public cpu::PreparedStep {
   Tiles tiles_;
   std::int64_t depth_;  // per block
   Buffers buffers_;
-  cpu::Neighbour after_;
+  cpu::Neighbor after_;
   BytePacking pack_a_;
   BytePacking pack_b_;
 };
@@ -439,7 +439,7 @@ class IntegerPackRun final : public cpu::PreparedStep {
 }  // namespace
 
 std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat, const cpu::StepContext& machine,
-                                                           cpu::Neighbours neighbours) {
+                                                           cpu::Neighbors neighbors) {
   IntegerStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const IntegerKernels& kernels = integer_kernels(machine.target);
@@ -458,7 +458,7 @@ std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat, con
   most.rows *= std::clamp<std::int64_t>(
       std::min(kDepthBlock / std::max<std::int64_t>(1, step.product.depth), 2 * kMax.columns / columns), 1, 8);
   const Tiles tiles = cut(step.product, kernels.strip, kernels.panel, most, machine.threads);
-  return std::make_unique<IntegerRun>(step, kernels, tiles, machine, std::move(neighbours.after));
+  return std::make_unique<IntegerRun>(step, kernels, tiles, machine, std::move(neighbors.after));
 }
 
 }  // namespace anydml

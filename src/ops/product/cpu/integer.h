@@ -8,6 +8,6 @@ namespace anydml {
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat,
                                                                          const cpu::StepContext& machine,
-                                                                         cpu::Neighbours neighbours);
+                                                                         cpu::Neighbors neighbors);
 
 }  // namespace anydml

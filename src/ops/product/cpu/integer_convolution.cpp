@@ -91,7 +91,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
  public:
   IntegerConvolutionRun(const IntegerConvolutionStep& step, const IntegerKernels& kernels,
                         const ConvolutionTiles& tiles, std::int64_t of_piece, const cpu::StepContext& machine,
-                        cpu::Neighbour after)
+                        cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(parts_of(all_tiles(step.convolution, tiles, 1), of_piece)), 1,
                      Buffers(step, kernels, tiles).bytes),
         step_(step),
@@ -401,7 +401,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
   ConvolutionTiles tiles_;
   Buffers buffers_;
   BytePacking pack_;
-  cpu::Neighbour after_;
+  cpu::Neighbor after_;
   std::int64_t depth_;
   std::int64_t tiles_of_piece_;
 };
@@ -496,7 +496,7 @@ class IntegerFilterRun final : public cpu::PreparedStep {
 }  // namespace
 
 std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat, const cpu::StepContext& machine,
-                                                               cpu::Neighbour after) {
+                                                               cpu::Neighbor after) {
   IntegerConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const IntegerKernels& kernels = integer_kernels(machine.target);

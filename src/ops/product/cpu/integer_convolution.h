@@ -9,9 +9,9 @@ namespace anydml {
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat,
                                                                              const cpu::StepContext& machine,
-                                                                             cpu::Neighbour after);
+                                                                             cpu::Neighbor after);
 // The convolution with an unpacked filter (integer_definition.cpp).
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_definition(const IntegerConvolutionStep& step,
-                                                                            cpu::Neighbour after);
+                                                                            cpu::Neighbor after);
 
 }  // namespace anydml

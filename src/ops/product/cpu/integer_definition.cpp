@@ -18,7 +18,7 @@ constexpr std::int64_t kTogether = 256;  // outputs that are passed on at once
 
 class IntegerDefinitionRun final : public cpu::PreparedStep {
  public:
-  IntegerDefinitionRun(const IntegerConvolutionStep& step, cpu::Neighbour after)
+  IntegerDefinitionRun(const IntegerConvolutionStep& step, cpu::Neighbor after)
       : PreparedStep(
             static_cast<std::uint64_t>(step.convolution.images * step.convolution.groups * step.convolution.rows)),
         step_(step),
@@ -163,13 +163,12 @@ class IntegerDefinitionRun final : public cpu::PreparedStep {
 
   IntegerConvolutionStep step_;
   WindowClasses classes_;  // there is only one class of outputs
-  cpu::Neighbour after_;
+  cpu::Neighbor after_;
 };
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_integer_definition(const IntegerConvolutionStep& step,
-                                                              cpu::Neighbour after) {
+std::unique_ptr<cpu::PreparedStep> prepare_integer_definition(const IntegerConvolutionStep& step, cpu::Neighbor after) {
   return std::make_unique<IntegerDefinitionRun>(step, std::move(after));
 }
 

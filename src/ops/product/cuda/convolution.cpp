@@ -90,7 +90,7 @@ struct Part {
 
 class ConvolutionRun final : public PreparedStep {
  public:
-  ConvolutionRun(const ConvolutionStep& step, const GpuProperties& machine, bool has_bias, Neighbour after)
+  ConvolutionRun(const ConvolutionStep& step, const GpuProperties& machine, bool has_bias, Neighbor after)
       : step_(step),
         after_(std::move(after)),
         has_bias_(has_bias),
@@ -365,7 +365,7 @@ bool has_pixel_vectors(const ConvolutionStep& step, const void* output, std::int
                                   static_cast<std::uint64_t>(kVector * element_bytes));
 }
 
-std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuProperties& machine, Neighbours neighbours,
+std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuProperties& machine, Neighbors neighbors,
                                                   const char** why) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
@@ -382,7 +382,7 @@ std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuPro
     return nullptr;
   }
   auto run = std::make_unique<ConvolutionRun>(step, machine, flat.operands[kBias].slot != kAbsentSlot,
-                                              std::move(neighbours.after));
+                                              std::move(neighbors.after));
   *why = run->fits_grid() ? run->join(machine) : kTooManyElements;
   if (*why != nullptr) {
     return nullptr;

@@ -36,7 +36,7 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 
 class ProductRun final : public PreparedStep {
  public:
-  ProductRun(const ProductStep& step, const GpuProperties& machine, bool has_c, Neighbour after)
+  ProductRun(const ProductStep& step, const GpuProperties& machine, bool has_c, Neighbor after)
       : step_(step),
         after_(std::move(after)),
         has_c_(has_c),
@@ -163,18 +163,18 @@ class ProductRun final : public PreparedStep {
 
 extern const FamilyKernels product_family;
 const FamilyKernels product_family = {
-    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbours neighbours,
+    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbors neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ProductKind kind;  // every step begins with it
       std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
       if (kind == ProductKind::convolution) {
-        return prepare_convolution(flat, machine, std::move(neighbours), why);
+        return prepare_convolution(flat, machine, std::move(neighbors), why);
       }
       if (kind == ProductKind::integer_product) {
-        return prepare_integer_product(flat, machine, std::move(neighbours), why);
+        return prepare_integer_product(flat, machine, std::move(neighbors), why);
       }
       if (kind == ProductKind::integer_convolution) {
-        return prepare_integer_convolution(flat, machine, std::move(neighbours), why);
+        return prepare_integer_convolution(flat, machine, std::move(neighbors), why);
       }
       if (kind == ProductKind::double_product) {
         return prepare_double_product(flat, why);
@@ -198,7 +198,7 @@ const FamilyKernels product_family = {
         return nullptr;
       }
       auto run = std::make_unique<ProductRun>(step, machine, flat.operands[kC].slot != kAbsentSlot,
-                                              std::move(neighbours.after));
+                                              std::move(neighbors.after));
       *why = run->join(machine);
       if (*why != nullptr) {
         return nullptr;

@@ -30,7 +30,7 @@ constexpr std::uint64_t kWordBytes = 4;
 
 class IntegerRun final : public PreparedStep {
  public:
-  IntegerRun(const IntegerStep& step, const GpuProperties& machine, const Step& flat, Neighbour after)
+  IntegerRun(const IntegerStep& step, const GpuProperties& machine, const Step& flat, Neighbor after)
       : step_(step), after_(std::move(after)) {
     const ProductStep& product = step.product;
     for (std::size_t i = 0; i < kIntegerOperands; ++i) {
@@ -141,7 +141,7 @@ class IntegerRun final : public PreparedStep {
 }  // namespace
 
 std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const GpuProperties& machine,
-                                                      Neighbours neighbours, const char** why) {
+                                                      Neighbors neighbors, const char** why) {
   IntegerStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductStep& product = step.product;
@@ -155,7 +155,7 @@ std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Gp
     *why = kTooManyElements;
     return nullptr;
   }
-  auto run = std::make_unique<IntegerRun>(step, machine, flat, std::move(neighbours.after));
+  auto run = std::make_unique<IntegerRun>(step, machine, flat, std::move(neighbors.after));
   *why = run->join(machine);
   if (*why != nullptr) {
     return nullptr;

@@ -17,7 +17,7 @@ static_assert(kSplitWords % kWordStep == 0);
 
 class IntegerWindowRun final : public PreparedStep {
  public:
-  IntegerWindowRun(const IntegerConvolutionStep& step, const GpuProperties& machine, const Step& flat, Neighbour after)
+  IntegerWindowRun(const IntegerConvolutionStep& step, const GpuProperties& machine, const Step& flat, Neighbor after)
       : step_(step), after_(std::move(after)), is_direct_(is_direct(step.convolution, machine)) {
     const ConvolutionStep& convolution = step.convolution;
     for (std::size_t i = 0; i < kIntegerOperands; ++i) {
@@ -151,14 +151,14 @@ class IntegerWindowRun final : public PreparedStep {
 }  // namespace
 
 std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const GpuProperties& machine,
-                                                          Neighbours neighbours, const char** why) {
+                                                          Neighbors neighbors, const char** why) {
   IntegerConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (!windows_fit(step.convolution)) {
     *why = kTooManyElements;
     return nullptr;
   }
-  auto run = std::make_unique<IntegerWindowRun>(step, machine, flat, std::move(neighbours.after));
+  auto run = std::make_unique<IntegerWindowRun>(step, machine, flat, std::move(neighbors.after));
   *why = run->fits_grid() ? run->join(machine) : kTooManyElements;
   if (*why != nullptr) {
     return nullptr;

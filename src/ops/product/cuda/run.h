@@ -135,7 +135,7 @@ struct DirectShape {
 // A kernel that passes its outputs to the following step, if there is one.
 class JoinedKernel {
  public:
-  explicit JoinedKernel(Neighbour after) : after_(std::move(after)) {}
+  explicit JoinedKernel(Neighbor after) : after_(std::move(after)) {}
 
   [[nodiscard]] bool is_there() const { return after_.step != nullptr; }
   // Compiles a kernel from this family's header, whose parameter is this launch together with the joined step's object.
@@ -157,20 +157,20 @@ class JoinedKernel {
   [[nodiscard]] cudaError_t launch_with(const void* launch, std::size_t bytes, const LaunchShape& shape,
                                         std::byte* const* bases, cudaStream_t stream) const noexcept;
 
-  Neighbour after_;
+  Neighbor after_;
   std::shared_ptr<const RuntimeKernels> kernels_;
 };
 
 // Like Family::prepare.
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuProperties& machine,
-                                                                Neighbours neighbours, const char** why);
+                                                                Neighbors neighbors, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_double_product(const Step& flat, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_double_convolution(const Step& flat);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const GpuProperties& machine,
                                                                  const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const GpuProperties& machine,
-                                                                    Neighbours neighbours, const char** why);
+                                                                    Neighbors neighbors, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const GpuProperties& machine,
-                                                                        Neighbours neighbours, const char** why);
+                                                                        Neighbors neighbors, const char** why);
 
 }  // namespace anydml::cuda

@@ -46,7 +46,7 @@ class Quantizing final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   QuantizeStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   return std::make_unique<Quantizing>(step, chunks_of_piece(step, machine.threads), machine.target);

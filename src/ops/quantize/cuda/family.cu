@@ -278,7 +278,7 @@ class Quantizing final : public PreparedStep {
 
 extern const FamilyKernels quantize_family;
 const FamilyKernels quantize_family = {
-    .prepare = [](const Step& flat, const GpuProperties&, Neighbours, const char**) -> std::unique_ptr<PreparedStep> {
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbors, const char**) -> std::unique_ptr<PreparedStep> {
       QuantizeStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       return std::make_unique<Quantizing>(step);

@@ -136,7 +136,7 @@ class RandomRun final : public PreparedStep {
 
 extern const FamilyKernels random_family;
 const FamilyKernels random_family = {
-    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       RandomStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

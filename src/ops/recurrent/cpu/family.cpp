@@ -524,7 +524,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   RecurrentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (step.kind == RecurrentKind::pack) {

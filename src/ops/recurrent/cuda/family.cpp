@@ -132,7 +132,7 @@ RecurrentLaunch walk_of(RecurrentLaunch launch, const GpuProperties& machine) {
   return launch;
 }
 
-std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& machine, Neighbours, const char** why) {
+std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& machine, Neighbors, const char** why) {
   RecurrentLaunch launch{};
   std::memcpy(&launch.step, flat.parameters.data(), sizeof(launch.step));
   const RecurrentStep& step = launch.step;

@@ -6,10 +6,10 @@
 namespace anydml {
 
 std::unique_ptr<cpu::PreparedStep> prepare_extreme(const ReduceStep& step, const cpu::StepContext& machine,
-                                                   cpu::Neighbours neighbours) {
+                                                   cpu::Neighbors neighbors) {
   const FoldId id = fold_of(step.function);
   return visit_extreme(id, step.input_type,
-                       [&]<class Fold>() { return prepare_fold<Fold>(id, step, machine, std::move(neighbours)); });
+                       [&]<class Fold>() { return prepare_fold<Fold>(id, step, machine, std::move(neighbors)); });
 }
 
 }  // namespace anydml

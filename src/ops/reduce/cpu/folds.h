@@ -10,15 +10,15 @@
 namespace anydml {
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_sum(const ReduceStep& step, const cpu::StepContext& machine,
-                                                             cpu::Neighbours neighbours);
+                                                             cpu::Neighbors neighbors);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_product(const ReduceStep& step,
                                                                  const cpu::StepContext& machine,
-                                                                 cpu::Neighbours neighbours);
+                                                                 cpu::Neighbors neighbors);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_extreme(const ReduceStep& step,
                                                                  const cpu::StepContext& machine,
-                                                                 cpu::Neighbours neighbours);
+                                                                 cpu::Neighbors neighbors);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_arg_extreme(const ReduceStep& step,
                                                                      const cpu::StepContext& machine,
-                                                                     cpu::Neighbours neighbours);
+                                                                     cpu::Neighbors neighbors);
 
 }  // namespace anydml

@@ -57,18 +57,18 @@ class Reduction final : public cpu::PreparedStep {
   static constexpr bool kLanes = Fold::kOrdered;  // folds without an order need no lanes
 
   Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::StepContext& machine,
-            cpu::Neighbours neighbours)
-      : PreparedStep(pieces_of(make_cut(step, machine, neighbours))),
+            cpu::Neighbors neighbors)
+      : PreparedStep(pieces_of(make_cut(step, machine, neighbors))),
         step_(step),
         kernels_(kernels),
-        cut_(make_cut(step, machine, neighbours)),
-        neighbours_(std::move(neighbours)),
+        cut_(make_cut(step, machine, neighbors)),
+        neighbors_(std::move(neighbors)),
         target_(machine.target) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     const std::int64_t end = std::min(cut_.units, first + cut_.units_of_piece);
-    Outputs outputs(step_, neighbours_, operands);
+    Outputs outputs(step_, neighbors_, operands);
     if (!cut_.across) {
       run_along(operands, first, end, outputs);
       return;
@@ -83,9 +83,9 @@ class Reduction final : public cpu::PreparedStep {
   }
 
  private:
-  static Cut make_cut(const ReduceStep& step, const cpu::StepContext& machine, const cpu::Neighbours& neighbours) {
+  static Cut make_cut(const ReduceStep& step, const cpu::StepContext& machine, const cpu::Neighbors& neighbors) {
     return cut(step, kBytes, static_cast<std::int64_t>(sizeof(Accumulator)), kLanes, machine.threads,
-               neighbours.before.step != nullptr);
+               neighbors.before.step != nullptr);
   }
 
   struct Offsets {
@@ -123,9 +123,9 @@ class Reduction final : public cpu::PreparedStep {
 
   // Computes the elements from this offset on with the joined step before this one, and writes them to `to`, packed.
   void make(std::byte* const* operands, std::int64_t offset, std::int64_t count, std::byte* to) const {
-    neighbours_.before.run(offset / kBytes, count, to, operands);
+    neighbors_.before.run(offset / kBytes, count, to, operands);
   }
-  [[nodiscard]] bool are_computed() const { return neighbours_.before.step != nullptr; }
+  [[nodiscard]] bool are_computed() const { return neighbors_.before.step != nullptr; }
 
   // Returns `count` contiguous elements of one output's reduction from `first` on: in place, or gathered or computed in
   // the buffer.
@@ -382,7 +382,7 @@ class Reduction final : public cpu::PreparedStep {
   ReduceStep step_;
   const ReduceKernels<Fold>& kernels_;
   Cut cut_;
-  cpu::Neighbours neighbours_;
+  cpu::Neighbors neighbors_;
   cpu::Target target_;
 };
 
@@ -392,17 +392,17 @@ class Combination final : public cpu::PreparedStep {
  public:
   using Partial = typename Reduction<Fold, kIsArg>::Partial;
 
-  Combination(const ReduceStep& step, cpu::Neighbours neighbours)
+  Combination(const ReduceStep& step, cpu::Neighbors neighbors)
       : PreparedStep(static_cast<std::uint64_t>(parts(step.outputs, outputs_of_piece(step)))),
         step_(step),
-        neighbours_(std::move(neighbours)) {}
+        neighbors_(std::move(neighbors)) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * outputs_of_piece(step_);
     const std::int64_t end = std::min(step_.outputs, first + outputs_of_piece(step_));
     const std::int64_t blocks = step_.blocks();
     auto* const partials = reinterpret_cast<Partial*>(operands[0]);
-    Outputs outputs(step_, neighbours_, operands);
+    Outputs outputs(step_, neighbors_, operands);
     for (std::int64_t output = first; output < end; ++output) {
       std::int64_t offset = step_.output_offset;
       std::int64_t rest = output;
@@ -445,21 +445,21 @@ class Combination final : public cpu::PreparedStep {
   }
 
   ReduceStep step_;
-  cpu::Neighbours neighbours_;
+  cpu::Neighbors neighbors_;
 };
 
 template <class Fold, bool kIsArg = false>
 std::unique_ptr<cpu::PreparedStep> prepare_fold(FoldId id, const ReduceStep& step, const cpu::StepContext& machine,
-                                                cpu::Neighbours neighbours) {
+                                                cpu::Neighbors neighbors) {
   if (step.phase == ReducePhase::combine) {
-    return std::make_unique<Combination<Fold, kIsArg>>(step, std::move(neighbours));
+    return std::make_unique<Combination<Fold, kIsArg>>(step, std::move(neighbors));
   }
   const void* kernels = vector_reduce_kernels(machine.target, id, step.input_type);
   if (kernels == nullptr) {
     kernels = generic_reduce_kernels(id, step.input_type);
   }
   return std::make_unique<Reduction<Fold, kIsArg>>(step, *static_cast<const ReduceKernels<Fold>*>(kernels), machine,
-                                                   std::move(neighbours));
+                                                   std::move(neighbors));
 }
 
 }  // namespace

@@ -53,9 +53,9 @@ void for_each_run(const ReduceStep& step, std::int64_t first, std::int64_t count
 // a time.
 class Outputs {
  public:
-  Outputs(const ReduceStep& step, const cpu::Neighbours& neighbours, std::byte* const* operands)
+  Outputs(const ReduceStep& step, const cpu::Neighbors& neighbors, std::byte* const* operands)
       : size_(static_cast<std::int64_t>(element_size(step.output_type))),
-        after_(neighbours.after),
+        after_(neighbors.after),
         operands_(operands) {}
   ~Outputs() { hand_on(); }
   Outputs(const Outputs&) = delete;
@@ -84,7 +84,7 @@ class Outputs {
   }
 
   const std::int64_t size_;
-  const cpu::Neighbour& after_;
+  const cpu::Neighbor& after_;
   std::byte* const* const operands_;
   std::int64_t first_ = 0;
   std::int64_t held_ = 0;

@@ -48,11 +48,11 @@ struct Choice {
 
 class ReduceRun final : public PreparedStep {
  public:
-  ReduceRun(const ReduceStep& step, const GpuProperties& machine, const ReduceKernels& kernels, Neighbours neighbours)
+  ReduceRun(const ReduceStep& step, const GpuProperties& machine, const ReduceKernels& kernels, Neighbors neighbors)
       : kernels_(kernels),
         enough_threads_(machine.multiprocessors * kEnoughThreads),
         enough_vector_threads_(machine.multiprocessors * kEnoughVectorThreads),
-        neighbours_(std::move(neighbours)),
+        neighbors_(std::move(neighbors)),
         input_offset_(step.input_offset),
         output_offset_(step.output_offset) {
     static_assert(kReduceRank == kMaxRank);
@@ -89,7 +89,7 @@ class ReduceRun final : public PreparedStep {
 
   // Compiles a step and its joined steps into one kernel. Returns null, or the reason why it cannot.
   [[nodiscard]] const char* join(const ReduceStep& step, const GpuProperties& machine) {
-    if (neighbours_.before.step == nullptr && neighbours_.after.step == nullptr) {
+    if (neighbors_.before.step == nullptr && neighbors_.after.step == nullptr) {
       return nullptr;
     }
     std::vector<ReduceKernel> wanted;
@@ -102,12 +102,12 @@ class ReduceRun final : public PreparedStep {
       }
     }
     joined_bytes_ = sizeof(ReduceLaunch);
-    before_at_ = add_object(neighbours_.before);
-    after_at_ = add_object(neighbours_.after);
+    before_at_ = add_object(neighbors_.before);
+    after_at_ = add_object(neighbors_.after);
     if (joined_bytes_ > kMaxJoinedBytes) {
       return "the joined steps have more attributes than the kernel's parameter can hold";
     }
-    joined_ = find_runtime_kernels(write_joined(step, neighbours_, joined_bytes_, wanted), machine);
+    joined_ = find_runtime_kernels(write_joined(step, neighbors_, joined_bytes_, wanted), machine);
     return joined_ != nullptr ? nullptr : "NVRTC could not compile the joined kernel";
   }
 
@@ -128,7 +128,7 @@ class ReduceRun final : public PreparedStep {
     launch.end = launch.input + end_;
     const auto address = reinterpret_cast<std::uintptr_t>(launch.input);
     launch.input_is_aligned = (address | inputs_low_) % kernels_.element_bytes == 0;
-    const Neighbour& before = neighbours_.before;
+    const Neighbor& before = neighbors_.before;
     const bool by_vectors = has_vectors_ && launch.input_is_aligned &&
                             (launch.is_plain || address % kVectorBytes == 0) &&
                             (before.step == nullptr || before.step->fits_vectors(bases + before.first_operand));
@@ -182,9 +182,9 @@ class ReduceRun final : public PreparedStep {
     } else {
       has_vectors_ = across_is_contiguous && rows_fit && !has_lanes_;
     }
-    if (neighbours_.before.step != nullptr) {
+    if (neighbors_.before.step != nullptr) {
       // No vector may be computed twice, neither by two rows nor to search for an index in it again.
-      has_vectors_ = has_vectors_ && rows_fit && neighbours_.before.step->has_vectors() &&
+      has_vectors_ = has_vectors_ && rows_fit && neighbors_.before.step->has_vectors() &&
                      !(way_ == Way::along && is_arg(step.function));
     }
   }
@@ -208,7 +208,7 @@ class ReduceRun final : public PreparedStep {
       const u32 lanes = std::bit_ceil(std::min(launch.count, static_cast<u32>(kReduceLanes)));
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);
       if (const u32 fewer = std::max(1u, team / kLaneVectors);
-          by_vectors && neighbours_.before.step == nullptr &&
+          by_vectors && neighbors_.before.step == nullptr &&
           (u64{launch.units} * fewer >= enough_threads_ || team == 1)) {
         team = fewer;
         kernel = ReduceKernel::along_wide;
@@ -293,29 +293,29 @@ class ReduceRun final : public PreparedStep {
     }
     alignas(kObjectAlignment) std::byte parameter[kMaxJoinedBytes];
     std::memcpy(parameter, &launch, sizeof(launch));
-    make_object(neighbours_.before, bases, parameter + before_at_);
-    make_object(neighbours_.after, bases, parameter + after_at_);
+    make_object(neighbors_.before, bases, parameter + before_at_);
+    make_object(neighbors_.after, bases, parameter + after_at_);
     void* parameters[] = {parameter};
     const LaunchShape shape{.blocks = {choice.blocks}, .threads = {choice.threads}};
     return joined_->launch(positions_[kernel], shape, parameters, stream);
   }
 
   // The offset of a joined step's object in the parameter; InMemory stands for a missing one.
-  [[nodiscard]] std::size_t add_object(const Neighbour& neighbour) {
+  [[nodiscard]] std::size_t add_object(const Neighbor& neighbor) {
     const std::size_t at = (joined_bytes_ + kObjectAlignment - 1) / kObjectAlignment * kObjectAlignment;
-    joined_bytes_ = at + (neighbour.step != nullptr ? neighbour.step->bytes() : kObjectAlignment);
+    joined_bytes_ = at + (neighbor.step != nullptr ? neighbor.step->bytes() : kObjectAlignment);
     return at;
   }
-  static void make_object(const Neighbour& neighbour, std::byte* const* bases, std::byte* object) {
-    if (neighbour.step != nullptr) {
-      neighbour.step->make(bases + neighbour.first_operand, object);
+  static void make_object(const Neighbor& neighbor, std::byte* const* bases, std::byte* object) {
+    if (neighbor.step != nullptr) {
+      neighbor.step->make(bases + neighbor.first_operand, object);
     }
   }
 
   const ReduceKernels& kernels_;
   const u64 enough_threads_;
   const u64 enough_vector_threads_;
-  Neighbours neighbours_;
+  Neighbors neighbors_;
   std::shared_ptr<const RuntimeKernels> joined_;    // null without joined steps
   std::size_t positions_[kReduceKernelCount] = {};  // indices of the kernels in it
   std::size_t joined_bytes_ = 0;                    // size of the parameter
@@ -353,7 +353,7 @@ const ReduceKernels& kernels_of(const ReduceStep& step) {
 
 extern const FamilyKernels reduce_family;
 const FamilyKernels reduce_family = {
-    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbours neighbours,
+    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbors neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
@@ -361,7 +361,7 @@ const FamilyKernels reduce_family = {
         *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
         return nullptr;
       }
-      auto run = std::make_unique<ReduceRun>(step, machine, kernels_of(step), std::move(neighbours));
+      auto run = std::make_unique<ReduceRun>(step, machine, kernels_of(step), std::move(neighbors));
       *why = run->join(step, machine);
       if (*why != nullptr) {
         return nullptr;

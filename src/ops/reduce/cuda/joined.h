@@ -12,7 +12,7 @@
 namespace anydml::cuda {
 
 // parameter_bytes: the size of the kernels' parameter.
-[[nodiscard]] KernelSource write_joined(const ReduceStep& step, const Neighbours& neighbours,
-                                        std::size_t parameter_bytes, std::span<const ReduceKernel> kernels);
+[[nodiscard]] KernelSource write_joined(const ReduceStep& step, const Neighbors& neighbors, std::size_t parameter_bytes,
+                                        std::span<const ReduceKernel> kernels);
 
 }  // namespace anydml::cuda

@@ -43,19 +43,19 @@ std::string kernel_text(ReduceKernel kernel) {
 
 }  // namespace
 
-KernelSource write_joined(const ReduceStep& step, const Neighbours& neighbours, std::size_t parameter_bytes,
+KernelSource write_joined(const ReduceStep& step, const Neighbors& neighbors, std::size_t parameter_bytes,
                           std::span<const ReduceKernel> kernels) {
   KernelSource source;
   std::string& text = source.text;
-  for (const Neighbour* neighbour : {&neighbours.before, &neighbours.after}) {
-    text.append(neighbour->step != nullptr ? neighbour->step->text() : std::string());
+  for (const Neighbor* neighbor : {&neighbors.before, &neighbors.after}) {
+    text.append(neighbor->step != nullptr ? neighbor->step->text() : std::string());
   }
   text.append("#include \"ops/reduce/cuda/across.cuh\"\n#include \"ops/reduce/cuda/combine.cuh\"\n");
   text.append("namespace anydml::cuda {\nusing JoinedWork = Work<fold_t<static_cast<FoldId>(");
   text.append(std::to_string(static_cast<u32>(fold_of(step.function)))).append("), ");
   text.append(type_text(step.input_type)).append(">, ").append(is_arg(step.function) ? "true" : "false");
-  text.append(neighbours.before.step != nullptr ? ", Before" : ", InMemory");
-  text.append(neighbours.after.step != nullptr ? ", After" : ", InMemory").append(">;\n");
+  text.append(neighbors.before.step != nullptr ? ", Before" : ", InMemory");
+  text.append(neighbors.after.step != nullptr ? ", After" : ", InMemory").append(">;\n");
   text.append("static_assert(sizeof(JoinedWork::Launch) == ").append(std::to_string(parameter_bytes));
   text.append(");\n}  // namespace anydml::cuda\n");
   for (const ReduceKernel kernel : kernels) {

@@ -9,7 +9,7 @@
 namespace anydml {
 namespace {
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   RegionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   switch (step.kind) {

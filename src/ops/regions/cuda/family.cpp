@@ -112,7 +112,7 @@ class RegionRun final : public PreparedStep {
 
 extern const FamilyKernels regions_family;
 const FamilyKernels regions_family = {
-    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       RegionStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

@@ -243,11 +243,11 @@ class RowWork {
 
 class Resampling final : public cpu::PreparedStep {
  public:
-  Resampling(ResampleRows cut, cpu::Target target, cpu::Neighbours neighbours)
+  Resampling(ResampleRows cut, cpu::Target target, cpu::Neighbors neighbors)
       : PreparedStep(static_cast<std::uint64_t>((cut.units + cut.units_of_piece - 1) / cut.units_of_piece), 1,
                      cut.scratch_bytes),
         cut_(std::move(cut)),
-        after_(std::move(neighbours.after)),
+        after_(std::move(neighbors.after)),
         kernels_(resample_kernels(target, cut_.step.type)),
         move_(move_nearest(target, static_cast<std::size_t>(cut_.element))),
         target_(target) {}
@@ -287,14 +287,14 @@ class Resampling final : public cpu::PreparedStep {
 
  private:
   ResampleRows cut_;
-  cpu::Neighbour after_;
+  cpu::Neighbor after_;
   ResampleKernels kernels_;
   MoveNearest move_;
   cpu::Target target_;
 };
 
 std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
-                                           cpu::Neighbours neighbours) {
+                                           cpu::Neighbors neighbors) {
   ResampleWay way{};
   std::memcpy(&way, flat.parameters.data(), sizeof(way));
   if (way == ResampleWay::gradient) {
@@ -304,8 +304,8 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   }
   ResampleStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const bool hands_on = neighbours.after.step != nullptr;
-  return std::make_unique<Resampling>(cut_rows(step, machine.threads, hands_on), machine.target, std::move(neighbours));
+  const bool hands_on = neighbors.after.step != nullptr;
+  return std::make_unique<Resampling>(cut_rows(step, machine.threads, hands_on), machine.target, std::move(neighbors));
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ class Resampling final : public PreparedStep {
 
 extern const FamilyKernels resample_family;
 const FamilyKernels resample_family = {
-    .prepare = [](const Step& flat, const GpuProperties&, Neighbours,
+    .prepare = [](const Step& flat, const GpuProperties&, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ResampleWay way{};
       std::memcpy(&way, flat.parameters.data(), sizeof(way));

@@ -421,7 +421,7 @@ class Scan final : public cpu::PreparedStep {
   bool direct_ = false;  // some kernels read unconverted elements
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   ScanStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   return std::make_unique<Scan>(step, cut(step, machine.threads), machine.target);

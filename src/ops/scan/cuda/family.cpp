@@ -151,7 +151,7 @@ class ScanRun final : public PreparedStep {
 
 extern const FamilyKernels scan_family;
 const FamilyKernels scan_family = {
-    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbours,
+    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ScanStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

@@ -262,7 +262,7 @@ class Sort final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbours) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
   SortStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const SortCut computed = cut(step, machine.threads);

@@ -203,7 +203,7 @@ class SortRun final : public PreparedStep {
 
 extern const FamilyKernels sort_family;
 const FamilyKernels sort_family = {
-    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbours,
+    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       SortStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));

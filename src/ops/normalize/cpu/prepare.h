@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Prepares the steps of the family.
+#pragma once
+
+#include <memory>
+
+#include "backend/cpu/family.h"
+#include "ops/normalize/cpu/kernels.h"
+
+namespace anydml {
+
+// Splits rows of these loops among threads. least: the minimum elements of a piece, about ten microseconds of work.
+[[nodiscard]] NormalizeCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t minimum);
+
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_moments(const Step& flat, const cpu::StepContext& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_gradients(const Step& flat, const cpu::StepContext& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::StepContext& machine);
+
+}  // namespace anydml

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The elements of softmax and related operators, shared by the kernels of all devices. `maximum` is the maximum of the
+// row. A NaN element or an infinite maximum makes the differences or the sum NaN, and therefore the whole row, so the
+// maximum itself need not be NaN. Everything is FLOAT32; FLOAT16 is widened before and rounded after.
+//
+//   softmax        EXP(x - greatest) / total        total: the sum of EXP(x - greatest), in the order of fold_order.h
+//   log_softmax    (x - greatest) - LOG(total)
+//   hardmax        1 for the first maximum, 0 for the others; the first NaN counts as the maximum
+#pragma once
+
+#include "ops/normalize/scalar/divisor.h"
+#include "ops/normalize/scalar/sum.h"
+#include "ops/scalar/functions/exponential.h"
+#include "ops/scalar/functions/logarithm.h"
+
+namespace anydml {
+
+// No element is below it.
+inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_element(f32 a, f32 b) { return select(b > a, b, a); }
+
+// EXP of a difference from the maximum, with EXP's bits. The difference is at most 0, or NaN, so only one limit is
+// needed. Horner's scheme has fewer operations, but on Arm it costs extra moves. Both were compared with EXP for every
+// FLOAT32 down to -104.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 power_of(f32 difference) {
+  using namespace exponential;
+  const f32 x = select(difference < -104.0f, -104.0f, difference);
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+  constexpr f64 kShift = 0x1.8p52 + 1023;  // as in parts_of
+  const f64 shifted = fused(f64{x}, kLog2OfE, kShift);
+  const f64 k = shifted - kShift;
+  const f64 r = fused(k, -kLn2Low, fused(k, -kLn2High, f64{x}));
+  const f64 r2 = r * r;
+  const f64 odd = horner(r2, kExp3, kExp5, kExp7, kExp9);
+  const f64 even = horner(r2, kExp2, kExp4, kExp6, kExp8, kExp10);
+  const Parts e{fused(r2, fused(r, odd, even), r), from_bits<f64>(to_bits(shifted) << 52)};
+#else
+  const Parts e = proven_parts_of<Near::one>(x);
+#endif
+  return static_cast<f32>(fused(e.part, e.power, e.power));
+}
+
+// Whether an exponential, from 0 to 1, is too small for OrdinaryDivisor with a total of up to 2^40. At 2^-80 or above
+// no operation there loses bits to underflow, and 0 stays 0.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_tiny_power(f32 power) {
+  return to_bits(power) - 1 < to_bits(0x1p-80f) - 1;
+}
+
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 logarithm_of(f32 total) { return Log<f32>{}(total); }
+
+// Whether x replaces the maximum found so far.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_beyond(f32 x, f32 found) {
+  return x > found || (x != x && found == found);
+}
+
+}  // namespace anydml
