@@ -274,7 +274,7 @@ def operator_rules(source, operator, arrays):
     judgements = []
     for _, entry in entries:
         how = {"expression": "by_expression", "function": "by_function", "prose": "prose"}[entry.how()]
-        judgements.append(f"{{Judged::{how}, {quote(entry.function or entry.prose or '')}}}")
+        judgements.append(f"{{CheckedBy::{how}, {quote(entry.function or entry.prose or '')}}}")
     entries += [(-1, entry) for entry in source.ours if name in entry.operators]
     rows, usual = [], []
     for index, entry in sorted(entries, key=lambda pair: pair[1].text.startswith("size:")):

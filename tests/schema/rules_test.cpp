@@ -262,8 +262,8 @@ const Wrong kWrong[] = {
       "VarianceTensor.Sizes[1] is 2; expected 1 or InputTensor.Sizes[1], which is 3",
       "ScaleTensor.Sizes[1] is 2; expected 1 or InputTensor.Sizes[1], which is 3"}},
     {"GATHER InputTensor=f32[3,2] IndicesTensor=u32[1,4] OutputTensor=f32[3,2] Axis=0 IndexDimensions=1",
-     {"OutputTensor: sizes are [3, 2]; expected [4, 2], those of InputTensor with the last 1 of IndicesTensor in place "
-      "of number 0, its Axis"}},
+     {"OutputTensor: sizes are [3, 2]; expected [4, 2], the sizes of InputTensor with the last 1 sizes of "
+      "IndicesTensor in place of dimension 0, its Axis"}},
     {"GATHER_ND1 InputTensor=f32[1,3,2,2] IndicesTensor=u32[1,3,2,3] OutputTensor=f32[1,1,3,2] InputDimensionCount=3 "
      "IndicesDimensionCount=3 BatchDimensionCount=1",
      {"IndicesTensor.Sizes[3] is 3; expected at most InputDimensionCount - BatchDimensionCount, which is 2"}},
