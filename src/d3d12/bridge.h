@@ -65,7 +65,7 @@ struct IBridgeDispatch : IUnknown {
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
   // Whether it copies from or to its bindings.
   virtual bool copies() const noexcept = 0;
-  // Adds the work to the queue, in the queue's order. places: the locations of the bindings, if it copies.
+  // Adds the work to the queue, in the queue's order. locations: those of the bindings, if it copies.
   virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept = 0;
 };
 

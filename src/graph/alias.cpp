@@ -123,7 +123,7 @@ class Aliaser {
     readers_[node] = std::move(left);
   }
 
-  // place: the location of the join's input in its output.
+  // output_view: the location of the join's input in its output.
   void write_into(std::uint32_t join, std::uint32_t input, const TensorView& output_view) {
     constexpr std::size_t kManyReaders = 64;  // each would have to be examined for each join
     constexpr std::int64_t kShort = 64;       // bytes: a join collects shorter runs faster, a cache line at a time

@@ -18,7 +18,7 @@
 
 namespace anydml::test {
 
-// greatest: empty if output 1 is absent.
+// maximum: empty if output 1 is absent.
 [[nodiscard]] std::shared_ptr<const OpDesc> mirrored_sum(std::span<const TensorDesc> inputs, const TensorDesc& sums,
                                                          const std::optional<TensorDesc>& maximum);
 

@@ -190,7 +190,7 @@ Check check_modulus(const Case& of, const Placement& placement, const void* a, c
 
 namespace {
 
-// places: where the reference's answers are in `out`.
+// offsets: where the reference's answers are in `out`.
 Check compare(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
               const void* out, const std::vector<std::int64_t>& offsets, Reference& reference) {
   Check result;

@@ -2,8 +2,9 @@
 // The parameters of attention steps. All steps use AttentionStep, and each kind has its own operands:
 //
 //   attend    queries, keys, values, bias, mask, lengths, output. Keys and values are unpacked or packed.
-//   rows      scores, bias, mask, lengths, powers, totals: the part between the two products, for devices that compute
-//             the products in separate steps. Scores, powers and totals are packed FLOAT32, one row per query.
+//   rows      scores, bias, mask, lengths, exponentials, totals: the part between the two products, for devices that
+//             compute the products in separate steps. Scores, exponentials and totals are packed FLOAT32, one row per
+//             query.
 //   append    past, new, lengths, all: the past rows, whose number is in the lengths, followed by the new rows, for
 //             keys or for values. The remaining rows are +0.
 //   pack      keys or values in the layout of the CPU's kernels: FLOAT32, in strips of rows. The factors of a

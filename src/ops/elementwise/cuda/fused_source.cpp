@@ -81,13 +81,13 @@ void write_some(const ElementStep& step, std::uint32_t forwarded, const std::str
                 std::string& text) {
   const auto operands = static_cast<std::uint32_t>(step.loads + step.stored.size());
   const auto type = [&](std::uint32_t operand) { return bits_name(element_size(step.types[operand])); };
-  text.append("  template <u32 kMost>\n  __device__ void some(u32 first, const ").append(type(forwarded));
-  text.append(" (&forwarded)[kMost], u32 count) const {\n    std::int64_t places[kMost][");
+  text.append("  template <u32 kMax>\n  __device__ void some(u32 first, const ").append(type(forwarded));
+  text.append(" (&forwarded)[kMax], u32 count) const {\n    std::int64_t offsets_of[kMax][");
   text.append(std::to_string(operands)).append("];\n");
   for (std::uint32_t i = step.loads; i < operands; ++i) {
-    text.append("    ").append(type(i)).append(" made_").append(std::to_string(i)).append("[kMost];\n");
+    text.append("    ").append(type(i)).append(" result_").append(std::to_string(i)).append("[kMax];\n");
   }
-  text.append("#pragma unroll\n    for (u32 n = 0; n < kMost; ++n) {\n");
+  text.append("#pragma unroll\n    for (u32 n = 0; n < kMax; ++n) {\n");
   text.append("    const u32 index = first + (n < count ? n : 0);\n").append(offsets);
   for (std::uint32_t i = 0; i < step.loads; ++i) {
     text.append("    const ").append(type(i)).append(" ").append(value_name(i));
@@ -102,14 +102,18 @@ void write_some(const ElementStep& step, std::uint32_t forwarded, const std::str
   text.append(body);
   for (std::uint32_t i = step.loads; i < operands; ++i) {
     const std::string number = std::to_string(i);
-    text.append("    made_").append(number).append("[n] = ").append(value_name(step.stored[i - step.loads]));
-    text.append(";\n    places[n][").append(number).append("] = offsets[").append(number).append("];\n");
+    text.append("    result_").append(number).append("[n] = ").append(value_name(step.stored[i - step.loads]));
+    text.append(";\n    offsets_of[n][").append(number).append("] = offsets[").append(number).append("];\n");
   }
-  text.append("    }\n#pragma unroll\n    for (u32 n = 0; n < kMost; ++n) {\n      if (n < count) {\n");
+  text.append("    }\n#pragma unroll\n    for (u32 n = 0; n < kMax; ++n) {\n      if (n < count) {\n");
   for (std::uint32_t i = step.loads; i < operands; ++i) {
     const std::string number = std::to_string(i);
     text.append("        store_element<").append(type(i)).append(">(launch.addresses[").append(number);
-    text.append("] + places[n][").append(number).append("], made_").append(number).append("[n], launch.aligned);\n");
+    text.append("] + offsets_of[n][")
+        .append(number)
+        .append("], result_")
+        .append(number)
+        .append("[n], launch.aligned);\n");
   }
   text.append("      }\n    }\n");
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
 constexpr i64 kMaxRun = i64{1} << 30;         // bytes
 constexpr u32 kMaxWord = 16;
-constexpr i64 kManyTargets = 8;  // per item; from here on clear only the places that items name
+constexpr i64 kManyTargets = 8;  // per item; from here on clear only the targets that items name
 
 struct PartLoop {
   i64 size;

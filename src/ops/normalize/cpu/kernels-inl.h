@@ -24,7 +24,7 @@ ANYDML_FLATTEN void exponentials_in_place(f32* values, std::int64_t count) {
   }
 }
 
-// Computes EXP(x - greatest) of each element.
+// Computes EXP(x - maximum) of each element.
 ANYDML_FLATTEN void exponentials(const Elements* __restrict x, f32 maximum, std::int64_t count,
                                  Elements* __restrict to) {
   const std::int64_t whole = count - count % kExponentialsTogether;
@@ -86,7 +86,7 @@ ANYDML_FLATTEN bool has_tiny_power(const Elements* exponentials, std::int64_t co
 }
 #endif
 
-// Computes the results of a part of a row. powers: EXP(x - greatest), only used by softmax; `to` may be the same.
+// Computes the results of a part of a row. exponentials: EXP(x - maximum), only used by softmax; `to` may be the same.
 template <NormalizeFunction kFunction>
 ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 maximum, f32 total, std::int64_t count,
                            Elements* to) {

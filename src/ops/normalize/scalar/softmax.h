@@ -3,8 +3,8 @@
 // row. A NaN element or an infinite maximum makes the differences or the sum NaN, and therefore the whole row, so the
 // maximum itself need not be NaN. Everything is FLOAT32; FLOAT16 is widened before and rounded after.
 //
-//   softmax        EXP(x - greatest) / total        total: the sum of EXP(x - greatest), in the order of fold_order.h
-//   log_softmax    (x - greatest) - LOG(total)
+//   softmax        EXP(x - maximum) / total        total: the sum of EXP(x - maximum), in the order of fold_order.h
+//   log_softmax    (x - maximum) - LOG(total)
 //   hardmax        1 for the first maximum, 0 for the others; the first NaN counts as the maximum
 #pragma once
 

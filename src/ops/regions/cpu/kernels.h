@@ -37,7 +37,7 @@ struct RegionKernels {
   AddRow add_contiguous;  // the same if the channels of an element are adjacent
   AddRow add_row;         // for one channel
   void (*widen)(const std::byte* halves, std::int64_t count, f32* to) noexcept;
-  // greatest[i] becomes the maximum of itself and row[i], which may have any alignment.
+  // maximum[i] becomes the maximum of itself and row[i], which may have any alignment.
   void (*raise)(const std::byte* row, std::int64_t count, f32* maximum) noexcept;
 };
 
