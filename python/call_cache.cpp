@@ -40,22 +40,23 @@ bool CachedCall::compile(const char* op, const Attributes& attributes, const Cal
   }
   operands.resize(inputs + outputs.size());
   std::vector<anydml_tensor> tensors;
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (i < inputs ? !read_input(args, i, groups) || !view_input(args, i, views)
                    : !read_output(args, i) || !view_output(i, views)) {
       return false;
     }
     tensors.push_back(operands[i].tensor);
-    most = std::max(most, element_count(tensors.back()));
+    maximum = std::max(maximum, element_count(tensors.back()));
   }
   anydml_compiled* created = nullptr;
-  if (is_too_large(most) || anydml_compile(nullptr, op, tensors.data(), inputs, tensors.data() + inputs, outputs.size(),
-                                           attributes.data(), attributes.size(), &created) != ANYDML_OK) {
+  if (is_too_large(maximum) ||
+      anydml_compile(nullptr, op, tensors.data(), inputs, tensors.data() + inputs, outputs.size(), attributes.data(),
+                     attributes.size(), &created) != ANYDML_OK) {
     return false;
   }
   compiled = {created, [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); }};
-  releases = most >= (has_one_shape(facts::find_operator(op)) ? kFewElements : kFewOfOtherShapes);
+  releases = maximum >= (has_one_shape(facts::find_operator(op)) ? kFewElements : kFewOfOtherShapes);
   return true;
 }
 

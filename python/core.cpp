@@ -150,7 +150,7 @@ NB_MODULE(_core, module) {
   module.def("device_layouts", device_layouts, nb::arg("arrays"));
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
   module.def("set_most_elements",
-             [](std::int64_t count) { most_elements = std::clamp<std::int64_t>(count, 1, kMaxElements); });
+             [](std::int64_t count) { max_elements = std::clamp<std::int64_t>(count, 1, kMaxElements); });
   module.def("set_leak_warnings", nb::set_leak_warnings);
   module.def("cached_device_calls", cached_device_calls);
   nb::class_<DeviceMemory>(module, "DeviceMemory")

@@ -457,7 +457,7 @@ void DeviceCall::launch(const char* op, const Attributes& attributes) {
   if (mixes) {
     raise(PyExc_ValueError, "out has " + std::to_string(element_count(tensors[count_])) +
                                 " elements and overlaps an input or itself; expected at most " +
-                                std::to_string(most_elements) + " then");
+                                std::to_string(max_elements) + " then");
   }
   whole.run([&](const anydml_tensor* part) {
     launch_part(op, attributes, part);

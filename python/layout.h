@@ -184,7 +184,7 @@ inline bool is_in_place(const Operand& input, const Operand& output) {
 
 // The most elements that one call of the C API accepts; tests use fewer.
 inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
-inline std::atomic<std::int64_t> most_elements = kMaxElements;
+inline std::atomic<std::int64_t> max_elements = kMaxElements;
 
 inline std::int64_t element_count(const anydml_tensor& tensor) {
   std::int64_t count = 1;
@@ -194,7 +194,7 @@ inline std::int64_t element_count(const anydml_tensor& tensor) {
   return count;
 }
 
-inline bool is_too_large(std::int64_t count) { return count > most_elements.load(std::memory_order_relaxed); }
+inline bool is_too_large(std::int64_t count) { return count > max_elements.load(std::memory_order_relaxed); }
 
 // Whether each dimension of an output steps over all elements of the dimensions with smaller steps. Then no two
 // elements overlap, even in different parts. The core performs a similar check, but only on one part at a time.

@@ -100,17 +100,17 @@ int run_over_operands(const Ufunc::Loop& loop, const LoopRow& row, npy_intp coun
     faults |= code == ANYDML_OK ? faults_of_loop(loop, seen, count) : 0;
     return code;
   }
-  const npy_intp most = std::min(count, kPart);
-  const std::unique_ptr<T[]> copies(new (std::nothrow) T[static_cast<std::size_t>(most * inputs)]);
+  const npy_intp maximum = std::min(count, kPart);
+  const std::unique_ptr<T[]> copies(new (std::nothrow) T[static_cast<std::size_t>(maximum * inputs)]);
   if (copies == nullptr) {
     return ANYDML_OUT_OF_MEMORY;
   }
-  for (npy_intp start = 0; start < count; start += most) {
-    const npy_intp many = std::min(most, count - start);
+  for (npy_intp start = 0; start < count; start += maximum) {
+    const npy_intp many = std::min(maximum, count - start);
     LoopRow part = row.from(start);
     for (int i = 0; i < inputs; ++i) {
       if (is_over[i]) {
-        T* const copy = &copies[static_cast<std::size_t>(most * i)];
+        T* const copy = &copies[static_cast<std::size_t>(maximum * i)];
         for (npy_intp j = 0; j < many; ++j) {
           copy[j] = load<T>(part.data[i] + j * row.steps[i]);
         }
@@ -176,7 +176,7 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
     const bool in_place = data[i] == data[inputs] && steps[i] == steps[inputs];
     whole = whole && steps[i] % size == 0 && (in_place || !all.share(i, inputs, count, size));
   }
-  const npy_intp many = whole ? most_elements.load(std::memory_order_relaxed) : 1;
+  const npy_intp many = whole ? max_elements.load(std::memory_order_relaxed) : 1;
   int faults = 0;
   int code = ANYDML_OK;
   for (npy_intp i = 0; i < count && code == ANYDML_OK; i += many) {

@@ -364,7 +364,7 @@ class Compiler:
         if name == "abs":
             return self.node("absolute", a=self.integer(tree.args[0]))
         need(name in ("min", "max"), f"{name}: not a function of the rules")
-        return self.node("least" if name == "min" else "most", a=self.integer(tree.args[0]), b=self.integer(tree.args[1]))
+        return self.node("minimum" if name == "min" else "maximum", a=self.integer(tree.args[0]), b=self.integer(tree.args[1]))
 
     def is_tensor(self, tree):
         name = tree.value.id if isinstance(tree, ast.Subscript) else tree.id

@@ -43,7 +43,7 @@ def main() -> None:
         subprocess.run(["g++", "-O2", "-std=c++20", "-fpermissive", "-w", "-ffp-contract=off", f"-I{folder}",
                         f"-I{ROOT / 'src'}", ROOT / "data/functions/search.cpp", "-o", folder / "search", "-lmpfr", "-lgmp"],
                        check=True)
-        subprocess.run([folder / "search", str(arguments.maximum), str(arguments.tries), *arguments.start.split()],
+        subprocess.run([folder / "search", str(arguments.greatest), str(arguments.tries), *arguments.start.split()],
                        check=True)
 
 

@@ -53,12 +53,12 @@ void print_usage() {
   }
 }
 
-UINT number_of(const std::string& option, std::string_view text, UINT minimum, UINT most) {
+UINT number_of(const std::string& option, std::string_view text, UINT minimum, UINT maximum) {
   UINT number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < minimum || number > most) {
+  if (error != std::errc{} || end != text.data() + text.size() || number < minimum || number > maximum) {
     throw WrongUse(option + ": is '" + std::string(text) + "'; expected a number from " + std::to_string(minimum) +
-                   " to " + std::to_string(most));
+                   " to " + std::to_string(maximum));
   }
   return number;
 }

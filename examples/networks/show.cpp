@@ -30,9 +30,9 @@ class Characters {
         means_.push_back(mean(image, sizes, y, x));
       }
     }
-    const auto [minimum, most] = std::ranges::minmax(means_);
+    const auto [minimum, maximum] = std::ranges::minmax(means_);
     minimum_ = minimum;
-    range_ = most > minimum ? most - minimum : 1;
+    range_ = maximum > minimum ? maximum - minimum : 1;
   }
 
   [[nodiscard]] std::string row(UINT y) const {

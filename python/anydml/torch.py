@@ -141,7 +141,7 @@ def _tensors(call, inputs):
     """Returns the inputs as tensors, with None for absent inputs."""
     inputs = list(inputs)
     known = [one for one in inputs if isinstance(one, torch.Tensor)]
-    groups = [call.positions(group, len(inputs)) for group in call.spec.same]
+    groups = [call.argument_positions(group, len(inputs)) for group in call.spec.same]
     for i, one in enumerate(inputs):
         if one is None or isinstance(one, torch.Tensor):
             continue

@@ -267,11 +267,11 @@ class Reader {
                                      std::optional<std::uint32_t> index) const {
     const double value = number.as<f64>();
     const double minimum = is_signed(field.type) ? std::numeric_limits<std::int32_t>::min() : 0;
-    const double most =
+    const double maximum =
         is_signed(field.type) ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::uint32_t>::max();
-    if (!(value >= minimum && value <= most) || std::trunc(value) != value) {
+    if (!(value >= minimum && value <= maximum) || std::trunc(value) != value) {
       return wrong(op_, format_text("attribute {:.64}{} is {}; expected a whole number from {} to {}", given.name,
-                                    index ? format_text("[{}]", *index) : std::string(), value, minimum, most));
+                                    index ? format_text("[{}]", *index) : std::string(), value, minimum, maximum));
     }
     return {};
   }

@@ -43,12 +43,12 @@ bool is_same(const Scalar& number) {
 // type.
 inline std::optional<std::string> beyond_float(const Scalar& number, DataType type) {
   const f64 value = std::abs(number.as<f64>());
-  const f32 most = type == DataType::FLOAT16 ? 65504 : std::numeric_limits<f32>::max();
+  const f32 maximum = type == DataType::FLOAT16 ? 65504 : std::numeric_limits<f32>::max();
   const bool rounds_to_infinity = type == DataType::FLOAT16 ? value >= 65520 : std::isinf(number.as<f32>());
   if (type == DataType::FLOAT64 || std::isinf(value) || !rounds_to_infinity) {
     return std::nullopt;
   }
-  return format_text("a number of {}, from {} to {}", type_name(type), -most, most);
+  return format_text("a number of {}, from {} to {}", type_name(type), -maximum, maximum);
 }
 
 // Returns the expected range if the field cannot contain this number. `type` is the output's, which may be missing or

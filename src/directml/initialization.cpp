@@ -239,12 +239,12 @@ void Initialization::run(BackendQueue* queue, const DeviceAddress* addresses,
   if (core().removed()) {
     return;
   }
-  std::size_t most = 0;
+  std::size_t maximum = 0;
   for (const auto& target : targets_) {
-    most = std::max<std::size_t>(most, target->surface().input_count);
+    maximum = std::max<std::size_t>(maximum, target->surface().input_count);
   }
-  const std::unique_ptr<DeviceAddress[]> inputs(new (std::nothrow) DeviceAddress[most + 1]());
-  const std::unique_ptr<MemoryLocation[]> input_locations(new (std::nothrow) MemoryLocation[most + 1]());
+  const std::unique_ptr<DeviceAddress[]> inputs(new (std::nothrow) DeviceAddress[maximum + 1]());
+  const std::unique_ptr<MemoryLocation[]> input_locations(new (std::nothrow) MemoryLocation[maximum + 1]());
   if (inputs == nullptr || input_locations == nullptr) {
     return core().remove(E_OUTOFMEMORY, "ExecuteCommandLists: no memory for the addresses of an initializer's inputs");
   }
@@ -252,7 +252,7 @@ void Initialization::run(BackendQueue* queue, const DeviceAddress* addresses,
   std::size_t slot = 0;
   for (std::size_t t = 0; t < targets_.size(); ++t) {
     const Execution& target = *targets_[t].get();
-    std::fill_n(inputs.get(), most, DeviceAddress{0});
+    std::fill_n(inputs.get(), maximum, DeviceAddress{0});
     BoundMemory persistent = {};
     for (; slot < slots_.size() && slots_[slot].target == t; ++slot) {
       if (slots_[slot].input == kPersistent) {

@@ -115,14 +115,14 @@ class Reader {
   }
 
   // How many items the field's array has; one if the field is not an array.
-  [[nodiscard]] Result<UINT> count_of(const facts::Field& field, UINT most) const {
+  [[nodiscard]] Result<UINT> count_of(const facts::Field& field, UINT maximum) const {
     if (field.count_field < 0) {
       return UINT{1};
     }
     const facts::Field& counter = op_.fields[static_cast<std::size_t>(field.count_field)];
     const auto count = read_field<UINT>(desc_, counter);
-    if (count > most) {
-      return invalid({op_.name, {}}, format_text("{} is {}; expected {} at most", counter.name, count, most));
+    if (count > maximum) {
+      return invalid({op_.name, {}}, format_text("{} is {}; expected {} at most", counter.name, count, maximum));
     }
     return count;
   }

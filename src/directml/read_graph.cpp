@@ -16,9 +16,9 @@ namespace {
 constexpr UINT kMaxInputs = 1 << 20;
 constexpr UINT kMaxNodes = 1 << 24;
 
-Status check_count(const char* count_name, UINT count, UINT most, const char* array_name, const void* array) {
-  if (count > most) {
-    return wrong(format_text("{} is {}; expected at most {}", count_name, count, most));
+Status check_count(const char* count_name, UINT count, UINT maximum, const char* array_name, const void* array) {
+  if (count > maximum) {
+    return wrong(format_text("{} is {}; expected at most {}", count_name, count, maximum));
   }
   if (count != 0 && array == nullptr) {
     return wrong(format_text("{} is null and {} is {}; expected an array", array_name, count_name, count));

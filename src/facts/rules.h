@@ -50,7 +50,7 @@ enum class RuleOp : std::uint8_t {
   multiply,
   divide,  // rounds down
   minimum,
-  most,
+  maximum,
   absolute,
   choose,   // b if a is true, otherwise c
   sum,      // the sum of c over a variable, as in `each`

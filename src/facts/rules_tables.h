@@ -2438,7 +2438,7 @@ inline constexpr RuleNode kNONZERO_COORDINATES_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 21, 24, kNone, 0},
     {RuleOp::equal, 0, 21, 24, kNone, 0},
-    {RuleOp::most, 0, 14, 24, kNone, 0},
+    {RuleOp::maximum, 0, 14, 24, kNone, 0},
     {RuleOp::equal, 0, 13, 27, kNone, 0},
     {RuleOp::equal, 0, 3, 24, kNone, 0},
 };

@@ -50,8 +50,8 @@ class CollisionSearch {
     // and -d are mirror images, so only one is tried.
     const std::int64_t below = rest_[level + 1];
     const std::int64_t minimum = moved ? std::max(-steps, ceiling(-below - sum, stride)) : 0;
-    const std::int64_t most = std::min(steps, floor(below - sum, stride));
-    for (std::int64_t d = minimum; d <= most && budget_ >= 0; ++d) {
+    const std::int64_t limit = std::min(steps, floor(below - sum, stride));
+    for (std::int64_t d = minimum; d <= limit && budget_ >= 0; ++d) {
       if (search(level + 1, sum + d * stride, moved || d != 0)) {
         return true;
       }

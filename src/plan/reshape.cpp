@@ -108,7 +108,7 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
     return std::nullopt;
   }
   std::int64_t minimum[kMaxRank] = {};  // the range of indices in each run, over all elements that are read
-  std::int64_t most[kMaxRank] = {};
+  std::int64_t limit[kMaxRank] = {};
   // Splits a distance in the memory of `built`, taken `times` times, into indices. Returns the same distance in the
   // view's memory.
   const auto follow = [&](std::int64_t distance, std::int64_t times) -> std::optional<std::int64_t> {
@@ -120,7 +120,7 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
         return std::nullopt;  // outside the tensor
       }
       seen += index * runs[i].seen;
-      (index < 0 ? minimum[i] : most[i]) += index * times;
+      (index < 0 ? minimum[i] : limit[i]) += index * times;
     }
     return distance == 0 ? std::optional(seen) : std::nullopt;
   };
@@ -128,7 +128,7 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
   if (!begin || std::ranges::any_of(minimum, [](std::int64_t index) { return index < 0; })) {
     return std::nullopt;
   }
-  std::ranges::copy(most, minimum);
+  std::ranges::copy(limit, minimum);
   SeenTensor result{.tensor = read, .offset = *begin * bytes};
   for (std::uint32_t i = 0; i < read.rank; ++i) {
     if (read.sizes[i] == 1) {
@@ -141,7 +141,7 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
     result.tensor.strides[i] = *stride;
   }
   for (std::ptrdiff_t i = 0; i < count; ++i) {
-    if (minimum[i] < 0 || most[i] >= runs[i].size) {
+    if (minimum[i] < 0 || limit[i] >= runs[i].size) {
       return std::nullopt;
     }
   }

@@ -169,12 +169,13 @@ class Checker {
   void check_rank(std::size_t i, const std::optional<facts::Admitted>& admitted) {
     const std::uint32_t rank = tensor(i).rank;
     const std::uint32_t minimum = admitted ? admitted->min_rank : 1;
-    const std::uint32_t most = admitted ? admitted->max_rank : kMaxRank;
-    seen_[i].rank_fits = rank >= minimum && rank <= most;
+    const std::uint32_t maximum = admitted ? admitted->max_rank : kMaxRank;
+    seen_[i].rank_fits = rank >= minimum && rank <= maximum;
     if (!seen_[i].rank_fits) {
       const std::string where = admitted ? at_level() : std::string();
-      report(i, minimum == most ? format_text("DimensionCount is {}; expected {}{}", rank, minimum, where)
-                                : format_text("DimensionCount is {}; expected {} to {}{}", rank, minimum, most, where));
+      report(i, minimum == maximum
+                    ? format_text("DimensionCount is {}; expected {}{}", rank, minimum, where)
+                    : format_text("DimensionCount is {}; expected {} to {}{}", rank, minimum, maximum, where));
     }
   }
 

@@ -37,14 +37,14 @@ class Fields {
     return std::ranges::find(sizes, kUnknownSize) == sizes.end() ? std::optional(std::move(sizes)) : std::nullopt;
   }
 
-  // A number up to `most`. Other rules report larger numbers.
-  [[nodiscard]] std::optional<std::size_t> number(std::string_view name, std::size_t most) const {
+  // A number up to `maximum`. Other rules report larger numbers.
+  [[nodiscard]] std::optional<std::size_t> number(std::string_view name, std::size_t maximum) const {
     const Argument* argument = right(find(name));
     if (argument == nullptr || argument->numbers.empty()) {
       return std::nullopt;
     }
     const auto found = argument->numbers.front().as<u64>();
-    return found <= most ? std::optional(static_cast<std::size_t>(found)) : std::nullopt;
+    return found <= maximum ? std::optional(static_cast<std::size_t>(found)) : std::nullopt;
   }
 
  private:

@@ -160,7 +160,7 @@ RuleValue RuleValues::arithmetic(const RuleNode& node) const {
       return divide(a.integer, b.integer);
     case RuleOp::minimum:
       return integer(std::min(a.integer, b.integer));
-    case RuleOp::most:
+    case RuleOp::maximum:
       return integer(std::max(a.integer, b.integer));
     case RuleOp::absolute:
       return a.integer < 0 ? checked(checked_subtract(0, a.integer)) : a;

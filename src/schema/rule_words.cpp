@@ -198,7 +198,7 @@ std::string RuleValues::text(std::uint16_t index, int tightness) const {
       return format_text("{}.DimensionCount without leading 1s", tensor_text(node));
     case RuleOp::minimum:
       return format_text("min({}, {})", text(node.a, 0), text(node.b, 0));
-    case RuleOp::most:
+    case RuleOp::maximum:
       return format_text("max({}, {})", text(node.a, 0), text(node.b, 0));
     case RuleOp::absolute:
       return format_text("abs({})", text(node.a, 0));

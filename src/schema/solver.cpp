@@ -249,10 +249,10 @@ bool Solver::are_given(std::uint32_t fields) const {
 
 bool Solver::apply_rules(std::span<const facts::Rule> rules) {
   changed_ = false;
-  most_steps_ = kMaxRank;
+  max_steps_ = kMaxRank;
   for (const Argument& argument : described_.arguments) {
     const auto count = argument.tensors.size() + argument.numbers.size() + argument.operators.size();
-    most_steps_ = std::max(most_steps_, static_cast<std::int64_t>(count));
+    max_steps_ = std::max(max_steps_, static_cast<std::int64_t>(count));
   }
   for (const facts::Rule& rule : rules) {
     if (rule.function != facts::RuleFunction::none) {
@@ -305,7 +305,7 @@ void Solver::walk_each(const RuleNode& node) {
   const RuleValue low = node.a == RuleNode::kNone ? integer(0) : values_.value(node.a);
   const RuleValue high = values_.value(node.b);
   if (low.state == State::integer && high.state == State::integer) {
-    for (std::int64_t i = low.integer; i < high.integer && i - low.integer < most_steps_; ++i) {
+    for (std::int64_t i = low.integer; i < high.integer && i - low.integer < max_steps_; ++i) {
       values_.set(node.value, i);
       walk(node.c);
     }

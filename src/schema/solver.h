@@ -72,7 +72,7 @@ class Solver {
   std::vector<Violation> faults_;
   std::vector<Choice>* choices_ = nullptr;  // while choices are collected, nothing is solved
   std::vector<std::int64_t> min_ranks_;     // by field: the number of sizes that rules refer to from the end
-  std::int64_t most_steps_ = 0;             // the number of dimensions or elements; bounds loops if a count is wrong
+  std::int64_t max_steps_ = 0;              // the number of dimensions or elements; bounds loops if a count is wrong
   bool changed_ = false;
 };
 

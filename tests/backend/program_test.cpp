@@ -171,7 +171,7 @@ std::optional<BuiltProgram> random_instruction(const std::vector<Definition>& am
 // The building blocks of programs, and where the programs run.
 struct Kind {
   const std::vector<Definition>& definitions;
-  std::size_t most_instructions;
+  std::size_t max_instructions;
   bool in_rows;  // FLOAT32, in rows that are contiguous or broadcast
   BackendDevice* device = cpu_of_tests();
   BackendQueue* queue = queue_of_tests();
@@ -200,7 +200,7 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
   }
   ElementwiseProgram program(static_cast<std::uint32_t>(loads));
   std::vector<BuiltProgram> built;
-  for (std::size_t wanted = 1 + random() % kind.most_instructions; built.size() < wanted;) {
+  for (std::size_t wanted = 1 + random() % kind.max_instructions; built.size() < wanted;) {
     const auto one = random_instruction(kind.definitions, values, random);
     if (!one) {
       break;
@@ -277,7 +277,7 @@ TEST(Programs, AreTheirDefinitionsOneAfterAnother) {
   u64 elements = 0;
   std::size_t longest = 0;
   for (int round = 0; round < (kSanitized ? 40 : 400) && !HasFatalFailure(); ++round) {
-    const Kind kind{.definitions = definitions(), .most_instructions = round % 8 == 0 ? 60U : 8U, .in_rows = false};
+    const Kind kind{.definitions = definitions(), .max_instructions = round % 8 == 0 ? 60U : 8U, .in_rows = false};
     check_once(random, kind, elements, longest);
   }
   EXPECT_GT(longest, 25U);
@@ -302,7 +302,7 @@ TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
     });
     EXPECT_GT(in_runs.size(), 25U);
     const BackendSettings settings{.threads = 3, .cpu_target = cpu::target_name(target.target)};
-    Kind kind{.definitions = in_runs, .most_instructions = 0, .in_rows = true, .device = nullptr, .queue = nullptr};
+    Kind kind{.definitions = in_runs, .max_instructions = 0, .in_rows = true, .device = nullptr, .queue = nullptr};
     {
       const std::scoped_lock lock(process_mutex());
       ASSERT_EQ(cpu_backend().open(0, &settings, &kind.device).code, BackendCode::ok);
@@ -310,7 +310,7 @@ TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
     ASSERT_EQ(cpu_backend().create_queue(kind.device, &kind.queue).code, BackendCode::ok);
     Random random(kSeed);
     for (int round = 0; round < (kSanitized ? 40 : 600) && !HasFatalFailure(); ++round) {
-      kind.most_instructions = round % 8 == 0 ? 60 : 8;
+      kind.max_instructions = round % 8 == 0 ? 60 : 8;
       check_once(random, kind, elements, longest);
     }
     cpu_backend().destroy_queue(kind.queue);

@@ -324,12 +324,12 @@ TEST(Allocation, ARepeatedCallMakesNone) {
     EXPECT_EQ(anydml_modulus_truncate(&data.ta, &data.tb, &data.to), 0);
     EXPECT_EQ(anydml_run(nullptr, "ELEMENT_WISE_ADD", inputs, 2, &data.to, 1, nullptr, 0), 0);
     EXPECT_EQ(anydml_compiled_run(compiled, addresses, 2, &data.to.data, 1), 0);
-    for (const double most : {5.0, 100.0}) {  // two distinct calls, by their attributes
+    for (const double maximum : {5.0, 100.0}) {  // two distinct calls, by their attributes
       anydml_attribute attributes[] = {{"Min", ANYDML_INT64, 0, {}}, {"Max", ANYDML_FLOAT64, 0, {}}};
       attributes[0].value.i64 = -1;
-      attributes[1].value.f64 = most;
+      attributes[1].value.f64 = maximum;
       EXPECT_EQ(anydml_run(nullptr, "ELEMENT_WISE_CLIP", inputs, 1, &data.to, 1, attributes, 2), 0);
-      EXPECT_EQ(data.out[0], std::min(7.0F, static_cast<float>(most)));
+      EXPECT_EQ(data.out[0], std::min(7.0F, static_cast<float>(maximum)));
     }
   };
   call_all();

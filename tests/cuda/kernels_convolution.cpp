@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::int64_t kMaxWork = 8'000'000;  // multiplications per case
 
-[[nodiscard]] std::int64_t draw(test::Random& random, std::int64_t minimum, std::int64_t most) {
-  return minimum + static_cast<std::int64_t>(random() % static_cast<u64>(most - minimum + 1));
+[[nodiscard]] std::int64_t draw(test::Random& random, std::int64_t minimum, std::int64_t maximum) {
+  return minimum + static_cast<std::int64_t>(random() % static_cast<u64>(maximum - minimum + 1));
 }
 
 [[nodiscard]] Operand operand_of(u32 slot, DataType type = DataType::FLOAT32) {

@@ -20,7 +20,7 @@ std::string kernels_of(const LayoutCheck& check) {
 }
 
 void check_program(LayoutCheck& check, const Program& program, int rounds) {
-  const auto below = [&](u64 most) { return static_cast<std::int64_t>(check.random() % most); };
+  const auto below = [&](u64 maximum) { return static_cast<std::int64_t>(check.random() % maximum); };
   for (std::int64_t length = 0; length <= 70; length += g_quick ? 23 : 1) {
     check.rows_case(program, 1, length);
   }
@@ -82,7 +82,7 @@ void check_entries() {
 namespace {
 
 // Instructions over values of any types, several of which are stored.
-Program random_program(test::Random& random, std::size_t most_instructions) {
+Program random_program(test::Random& random, std::size_t max_instructions) {
   const auto& variants = all_variants();
   Program program;
   program.name = "a program";
@@ -93,7 +93,7 @@ Program random_program(test::Random& random, std::size_t most_instructions) {
     values.push_back(static_cast<DataType>(1 + random() % 11));
   }
   program.types = values;
-  const std::size_t wanted = 1 + random() % most_instructions;
+  const std::size_t wanted = 1 + random() % max_instructions;
   while (program.instructions.size() < wanted) {
     const VariantInfo& variant = variants[random() % variants.size()];
     if (shows_bits(variant)) {
@@ -168,9 +168,9 @@ void check_small_tasks() {
       std::vector<SmallTask> tasks;
       u64 read = 0;  // buffers used by the current wave
       u64 written = 0;
-      const std::size_t most = waves ? (round % 4 == 0 ? kMaxSmallTasks : 1 + random() % 130) : kBuffers / 3;
+      const std::size_t maximum = waves ? (round % 4 == 0 ? kMaxSmallTasks : 1 + random() % 130) : kBuffers / 3;
       const bool one_entry = waves && round % 5 == 0;
-      while (tasks.size() < most) {
+      while (tasks.size() < maximum) {
         const VariantInfo& variant = *variants[one_entry ? 0 : random() % variants.size()];
         const std::size_t inputs = variant.inputs;
         const auto count = static_cast<std::int64_t>(random() % 3 == 0   ? 1 + random() % 70

@@ -212,10 +212,10 @@ LayoutCheck::Layout LayoutCheck::draw_layout(const std::vector<std::int64_t>& si
 // Aligned to 16 bytes, to the element size, or not at all.
 void LayoutCheck::position(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used) {
   std::int64_t minimum = 0;
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::int64_t reach = std::max<std::int64_t>(sizes[i] - 1, 0) * layout.strides[i];
-    (reach < 0 ? minimum : most) += reach;
+    (reach < 0 ? minimum : maximum) += reach;
   }
   std::size_t base = (used + kGap + static_cast<std::size_t>(-minimum) * layout.element + 15) / 16 * 16;
   switch (random_() % 6) {
@@ -229,7 +229,7 @@ void LayoutCheck::position(Layout& layout, const std::vector<std::int64_t>& size
       break;
   }
   layout.base = base;
-  used = base + static_cast<std::size_t>(most + 1) * layout.element;
+  used = base + static_cast<std::size_t>(maximum + 1) * layout.element;
 }
 
 // An input that this output may overwrite: of the same element size, and without broadcasting.
@@ -336,10 +336,10 @@ void LayoutCheck::random_case(const Program& program) {
   std::vector<std::int64_t> sizes;
   std::int64_t count = 1;
   for (std::size_t i = 0; i < rank; ++i) {
-    const std::int64_t most = std::max<std::int64_t>(1, 3000 / count);
+    const std::int64_t maximum = std::max<std::int64_t>(1, 3000 / count);
     const std::int64_t size = rank <= 2 ? 1 + static_cast<std::int64_t>(random_() % 90)
                                         : 1 + static_cast<std::int64_t>(random_() % (random_() % 3 == 0 ? 40 : 5));
-    sizes.push_back(std::min(size, most));
+    sizes.push_back(std::min(size, maximum));
     count *= sizes.back();
   }
   std::vector<std::size_t> order(rank);

@@ -338,10 +338,10 @@ void check_normalizations() {
         to.push_back(size);
         left /= size;
       };
-      for (u64 i = 0, most = 1 + random() % 3; i < most; ++i) {
+      for (u64 i = 0, limit = 1 + random() % 3; i < limit; ++i) {
         add(shape.reduced);
       }
-      for (u64 i = 0, most = 1 + random() % 3; i < most; ++i) {
+      for (u64 i = 0, limit = 1 + random() % 3; i < limit; ++i) {
         add(shape.kept);
       }
       check.run(function, type, shape, n % 8 == 0);

@@ -369,8 +369,8 @@ class ReduceCheck {
   std::string explained_;
 };
 
-// Draws a shape of at most `most` elements.
-ReduceCheck::Shape draw_shape(ReduceCheck& check, std::int64_t most) {
+// Draws a shape of at most `maximum` elements.
+ReduceCheck::Shape draw_shape(ReduceCheck& check, std::int64_t maximum) {
   auto& random = check.random();
   const auto edge = [&](std::int64_t limit) {
     std::int64_t size = 0;
@@ -380,7 +380,7 @@ ReduceCheck::Shape draw_shape(ReduceCheck& check, std::int64_t most) {
     return size;
   };
   ReduceCheck::Shape shape{.kept = {}, .reduced = {}, .has_lanes = random() % 2 == 0, .order = {}, .repeats = false};
-  std::int64_t left = most;
+  std::int64_t left = maximum;
   const u64 reduced = 1 + random() % 3;
   const u64 kept = 1 + random() % 3;
   for (u64 i = 0; i < reduced; ++i) {

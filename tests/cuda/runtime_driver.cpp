@@ -35,7 +35,7 @@ int cuLibraryGetKernel(void** kernel, void*, const char* name) {
 
 int cuKernelSetAttribute(int attribute, int value, void* kernel, int device) {
   recorded_driver().attributes.push_back({attribute, value, reinterpret_cast<std::size_t>(kernel), device});
-  return value > recorded_driver().most_shared_bytes ? 1 : 0;
+  return value > recorded_driver().max_shared_bytes ? 1 : 0;
 }
 
 int cuLaunchKernel(void* kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,

@@ -27,8 +27,8 @@ struct RecordedDriver {
 
   int loads = 0;
   bool refuses_code = false;
-  int most_shared_bytes = 227 << 10;  // per block
-  std::vector<std::string> kernels;   // in the order of their numbers, which begin at 1
+  int max_shared_bytes = 227 << 10;  // per block
+  std::vector<std::string> kernels;  // in the order of their numbers, which begin at 1
   std::vector<Attribute> attributes;
   std::vector<Launch> launches;
 };

@@ -42,7 +42,7 @@ class Runtime : public testing::Test {
   static KernelSource source(const std::string& comment, std::uint32_t shared_bytes = 0) {
     return {.text = "// " + comment + "\n__global__ void one(int*) {}\n__global__ void two(int*) {}\n",
             .kernels = {"one", "two"},
-            .most_shared_bytes = shared_bytes};
+            .max_shared_bytes = shared_bytes};
   }
 
  private:
@@ -90,7 +90,7 @@ TEST_F(Runtime, MuchSharedMemoryIsAskedForOnEachDevice) {
 TEST_F(Runtime, MoreSharedMemoryThanTheDeviceHasIsRefused) {
   EXPECT_EQ(find_runtime_kernels(source("too much", 228 << 10), machine(0)), nullptr);
   EXPECT_EQ(recorded_driver().loads, 0);
-  recorded_driver().most_shared_bytes = 1000;  // static memory uses the rest
+  recorded_driver().max_shared_bytes = 1000;  // static memory uses the rest
   EXPECT_EQ(find_runtime_kernels(source("with static memory", 200 << 10), machine(0)), nullptr);
 }
 

@@ -192,12 +192,12 @@ TEST(DeviceTimestamps, PassAsTheCpusTimeDoes) {
   std::this_thread::sleep_for(kPause);
   queue.timestamp(times.at(8));
   queue.finish();
-  const std::chrono::nanoseconds most = std::chrono::steady_clock::now() - begin;
+  const std::chrono::nanoseconds maximum = std::chrono::steady_clock::now() - begin;
   const std::uint64_t passed = time_at(times, 1) - time_at(times, 0);
   // A clock with another unit would be off by a large factor; the clocks of two chips differ by parts per million.
   EXPECT_GE(passed, static_cast<std::uint64_t>(std::chrono::nanoseconds(kPause).count()) * 9 / 10)
       << "60 ms passed between the two; expected nanoseconds";
-  EXPECT_LE(passed, static_cast<std::uint64_t>(most.count()) * 11 / 10) << "expected nanoseconds";
+  EXPECT_LE(passed, static_cast<std::uint64_t>(maximum.count()) * 11 / 10) << "expected nanoseconds";
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ enum class Aliasing { apart, over_a, over_b };
 std::vector<UINT> random_sizes(Random& random, UINT rank) {
   std::vector<UINT> sizes(rank);
   UINT room = random() % 16 == 0 ? 40'000 : 150;
-  const UINT most = rank == 1 || room > 150 ? room : 6;
+  const UINT maximum = rank == 1 || room > 150 ? room : 6;
   for (UINT& size : sizes) {
-    size = 1 + static_cast<UINT>(random() % std::min(room, most));
+    size = 1 + static_cast<UINT>(random() % std::min(room, maximum));
     room = std::max(1U, room / size);
   }
   std::shuffle(sizes.begin(), sizes.end(), random);

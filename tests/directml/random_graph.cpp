@@ -64,7 +64,7 @@ struct RandomGraph::Attempt {
   }
 };
 
-RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_nodes, Sizes of)
+RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t max_nodes, Sizes of)
     : dml_(dml), random_(seed) {
   static const auto built = built_operators();
   static constexpr UINT kCounts[] = {1, 2, 7, 24, 60, 96, 210, 360};  // the first five are small
@@ -81,7 +81,7 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_no
   }
   liked_ = static_cast<DML_TENSOR_DATA_TYPE>(one_in(2) ? 1 : 1 + random_() % 11);
   const bool large = std::ranges::any_of(shapes_, [](const auto& sizes) { return sizes[0] * sizes[1] > 1000; });
-  const std::size_t count = 1 + random_() % (large ? std::min<std::size_t>(most_nodes, 20) : most_nodes);
+  const std::size_t count = 1 + random_() % (large ? std::min<std::size_t>(max_nodes, 20) : max_nodes);
   const auto reduces = [](const facts::Operator* op) { return op->name == "REDUCE" || op->name.starts_with("ARGM"); };
   std::vector<const facts::Operator*> reductions;
   std::ranges::copy_if(built, std::back_inserter(reductions), reduces);
@@ -98,9 +98,9 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_no
   choose_outputs();
 }
 
-std::vector<UINT> RandomGraph::random_sizes(unsigned lowest_rank, unsigned most_rank) {
+std::vector<UINT> RandomGraph::random_sizes(unsigned lowest_rank, unsigned max_rank) {
   std::vector<UINT> sizes = one_of(shapes_);
-  while (sizes.size() < lowest_rank || (sizes.size() < most_rank && one_in(2))) {
+  while (sizes.size() < lowest_rank || (sizes.size() < max_rank && one_in(2))) {
     const std::size_t at = random_() % (sizes.size() + 1);
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1U);
     const std::size_t other = random_() % sizes.size();  // takes factors from another dimension
@@ -111,7 +111,7 @@ std::vector<UINT> RandomGraph::random_sizes(unsigned lowest_rank, unsigned most_
       }
     }
   }
-  while (sizes.size() > most_rank) {
+  while (sizes.size() > max_rank) {
     sizes[0] *= sizes[1];
     sizes.erase(sizes.begin() + 1);
   }
@@ -289,7 +289,7 @@ bool RandomGraph::try_node(const facts::Operator& op) {
   node.op = &op;
   std::map<std::size_t, DML_TENSOR_DATA_TYPE> type_of;  // by field
   unsigned lowest_rank = 1;
-  unsigned most_rank = 8;
+  unsigned max_rank = 8;
   std::size_t position = 0;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     if (facts::is_attribute(op.fields[i].kind)) {
@@ -299,7 +299,7 @@ bool RandomGraph::try_node(const facts::Operator& op) {
     unsigned set = family.types(op, position++);
     if (admitted) {
       lowest_rank = std::max(lowest_rank, unsigned{admitted->min_rank});
-      most_rank = std::min(most_rank, unsigned{admitted->max_rank});
+      max_rank = std::min(max_rank, unsigned{admitted->max_rank});
       set &= admitted->types != 0 ? unsigned{admitted->types} : set;
     }
     const auto types = types_in(set);
@@ -315,8 +315,8 @@ bool RandomGraph::try_node(const facts::Operator& op) {
       }
     }
   }
-  std::vector<UINT> sizes = random_sizes(lowest_rank, std::max(lowest_rank, most_rank));
-  if (follows_reduction_ && nodes_.back().sizes.size() >= lowest_rank && nodes_.back().sizes.size() <= most_rank) {
+  std::vector<UINT> sizes = random_sizes(lowest_rank, std::max(lowest_rank, max_rank));
+  if (follows_reduction_ && nodes_.back().sizes.size() >= lowest_rank && nodes_.back().sizes.size() <= max_rank) {
     sizes = nodes_.back().sizes;
   }
   std::vector<UINT> reduced = sizes;

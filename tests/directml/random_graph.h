@@ -40,7 +40,7 @@ struct RandomNode {
 class RandomGraph {
  public:
   enum class Sizes : std::uint8_t { small, any };
-  RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t most_nodes, Sizes of = Sizes::any);
+  RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t max_nodes, Sizes of = Sizes::any);
 
   [[nodiscard]] const std::vector<RandomNode>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::size_t>& outputs() const { return outputs_; }
@@ -64,7 +64,7 @@ class RandomGraph {
   [[nodiscard]] const T& one_of(const std::vector<T>& list) {
     return list[random_() % list.size()];
   }
-  [[nodiscard]] std::vector<UINT> random_sizes(unsigned lowest_rank, unsigned most_rank);
+  [[nodiscard]] std::vector<UINT> random_sizes(unsigned lowest_rank, unsigned max_rank);
   [[nodiscard]] std::vector<UINT> random_strides(const std::vector<UINT>& sizes, bool for_output);
   [[nodiscard]] Bytes random_bytes(std::uint64_t count);
   [[nodiscard]] RandomSource find_source(Tensor& tensor);

@@ -276,9 +276,9 @@ TEST(ModelReader, AddsUpWhatItTakesBeforeAnyIsMade) {
   };
   constexpr std::uint64_t kLimit = 1 << 20;
   const std::uint64_t page = MemoryBudget::of_buffer(1);
-  const std::uint64_t most = kLimit - page - 3 - 2 * MemoryBudget::kPerResource;  // for A, in whole pages
-  EXPECT_TRUE(ReadModel(model(most / page * page / 8), kLimit).problems.none());
-  EXPECT_FALSE(ReadModel(model(most / page * page / 8 + 1), kLimit).problems.none());
+  const std::uint64_t maximum = kLimit - page - 3 - 2 * MemoryBudget::kPerResource;  // for A, in whole pages
+  EXPECT_TRUE(ReadModel(model(maximum / page * page / 8), kLimit).problems.none());
+  EXPECT_FALSE(ReadModel(model(maximum / page * page / 8 + 1), kLimit).problems.none());
   EXPECT_EQ(
       all_text(ReadModel(model(kLimit / 8), kLimit).problems),
       format_text("resources.A: needs 1024 bytes for its objects; the total is 1.0 MiB (1.0 MiB of buffers, 1024 bytes "

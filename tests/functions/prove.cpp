@@ -52,7 +52,7 @@ struct Options {
 struct Format {
   mpfr_prec_t precision;
   mpfr_exp_t minimum;
-  mpfr_exp_t most;
+  mpfr_exp_t maximum;
 };
 constexpr Format kSingle{24, -148, 128};
 constexpr Format kHalf{11, -23, 16};
@@ -68,7 +68,7 @@ double exact(const Oracle& oracle, double x, const Format& format) {
   int ternary = oracle.exact(to, from, MPFR_RNDN);
   // Not earlier: the intermediate results of a composed function may be outside the format's range.
   mpfr_set_emin(format.minimum);
-  mpfr_set_emax(format.most);
+  mpfr_set_emax(format.maximum);
   ternary = mpfr_check_range(to, ternary, MPFR_RNDN);
   mpfr_subnormalize(to, ternary, MPFR_RNDN);
   const double result = mpfr_get_d(to, MPFR_RNDN);

@@ -262,10 +262,10 @@ void random_block(std::uint64_t seed, std::vector<f32>& x, std::vector<f32>& y) 
     }
     x[i] = from_bits<f32>(from);
     const double log = std::abs(std::log2(static_cast<double>(x[i])));
-    const double most = log > 0 && log < 1000 ? 152 / log : 1;
+    const double maximum = log > 0 && log < 1000 ? 152 / log : 1;
     const std::uint64_t more = random();
     const double share = std::ldexp(static_cast<double>(more >> 12), -52);
-    y[i] = static_cast<f32>(std::ldexp(most * share, -static_cast<int>(more & 15)));
+    y[i] = static_cast<f32>(std::ldexp(maximum * share, -static_cast<int>(more & 15)));
     if ((more >> 4 & 1) != 0) {
       y[i] = -y[i];
     }

@@ -279,7 +279,7 @@ void try_all(const Trial& trial, Random& random) {
 
 TEST(Gather, AnyIndicesInAnyLayout) {
   Random random(kGatherSeed);
-  const auto size = [&random](std::uint64_t most) { return static_cast<std::int64_t>(1 + random() % most); };
+  const auto size = [&random](std::uint64_t maximum) { return static_cast<std::int64_t>(1 + random() % maximum); };
   for (int round = 0; round < 40; ++round) {
     for (const DataType type : kElementTypes) {
       for (const DataType index_type : kIndexTypes) {

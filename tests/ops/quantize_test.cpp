@@ -218,7 +218,7 @@ TEST(Quantize, EveryNumberAndEveryCode) {
       }
       EXPECT_EQ(different, 0) << step;
     }
-    const std::int64_t all = range.most - range.minimum + 1;
+    const std::int64_t all = range.maximum - range.minimum + 1;
     Buffer codes(type, {all, all});
     Buffer zero(type, {all, 1});
     for (Buffer* const one : {&codes, &zero}) {

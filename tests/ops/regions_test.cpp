@@ -324,7 +324,7 @@ Drawn draw(Random& random, RegionKind kind, const Sizes& sizes, DataType type, b
                     .input_offset = offset ? 0.5F : 0.0F,
                     .output_offset = offset ? -0.5F : 0.0F,
                     .minimum = chosen[0],
-                    .most = chosen[1],
+                    .limit = chosen[1],
                     .to_corners = to_corners,
                     .nearest = nearest};
   }
@@ -371,8 +371,8 @@ constexpr RegionKind kKinds[] = {RegionKind::pooling, RegionKind::align, RegionK
 TEST(Regions, AnyLayouts) {
   Random random(kSeed);
   for (int round = 0; round < 24; ++round) {
-    const auto some = [&](std::int64_t most) {
-      return 1 + static_cast<std::int64_t>(random() % static_cast<u64>(most));
+    const auto some = [&](std::int64_t limit) {
+      return 1 + static_cast<std::int64_t>(random() % static_cast<u64>(limit));
     };
     const Sizes sizes{some(6), some(3), some(20), some(20), some(40), some(4), some(5)};
     for (const RegionKind kind : kKinds) {
@@ -426,7 +426,7 @@ RegionAxis axis_of(i64 size, i64 bins) {
           .input_offset = 0.5F,
           .output_offset = -0.5F,
           .minimum = 1,
-          .most = 0xffffffff,
+          .limit = 0xffffffff,
           .to_corners = 0,
           .nearest = 0};
 }
@@ -447,10 +447,10 @@ TEST(Regions, SamplesOfHugeBoxesAreBounded) {
         ++elements;
       });
     }
-    EXPECT_LE(elements, most_region_elements(axis));
+    EXPECT_LE(elements, max_region_elements(axis));
   }
   RegionAxis bounded = axis;
-  bounded.most = 3;
+  bounded.limit = 3;
   EXPECT_EQ(RegionSamples(bounded, 0.0F, 1e20F).count(), 3);
   EXPECT_EQ(RegionSamples(axis, 0.0F, std::numeric_limits<f32>::quiet_NaN()).count(), 1);
 }
@@ -475,7 +475,7 @@ TEST(Regions, ElementsFitTheirRoom) {
         ++count;
       });
     }
-    ASSERT_LE(count, most_region_elements(axis));
+    ASSERT_LE(count, max_region_elements(axis));
   }
 }
 

@@ -427,7 +427,7 @@ TEST(Reshape, SeesAReaderThroughAView) {
 // Random readers of random views: if the reader can be rewritten, it reads the right elements.
 TEST(Reshape, SeesTheSameElements) {
   std::mt19937 random(27);
-  const auto upto = [&](i64 most) { return static_cast<i64>(random() % static_cast<u64>(most + 1)); };
+  const auto upto = [&](i64 maximum) { return static_cast<i64>(random() % static_cast<u64>(maximum + 1)); };
   int seen_count = 0;
   for (int round = 0; round < 20000; ++round) {
     const auto rank = static_cast<std::size_t>(1 + upto(3));

@@ -341,7 +341,7 @@ class Admissible {
   void agree(const facts::SameGroup& group) {
     TypeSet types = ~TypeSet{0};
     u32 minimum = 0;
-    u32 most = kMaxRank;
+    u32 maximum = kMaxRank;
     const auto members = [&](auto use) {
       for (auto& [field, own] : types_) {
         if ((group.fields >> field & 1) != 0) {
@@ -352,14 +352,14 @@ class Admissible {
     members([&](TypeSet own, u32 min, u32 max) {
       types &= own;
       minimum = std::max(minimum, min);
-      most = std::min(most, max);
+      maximum = std::min(maximum, max);
     });
     members([&](TypeSet& own, u32& min, u32& max) {
       if (group.what == facts::Same::datatype) {
         own = types;
       } else {
         min = minimum;
-        max = most;
+        max = maximum;
       }
     });
   }

@@ -48,8 +48,8 @@ inline std::vector<i64> random_sizes(Random& random, u64 max_rank, i64 max_eleme
   std::vector<i64> sizes(random() % (max_rank + 1));
   i64 room = max_elements;
   for (i64& size : sizes) {
-    const i64 most = std::min<i64>(room, random() % 3 == 0 ? room : 7);
-    size = random() % 4 == 0 ? 1 : 1 + static_cast<i64>(random() % static_cast<u64>(most));
+    const i64 maximum = std::min<i64>(room, random() % 3 == 0 ? room : 7);
+    size = random() % 4 == 0 ? 1 : 1 + static_cast<i64>(random() % static_cast<u64>(maximum));
     room /= size;
   }
   std::shuffle(sizes.begin(), sizes.end(), random);

@@ -46,7 +46,7 @@ struct Placed {
   Placed(const Sizes& sizes, Random& random, bool repeats)
       : layout(random_layout(sizes, random, repeats)), memory(layout, random) {}
   // Ordinary numbers, and sometimes a few special values.
-  void fill(Random& random, f64 minimum, f64 most) {
+  void fill(Random& random, f64 minimum, f64 maximum) {
     static const std::vector<T> specials = special_values<T>();
     const bool any = random() % 4 == 0;
     for (i64 n = 0; n < layout.count(); ++n) {
@@ -54,7 +54,7 @@ struct Placed {
       memory.store(layout.offset(n),
                    any && bits % 300 == 0
                        ? specials[bits / 300 % specials.size()]
-                       : Scalar(minimum + (most - minimum) * static_cast<f64>(bits >> 11) * 0x1p-53).as<T>());
+                       : Scalar(minimum + (maximum - minimum) * static_cast<f64>(bits >> 11) * 0x1p-53).as<T>());
     }
   }
   [[nodiscard]] anydml_tensor tensor() { return tensor_of<T>(layout, memory.data()); }

@@ -231,9 +231,9 @@ class RandomOperator {
         if (!tensor.has_sizes) {
           const auto admitted = facts::admitted(op_, index, level_);
           const std::uint32_t minimum = admitted ? admitted->min_rank : 1;
-          const std::uint32_t most = admitted ? admitted->max_rank : kMaxRank;
+          const std::uint32_t maximum = admitted ? admitted->max_rank : kMaxRank;
           tensor.has_sizes = true;
-          tensor.rank = minimum + static_cast<std::uint32_t>(random_.below(std::min(most - minimum, 3U) + 1));
+          tensor.rank = minimum + static_cast<std::uint32_t>(random_.below(std::min(maximum - minimum, 3U) + 1));
           std::ranges::fill(tensor.sizes, kUnknownSize);
           return true;
         }

@@ -170,17 +170,17 @@ class BothDeviceMeasurers {
 // Halves the size until the cases fit in the device's memory.
 std::vector<Case> select_for_device(const Options& options, std::uint64_t memory_bytes) {
   std::int64_t elements = kDeviceElements;
-  const auto most = static_cast<std::uint64_t>(kDeviceMemory * static_cast<double>(memory_bytes));
+  const auto maximum = static_cast<std::uint64_t>(kDeviceMemory * static_cast<double>(memory_bytes));
   const auto select_taken = [&](std::int64_t count) {
     std::vector<Case> taken = select(options, count);
     std::erase_if(taken, [](const Case& of) { return !of.row->is_modulus() && !DeviceRowMeasurer::takes(of); });
     return taken;
   };
   std::vector<Case> cases = select_taken(elements);
-  for (; DeviceCases(cases).bytes() > most && elements > 1 << 16; elements /= 2) {
+  for (; DeviceCases(cases).bytes() > maximum && elements > 1 << 16; elements /= 2) {
     cases = select_taken(elements / 2);
   }
-  if (const std::uint64_t bytes = DeviceCases(cases).bytes(); bytes > most) {
+  if (const std::uint64_t bytes = DeviceCases(cases).bytes(); bytes > maximum) {
     throw Failure{
         2, fmt::format("--sizes: the tensors need {} MiB, but the adapter has {}", bytes >> 20, memory_bytes >> 20)};
   }

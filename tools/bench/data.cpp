@@ -76,27 +76,27 @@ bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
     std::ranges::fill(values, static_cast<T>(3));
     return true;
   } else if (operand == Operand::condition || operand == Operand::shift) {
-    const std::uint64_t most = operand == Operand::condition ? 2 : sizeof(T) * 8;
-    std::generate(values.begin(), values.end(), [&] { return static_cast<T>((random() >> 8) % most); });
+    const std::uint64_t maximum = operand == Operand::condition ? 2 : sizeof(T) * 8;
+    std::generate(values.begin(), values.end(), [&] { return static_cast<T>((random() >> 8) % maximum); });
     return true;
   }
   return false;
 }
 
 // The range of a function's argument; false if the operand is not an argument.
-bool find_range(Operand operand, double& lowest, double& most) {
+bool find_range(Operand operand, double& lowest, double& maximum) {
   switch (operand) {
     case Operand::argument:
-      lowest = -4, most = 4;
+      lowest = -4, maximum = 4;
       return true;
     case Operand::positive:
-      lowest = 0.01, most = 100;
+      lowest = 0.01, maximum = 100;
       return true;
     case Operand::above_one:
-      lowest = 1, most = 100;
+      lowest = 1, maximum = 100;
       return true;
     case Operand::below_one:
-      lowest = -0.99, most = 0.99;
+      lowest = -0.99, maximum = 0.99;
       return true;
     default:
       return false;
@@ -110,11 +110,11 @@ std::vector<T> draw(std::size_t count, const Data& data, Operand operand, Random
     return values;
   }
   double lowest = 0;
-  double most = 0;
-  if (find_range(operand, lowest, most)) {
+  double maximum = 0;
+  if (find_range(operand, lowest, maximum)) {
     if constexpr (is_float<T>) {
       if (data.kind == Data::Kind::ordinary) {
-        std::uniform_real_distribution<double> uniform(lowest, most);
+        std::uniform_real_distribution<double> uniform(lowest, maximum);
         std::generate(values.begin(), values.end(), [&] { return from_double<T>(uniform(random)); });
         return values;
       }

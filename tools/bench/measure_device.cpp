@@ -61,18 +61,18 @@ struct Total {
 };
 
 Total total_of(const std::vector<Case>& cases) {
-  Total most;
+  Total maximum;
   for (const Case& of : cases) {
     if (const auto placement = lay_out(of)) {
       const OperandBuffer buffer_index = buffer_of(of, *placement);
-      most.a = std::max(most.a, buffer_index.a * buffer_index.sets);
-      most.b = std::max(most.b, buffer_index.b * buffer_index.sets);
-      most.out = std::max(most.out, buffer_index.out * buffer_index.sets);
-      most.block = std::max(most.block, kDeviceBlock * anydml_type_size(of.type));
+      maximum.a = std::max(maximum.a, buffer_index.a * buffer_index.sets);
+      maximum.b = std::max(maximum.b, buffer_index.b * buffer_index.sets);
+      maximum.out = std::max(maximum.out, buffer_index.out * buffer_index.sets);
+      maximum.block = std::max(maximum.block, kDeviceBlock * anydml_type_size(of.type));
     }
   }
-  most.block = std::min(most.block, std::max({most.a, most.b, kDeviceAlignment}));
-  return most;
+  maximum.block = std::min(maximum.block, std::max({maximum.a, maximum.b, kDeviceAlignment}));
+  return maximum;
 }
 
 DML_BUFFER_TENSOR_DESC tensor_of(anydml_type type, std::span<const UINT> sizes, const UINT* strides,

@@ -52,16 +52,16 @@ Needs needs_of(const Case& of, const Placement& placement) {
 }
 
 std::array<std::uint64_t, kBuffers> total_of(const std::vector<Case>& cases) {
-  std::array<std::uint64_t, kBuffers> most{};
+  std::array<std::uint64_t, kBuffers> maximum{};
   for (const Case& of : cases) {
     if (const auto placement = lay_out(of)) {
       const Needs needs = needs_of(of, *placement);
       for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
-        most[buffer] = std::max(most[buffer], needs.buffer[buffer] * needs.sets);
+        maximum[buffer] = std::max(maximum[buffer], needs.buffer[buffer] * needs.sets);
       }
     }
   }
-  return most;
+  return maximum;
 }
 
 }  // namespace

@@ -119,9 +119,10 @@ Times time_programs(ThreadPool& pool, Between between) {
 
 int main(int argc, char** argv) {
   const int asked = argc > 1 ? std::atoi(argv[1]) : 0;
-  const unsigned most = asked > 0 ? static_cast<unsigned>(asked) : std::max(1U, std::thread::hardware_concurrency());
+  const unsigned maximum = asked > 0 ? static_cast<unsigned>(asked) : std::max(1U, std::thread::hardware_concurrency());
   std::printf("microseconds: minimum and median     barrier         program of 100 steps\n");
-  for (unsigned threads = 1; threads <= most; threads = threads < most ? std::min(threads * 2, most) : most + 1) {
+  for (unsigned threads = 1; threads <= maximum;
+       threads = threads < maximum ? std::min(threads * 2, maximum) : maximum + 1) {
     auto& pool = *new ThreadPool(threads);
     for (const Between between : {Between::sleep, Between::spin}) {
       Times barriers = time_barriers(pool, between);

@@ -67,14 +67,15 @@ Apart judge(T value, T expected, const Tolerance& tolerance) {
     }
     const std::uint64_t ulps = ulps_between(value, expected);
     const double distance = std::fabs(wide - wanted);
-    const double most = tolerance.absolute.value_or(0) + tolerance.relative.value_or(0) * std::fabs(wanted);
-    const bool close = (tolerance.absolute || tolerance.relative) && distance <= most;
+    const double maximum = tolerance.absolute.value_or(0) + tolerance.relative.value_or(0) * std::fabs(wanted);
+    const bool close = (tolerance.absolute || tolerance.relative) && distance <= maximum;
     return {same || close || (tolerance.ulps && ulps <= *tolerance.ulps), distance, ulps};
   } else {
     const std::uint64_t ulps = ulps_between(value, expected);
     const auto distance = static_cast<double>(ulps);
-    const double most = tolerance.absolute.value_or(0) + tolerance.relative.value_or(0) * std::fabs(widened(expected));
-    return {ulps == 0 || distance <= most || (tolerance.ulps && ulps <= *tolerance.ulps), distance, ulps};
+    const double maximum =
+        tolerance.absolute.value_or(0) + tolerance.relative.value_or(0) * std::fabs(widened(expected));
+    return {ulps == 0 || distance <= maximum || (tolerance.ulps && ulps <= *tolerance.ulps), distance, ulps};
   }
 }
 

@@ -110,15 +110,15 @@ std::optional<bool> Cursor::boolean() const {
   return expect(JsonKind::boolean, "true or false") ? std::optional(json_.text() == "true") : std::nullopt;
 }
 
-std::optional<std::uint64_t> Cursor::unsigned_integer(std::uint64_t most) const {
+std::optional<std::uint64_t> Cursor::unsigned_integer(std::uint64_t maximum) const {
   if (!expect(JsonKind::number, "a whole number")) {
     return std::nullopt;
   }
   const std::string_view digits = json_.text();
   std::uint64_t value = 0;
   const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (fault != std::errc{} || end != digits.data() + digits.size() || value > most) {
-    fail(format_text("is {}; expected a whole number from 0 to {}", echo(digits, 40), most));
+  if (fault != std::errc{} || end != digits.data() + digits.size() || value > maximum) {
+    fail(format_text("is {}; expected a whole number from 0 to {}", echo(digits, 40), maximum));
     return std::nullopt;
   }
   return value;

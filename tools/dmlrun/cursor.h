@@ -61,7 +61,7 @@ class Cursor {
   [[nodiscard]] std::optional<std::string_view> string(std::string_view what = "a string") const;
   [[nodiscard]] std::optional<bool> boolean() const;
   [[nodiscard]] std::optional<std::uint64_t> unsigned_integer(
-      std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+      std::uint64_t maximum = std::numeric_limits<std::uint64_t>::max()) const;
 
   // Calls use(Cursor) for each item of an array. Reports any other value and returns false.
   template <class Use>

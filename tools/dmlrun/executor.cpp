@@ -29,9 +29,9 @@ using client::ComPtr;
 // A ring of readings of the device's clock, before and after each iteration.
 class DeviceClock {
  public:
-  DeviceClock(client::Device& device, std::uint64_t iterations, std::size_t most)
-      : device_(device), capacity_(std::max<std::size_t>(1, std::min<std::uint64_t>(iterations, most))) {
-    if (most == 0) {
+  DeviceClock(client::Device& device, std::uint64_t iterations, std::size_t maximum)
+      : device_(device), capacity_(std::max<std::size_t>(1, std::min<std::uint64_t>(iterations, maximum))) {
+    if (maximum == 0) {
       return;
     }
     D3D12_QUERY_HEAP_DESC desc{};
@@ -191,15 +191,15 @@ class Executor {
   // Runs the operation as often as the options say.
   Times measure(client::Operation& operation, std::span<const DML_BUFFER_BINDING> inputs,
                 std::span<const DML_BUFFER_BINDING> outputs, const std::string& title, const std::string& path) {
-    const std::uint64_t most = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;
-    DeviceClock clock(device_, most, options_.device_samples);
+    const std::uint64_t maximum = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;
+    DeviceClock clock(device_, maximum, options_.device_samples);
     Times times;
     if (!options_.milliseconds_to_run) {
       times.cpu.reserve(options_.iterations);
     }
     Progress progress(title);
     const Stopwatch whole;
-    for (std::uint64_t i = 0; i < most; ++i) {
+    for (std::uint64_t i = 0; i < maximum; ++i) {
       const Stopwatch iteration;
       operation.bind(inputs, outputs);
       const Stopwatch dispatching;
@@ -213,13 +213,13 @@ class Executor {
       device_.reopen();
       const double elapsed = whole.milliseconds();
       progress.show(options_.milliseconds_to_run ? elapsed / *options_.milliseconds_to_run
-                                                 : static_cast<double>(i + 1) / static_cast<double>(most),
+                                                 : static_cast<double>(i + 1) / static_cast<double>(maximum),
                     format_text("{} iterations, {:.3f} ms the last", i + 1, times.cpu.back()));
       const double pause = std::max(0.0, options_.minimum_interval - iteration.milliseconds());
       if (options_.milliseconds_to_run && elapsed + pause >= *options_.milliseconds_to_run) {
         break;
       }
-      if (pause > 0 && i + 1 < most) {
+      if (pause > 0 && i + 1 < maximum) {
         std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(pause));
       }
     }

@@ -49,15 +49,15 @@ constexpr const char* kFooter =
 
 // Accepts only numbers in the range. CLI11's own check accepts NaN and negative sizes.
 template <class Number>
-CLI::Validator number_in(Number minimum, Number most) {
-  return {[minimum, most](std::string& text) {
+CLI::Validator number_in(Number minimum, Number maximum) {
+  return {[minimum, maximum](std::string& text) {
             Number value{};
             const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (fault == std::errc{} && end == text.data() + text.size() && value >= minimum && value <= most) {
+            if (fault == std::errc{} && end == text.data() + text.size() && value >= minimum && value <= maximum) {
               return std::string();
             }
             return format_text("is '{}'; expected a {} from {} to {}", echo(text),
-                               std::is_integral_v<Number> ? "whole number" : "number", minimum, most);
+                               std::is_integral_v<Number> ? "whole number" : "number", minimum, maximum);
           },
           ""};
 }

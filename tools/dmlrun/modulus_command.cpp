@@ -35,9 +35,10 @@ Result<Array> load_npy(const std::string& file) {
   ANYDML_TRY(read_file(file, 0, std::as_writable_bytes(std::span(start))));
   const auto header = read_npy_header(start, bytes.value());
   ANYDML_TRY(header);
-  const std::uint64_t most = read_memory_state().limit / 4;
-  if (header.value().data_bytes > most) {
-    return invalid(format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, most));
+  const std::uint64_t maximum = read_memory_state().limit / 4;
+  if (header.value().data_bytes > maximum) {
+    return invalid(
+        format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, maximum));
   }
   for (const std::uint64_t size : header.value().shape) {
     if (size > kMaxElements) {  // if one size is 0, the others may be anything

@@ -49,8 +49,8 @@ std::string type_families(std::uint32_t types) {
   return text.empty() ? "not documented" : text;
 }
 
-std::string rank_text(std::uint8_t minimum, std::uint8_t most) {
-  return minimum == most ? format_text("{}", minimum) : format_text("{}-{}", minimum, most);
+std::string rank_text(std::uint8_t minimum, std::uint8_t maximum) {
+  return minimum == maximum ? format_text("{}", minimum) : format_text("{}-{}", minimum, maximum);
 }
 
 std::string_view in_place_text(facts::InPlace in_place) {

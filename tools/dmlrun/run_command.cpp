@@ -77,18 +77,18 @@ class LoadedModel {
       }
     }
     options.folders.allow_outside = arguments.allow_outside;
-    const std::uint64_t most = options.max_memory / kJsonMemoryFactor;
+    const std::uint64_t maximum = options.max_memory / kJsonMemoryFactor;
     if (file != kStandardInput && arguments.text.empty()) {
       const auto bytes = file_bytes(path);
-      if (bytes && bytes.value() > most) {
+      if (bytes && bytes.value() > maximum) {
         problems.add("", format_text("has {}; --max-memory of {} allows a model of {}", bytes_text(bytes.value()),
-                                     bytes_text(options.max_memory), bytes_text(most)));
+                                     bytes_text(options.max_memory), bytes_text(maximum)));
         return;
       }
     }
     auto text = !arguments.text.empty()  ? Result<std::string>(arguments.text)
-                : file == kStandardInput ? read_standard_input(most)
-                                         : read_whole_file(path, most);
+                : file == kStandardInput ? read_standard_input(maximum)
+                                         : read_whole_file(path, maximum);
     if (!text) {
       problems.add("", text.error().message);
       return;
@@ -101,14 +101,14 @@ class LoadedModel {
     model_ = read_model(parsed.value(), options, problems);
   }
 
-  static Result<std::string> read_standard_input(std::uint64_t most) {
+  static Result<std::string> read_standard_input(std::uint64_t maximum) {
     std::string text;
     char buffer[65536];
     while (const std::size_t bytes = std::fread(buffer, 1, sizeof(buffer), stdin)) {
       text.append(buffer, bytes);
-      if (text.size() > most) {
+      if (text.size() > maximum) {
         return Error{ErrorKind::invalid_argument,
-                     format_text("has more than the {} that --max-memory allows for a model", bytes_text(most))};
+                     format_text("has more than the {} that --max-memory allows for a model", bytes_text(maximum))};
       }
     }
     return text;

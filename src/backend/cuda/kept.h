@@ -15,7 +15,7 @@ namespace anydml::cuda {
 template <class Value>
 class Kept {
  public:
-  explicit Kept(std::size_t most) : most_(most) {}
+  explicit Kept(std::size_t maximum) : maximum_(maximum) {}
 
   // Null: not found. The value itself may be null.
   [[nodiscard]] const std::shared_ptr<Value>* find(const std::string& name) {
@@ -29,7 +29,7 @@ class Kept {
 
   void add(const std::string& name, std::shared_ptr<Value> value) {
     entries_[name] = {.value = std::move(value), .asked = ++clock_};
-    while (entries_.size() > most_) {
+    while (entries_.size() > maximum_) {
       auto oldest = entries_.end();
       for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
         const bool is_used = entry->second.value.use_count() > 1;
@@ -52,7 +52,7 @@ class Kept {
     std::uint64_t asked = 0;  // time of the last request
   };
 
-  std::size_t most_;
+  std::size_t maximum_;
   std::uint64_t clock_ = 0;
   std::map<std::string, Entry> entries_;
 };

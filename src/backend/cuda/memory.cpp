@@ -85,14 +85,14 @@ void populate(std::byte* start, std::uint64_t bytes) noexcept {
       static_cast<void>(madvise(start + at, std::min(kShare, bytes - at), MADV_POPULATE_WRITE));
     }
   };
-  const std::uint64_t most = std::min<std::uint64_t>(std::thread::hardware_concurrency(), 8);
+  const std::uint64_t maximum = std::min<std::uint64_t>(std::thread::hardware_concurrency(), 8);
   std::vector<std::thread> threads;
   sigset_t all;  // the threads start with every signal blocked: signals belong to the application
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    for (std::uint64_t i = 1; i < std::min(most, bytes / kShare); ++i) {
+    for (std::uint64_t i = 1; i < std::min(maximum, bytes / kShare); ++i) {
       threads.emplace_back(work);
     }
   } catch (...) {  // continue with the threads that were created

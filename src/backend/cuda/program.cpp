@@ -40,17 +40,17 @@ const char* location(std::span<const Step> steps, const GpuProperties& machine, 
 
 // The steps run one after another, so one workspace is enough for all of them.
 BackendStatus allocate_workspace(const BackendPlan& plan, BackendProgram& program) {
-  std::uint64_t most = 0;
+  std::uint64_t maximum = 0;
   for (const BackendProgram::PlacedStep& step : program.steps) {
-    most = std::max(most, step.prepared->workspace_bytes());
+    maximum = std::max(maximum, step.prepared->workspace_bytes());
   }
   program.temporary_slot = plan.temporary_slot;
   program.temporary_bytes = plan.temporary_bytes;
-  if (most == 0) {
+  if (maximum == 0) {
     return {BackendCode::ok, nullptr};
   }
   const auto offset = checked_align_bytes(plan.temporary_bytes, kTemporaryAlignment);
-  const auto end = offset ? checked_add_bytes(*offset, most) : std::nullopt;
+  const auto end = offset ? checked_add_bytes(*offset, maximum) : std::nullopt;
   if (!end) {
     return {BackendCode::out_of_memory, "the workspace of the kernels has more bytes than 64 bits can count"};
   }

@@ -28,7 +28,7 @@ struct KernelSource {
   std::vector<std::string> kernels;  // their C++ names
   // The most dynamic shared memory that a launch of one of them will use. CUDA must be told in advance about more than
   // 48 KiB per block, including static memory.
-  std::uint32_t most_shared_bytes = 0;
+  std::uint32_t max_shared_bytes = 0;
 };
 
 // The shape of a launch: blocks in the grid, threads in a block, and the dynamic shared memory of each block.
@@ -40,7 +40,7 @@ struct LaunchShape {
   };
   Extent blocks;
   Extent threads;
-  std::uint32_t shared_bytes = 0;  // at most KernelSource::most_shared_bytes
+  std::uint32_t shared_bytes = 0;  // at most KernelSource::max_shared_bytes
 };
 
 // The output of NVRTC: machine code, and the names of the kernels in it.

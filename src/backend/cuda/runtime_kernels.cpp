@@ -194,7 +194,7 @@ std::string architecture_of(const GpuProperties& machine) { return "sm_" + std::
 // the key, because it is set for each kernel.
 std::string key_of(const KernelSource& source, const std::string& architecture) {
   std::string key =
-      architecture + " " + compiler() + " " + std::to_string(source.most_shared_bytes) + "\n" + source.text;
+      architecture + " " + compiler() + " " + std::to_string(source.max_shared_bytes) + "\n" + source.text;
   for (const std::string& kernel : source.kernels) {
     key.append(kernel).append("\n");
   }
@@ -205,7 +205,7 @@ std::string key_of(const KernelSource& source, const std::string& architecture) 
 
 std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const GpuProperties& machine) {
   const Driver* const driver = find_driver();
-  if (driver == nullptr || compiler().empty() || source.most_shared_bytes > machine.shared_bytes_of_block) {
+  if (driver == nullptr || compiler().empty() || source.max_shared_bytes > machine.shared_bytes_of_block) {
     return nullptr;
   }
   const std::string architecture = architecture_of(machine);
@@ -227,8 +227,8 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
     known.add(key, kernels);
   }
   // Devices of the same architecture share the code.
-  if (kernels != nullptr && source.most_shared_bytes != 0 &&
-      !kernels->allow_shared(source.most_shared_bytes, machine.device)) {
+  if (kernels != nullptr && source.max_shared_bytes != 0 &&
+      !kernels->allow_shared(source.max_shared_bytes, machine.device)) {
     return nullptr;
   }
   return kernels;

@@ -389,16 +389,16 @@ class Composition {
     list_.see(k, grouped(list_.tensor(k), step_.group, true));
     list_.see(v, grouped(list_.tensor(v), step_.group, true));
     const std::int64_t bytes_of_query = sizes_.batches * sizes_.heads * sizes_.keys * 4;
-    const std::int64_t most = std::max<std::int64_t>(1, kMaxScoreBytes / std::max<std::int64_t>(1, bytes_of_query));
-    if (most >= sizes_.queries) {
+    const std::int64_t maximum = std::max<std::int64_t>(1, kMaxScoreBytes / std::max<std::int64_t>(1, bytes_of_query));
+    if (maximum >= sizes_.queries) {
       const std::uint32_t value =
           add_queries(q, k, v, 0, sizes_.queries, heads_of_tokens(desc_.output().tensor, sizes_.heads));
       list_.set_output(0, value);
       return;
     }
     std::vector<std::uint32_t> built;
-    for (std::int64_t first = 0; first < sizes_.queries; first += most) {
-      const std::int64_t count = std::min(most, sizes_.queries - first);
+    for (std::int64_t first = 0; first < sizes_.queries; first += maximum) {
+      const std::int64_t count = std::min(maximum, sizes_.queries - first);
       const TensorDesc tokens = packed_tensor(type_, {sizes_.batches, count, sizes_.heads * sizes_.width});
       built.push_back(
           add_queries(slice(q, 2, first, count), k, v, first, count, heads_of_tokens(tokens, sizes_.heads)));

@@ -84,8 +84,8 @@ u64 integer_of(const OpDesc& desc, std::string_view field) {
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
 Status check_indices(const OpDesc& desc, const OpTensor& indices, const OpTensor& of) {
-  const std::int64_t most = indices.tensor.type == DataType::INT32 ? 0x7fffffff : 0xffffffff;
-  if (indices.present && element_size(indices.tensor.type) == 4 && element_count(of.tensor) > most) {
+  const std::int64_t limit = indices.tensor.type == DataType::INT32 ? 0x7fffffff : 0xffffffff;
+  if (indices.present && element_size(indices.tensor.type) == 4 && element_count(of.tensor) > limit) {
     return invalid(desc, indices,
                    format_text("type is {}; expected 64 bits for the indices of the {} elements of {}",
                                type_name(indices.tensor.type), element_count(of.tensor), of.name));

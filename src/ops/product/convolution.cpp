@@ -117,11 +117,11 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   const std::int64_t paddings = axis.padding + number_at(desc, "EndPadding", i);
   const std::int64_t more = number_at(desc, "OutputPadding", i);
   std::int64_t minimum = 0;
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   if (is_backward(desc)) {
     // A forward convolution of any of these sizes has the input's size as its result.
     minimum = (axis.input - 1) * axis.stride + extent - paddings;
-    most = minimum + std::max(more, axis.stride - 1);
+    maximum = minimum + std::max(more, axis.stride - 1);
     minimum = std::max<std::int64_t>(0, minimum);
   } else {
     const std::int64_t free = axis.input + paddings - extent;
@@ -132,13 +132,13 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
                                  dimension, axis.input, axis.input + paddings, extent));
     }
     minimum = free / axis.stride + 1;
-    most = minimum + more;
+    maximum = minimum + more;
   }
-  if (axis.output < minimum || axis.output > most) {
+  if (axis.output < minimum || axis.output > maximum) {
     return invalid(size_name(desc.output()),
-                   minimum >= most
-                       ? format_text("Sizes[{}] is {}; expected {}", dimension, axis.output, std::max(most, minimum))
-                       : format_text("Sizes[{}] is {}; expected {} to {}", dimension, axis.output, minimum, most));
+                   minimum >= maximum
+                       ? format_text("Sizes[{}] is {}; expected {}", dimension, axis.output, std::max(maximum, minimum))
+                       : format_text("Sizes[{}] is {}; expected {} to {}", dimension, axis.output, minimum, maximum));
   }
   return {};
 }

@@ -171,10 +171,10 @@ IntegerStep make_integer_pack(const OpDesc& desc, std::span<const PlacedTensor> 
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::uint32_t panel) {
   TensorDesc packed = products::without_repeats(b);
   const std::int64_t depth = b.sizes[b.rank - 2];
-  std::int64_t most = 0;  // upper limit for the bytes of a panel
+  std::int64_t maximum = 0;  // upper limit for the bytes of a panel
   packed.sizes[b.rank - 2] = (b.sizes[b.rank - 1] + panel - 1) / panel;
-  const bool fits = !__builtin_add_overflow(depth, 2 * kDepthUnit, &most) &&
-                    !__builtin_mul_overflow(most, std::int64_t{panel}, &most);
+  const bool fits = !__builtin_add_overflow(depth, 2 * kDepthUnit, &maximum) &&
+                    !__builtin_mul_overflow(maximum, std::int64_t{panel}, &maximum);
   packed.sizes[b.rank - 1] = fits ? integer_panel_bytes(panel, depth) : 0;
   if (!fits || !set_packed_strides(packed)) {
     return Error{ErrorKind::out_of_memory, format_text("{}: BTensor is too large to be packed", desc.op->name)};

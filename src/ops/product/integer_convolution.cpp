@@ -34,9 +34,9 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& filter, std
   TensorDesc packed{.type = filter.type, .rank = 1};
   const std::int64_t rows = filter.sizes[0] / groups;
   const std::int64_t depth = rows == 0 ? 0 : element_count(filter) / filter.sizes[0];
-  std::int64_t most = 0;  // upper limit for the bytes of a group
-  const bool fits = !__builtin_mul_overflow(rows + kFilterRowUnit, depth + 2 * kDepthUnit, &most) &&
-                    !__builtin_mul_overflow(most, groups, &most);
+  std::int64_t maximum = 0;  // upper limit for the bytes of a group
+  const bool fits = !__builtin_mul_overflow(rows + kFilterRowUnit, depth + 2 * kDepthUnit, &maximum) &&
+                    !__builtin_mul_overflow(maximum, groups, &maximum);
   packed.sizes[0] = fits ? groups * integer_filter_bytes(rows, depth) : 0;
   if (!fits || !set_packed_strides(packed)) {
     return Error{ErrorKind::out_of_memory, format_text("{}: FilterTensor is too large to be packed", desc.op->name)};

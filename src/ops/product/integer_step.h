@@ -11,7 +11,7 @@
 // A convolution has the same operands: A is the filter, in its original form or packed by a separate step, and B is the
 // input. The packed filter contains the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one
 // block of kFilterBlock values of k after another. A block consists of strips of as many rows as the kernels process at
-// once, and a strip is laid out like a panel. The sums of the rows follow as UINT32. With kMostLines rows or fewer, the
+// once, and a strip is laid out like a panel. The sums of the rows follow as UINT32. With kMaxLines rows or fewer, the
 // bytes of a row are contiguous instead, in their original form.
 #pragma once
 

@@ -55,7 +55,7 @@ Result<Decomposition> decompose_dynamic_quantize(const OpDesc& desc) {
   const bool is_half = input.type == DataType::FLOAT16;
   const DataType type = desc.output().tensor.type;
   const f64 minimum = type == DataType::UINT8 ? 0 : -128;
-  const f64 most = type == DataType::UINT8 ? 255 : 127;
+  const f64 maximum = type == DataType::UINT8 ? 255 : 127;
   DecompositionBuilder list(desc);
   const auto widened = [&](std::uint32_t value, const TensorDesc& like) {
     return is_half ? list.add("CAST", {value}, DataType::FLOAT32, like) : value;
@@ -86,9 +86,9 @@ Result<Decomposition> decompose_dynamic_quantize(const OpDesc& desc) {
   const std::uint32_t low = clipped(extreme("MIN"), -kInfinity, 0);
   const std::uint32_t high = clipped(extreme("MAX"), 0, kInfinity);
   const std::uint32_t range = compute("ELEMENT_WISE_SUBTRACT", {high, low});
-  const std::uint32_t scale = compute("ELEMENT_WISE_DIVIDE", {range, constant(most - minimum)});
+  const std::uint32_t scale = compute("ELEMENT_WISE_DIVIDE", {range, constant(maximum - minimum)});
   const std::uint32_t below = compute("ELEMENT_WISE_DIVIDE", {low, scale});
-  const std::uint32_t zero = clipped(compute("ELEMENT_WISE_SUBTRACT", {constant(minimum), below}), minimum, most);
+  const std::uint32_t zero = clipped(compute("ELEMENT_WISE_SUBTRACT", {constant(minimum), below}), minimum, maximum);
   const std::uint32_t rounded =
       compute("ELEMENT_WISE_ROUND", {zero},
               {{.field = "RoundingMode", .numbers = {enum_value("DML_ROUNDING_MODE", "HALVES_TO_NEAREST_EVEN")}}});

@@ -76,16 +76,16 @@ f32 real_of(const OpDesc& desc, std::string_view field, f32 otherwise = 0.0F) {
 
 Status check_ranks(const OpDesc& desc, const Tensors& at) {
   // The rules allow as many leading dimensions as DirectML does.
-  const std::uint32_t most_of_boxes = kind_of(desc) == EntryKind::pooling ? 4U : kMaxRank;
-  for (const auto& [position, minimum, most] :
+  const std::uint32_t max_of_boxes = kind_of(desc) == EntryKind::pooling ? 4U : kMaxRank;
+  for (const auto& [position, minimum, limit] :
        {std::tuple{at.image, 4U, 4U}, std::tuple{at.bins, 4U, 4U}, std::tuple{at.image_gradient, 4U, 4U},
-        std::tuple{at.boxes, 2U, most_of_boxes}, std::tuple{at.indices, 1U, kMaxRank}}) {
+        std::tuple{at.boxes, 2U, max_of_boxes}, std::tuple{at.indices, 1U, kMaxRank}}) {
     const OpTensor* const tensor = find_tensor(desc, position);
-    if (tensor != nullptr && (tensor->tensor.rank < minimum || tensor->tensor.rank > most)) {
+    if (tensor != nullptr && (tensor->tensor.rank < minimum || tensor->tensor.rank > limit)) {
       return invalid(desc, *tensor,
-                     minimum == most
+                     minimum == limit
                          ? format_text("has {} dimensions; expected {}", tensor->tensor.rank, minimum)
-                         : format_text("has {} dimensions; expected {} to {}", tensor->tensor.rank, minimum, most));
+                         : format_text("has {} dimensions; expected {} to {}", tensor->tensor.rank, minimum, limit));
     }
   }
   return {};
@@ -158,7 +158,7 @@ RegionStep make_step(const OpDesc& desc, const Tensors& at) {
     axis.input_offset = real_of(desc, "InputPixelOffset", 0.5F);
     axis.output_offset = real_of(desc, "OutputPixelOffset", -0.5F);
     axis.minimum = number_of(desc, "MinimumSamplesPerOutput").as<u32>();
-    axis.most = number_of(desc, "MaximumSamplesPerOutput").as<u32>();
+    axis.limit = number_of(desc, "MaximumSamplesPerOutput").as<u32>();
     axis.to_corners = number_of(desc, "AlignRegionsToCorners").as<u32>() != 0 ? 1 : 0;
     axis.nearest = number_of(desc, "InterpolationMode").as<u32>() == 0 ? 1 : 0;
   }

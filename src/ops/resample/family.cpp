@@ -162,12 +162,11 @@ Status check(const OpDesc& desc) {
   }
   for (std::uint32_t i = 0; !desc.empty && i < input.tensor.rank; ++i) {
     const ResampleDimension dimension = dimension_of(desc, i);
-    if (dimension.kind == ResampleKind::stretched &&
-        most_stretched_taps(dimension) > kMaxTaps / dimension.output_size) {
+    if (dimension.kind == ResampleKind::stretched && max_stretched_taps(dimension) > kMaxTaps / dimension.output_size) {
       return invalid({desc.op->name, "Scales"},
                      format_text("Scales[{}] is {}; expected at most {} taps for {} outputs of {} inputs each, unless "
                                  "Antialiased is 0",
-                                 i, dimension.scale, kMaxTaps, dimension.output_size, most_stretched_taps(dimension)));
+                                 i, dimension.scale, kMaxTaps, dimension.output_size, max_stretched_taps(dimension)));
     }
   }
   return {};

@@ -14,7 +14,7 @@ namespace anydml {
 namespace {
 
 // Intermediate results of a program stay in buffers in the first-level cache, kScratchBytes for all of them. Each
-// buffer has enough elements to make a kernel call worthwhile, and no more than kMostOfBuffer, beyond which there is
+// buffer has enough elements to make a kernel call worthwhile, and no more than kMaxOfBuffer, beyond which there is
 // little to gain.
 constexpr std::size_t kScratchBytes = 32 << 10;
 constexpr std::size_t kMaxOfBuffer = 512;

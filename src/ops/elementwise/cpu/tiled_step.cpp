@@ -29,12 +29,12 @@ Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned t
   const std::int64_t tiles = division.tiling.tiles;
   // Tiles may be much smaller than that, for instance if rows are short and there are many dimensions.
   const std::int64_t tile = division.tiling.rows * division.tiling.columns;
-  const std::int64_t most = std::max<std::int64_t>(1, kMaxOfPiece / bytes / tile);
+  const std::int64_t maximum = std::max<std::int64_t>(1, kMaxOfPiece / bytes / tile);
   const std::int64_t minimum =
-      std::clamp(tiles / (threads * kPartsOfAll), std::max<std::int64_t>(1, elements / tile), most);
+      std::clamp(tiles / (threads * kPartsOfAll), std::max<std::int64_t>(1, elements / tile), maximum);
   for (std::int64_t begin = 0; begin < tiles;) {
     division.begins.push_back(begin);
-    begin += std::clamp((tiles - begin) / (threads * kPartsOfRest), minimum, most);
+    begin += std::clamp((tiles - begin) / (threads * kPartsOfRest), minimum, maximum);
   }
   division.begins.push_back(tiles);
   return division;

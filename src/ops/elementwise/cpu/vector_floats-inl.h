@@ -148,7 +148,7 @@ HWY_INLINE void long_divisions(D d, const V* x, const V* y, V* out) {
     return hn::Sub(integer_of(hn::ShiftRight<52>(bits)), hn::IfThenElseZero(small, hn::Set(d, 54.0)));
   };
   V r[kVectors], divisor[kVectors], inverse[kVectors], steps[kVectors], y_exponent[kVectors];
-  V most = hn::Zero(d);
+  V maximum = hn::Zero(d);
   for (std::size_t i = 0; i < kVectors; ++i) {
     V x_significand;
     const V x_exponent = split(x[i], x_significand);
@@ -156,12 +156,12 @@ HWY_INLINE void long_divisions(D d, const V* x, const V* y, V* out) {
     inverse[i] = hn::Div(hn::Set(d, 1.0), divisor[i]);
     const V gap = hn::Max(hn::Sub(x_exponent, y_exponent[i]), hn::Zero(d));
     steps[i] = hn::Floor(hn::Mul(hn::Add(gap, hn::Set(d, 0.5)), hn::Set(d, 1.0 / 48)));
-    most = hn::Max(most, steps[i]);
+    maximum = hn::Max(maximum, steps[i]);
     const V first = hn::Mul(x_significand, power_of_two(hn::NegMulAdd(steps[i], hn::Set(d, 48.0), gap)));
     r[i] = reduced(first, divisor[i], inverse[i]);
     inverse[i] = hn::Mul(inverse[i], hn::Set(d, 0x1p48));
   }
-  const f64 last = hn::GetLane(hn::MaxOfLanes(d, most));
+  const f64 last = hn::GetLane(hn::MaxOfLanes(d, maximum));
   for (f64 step = 0; step < last; ++step) {
     for (std::size_t i = 0; i < kVectors; ++i) {
       const V quotient = hn::Round(hn::Mul(r[i], inverse[i]));

@@ -97,22 +97,22 @@ __global__ void __launch_bounds__(kThreads)
 class Folding final : public PreparedStep {
  public:
   explicit Folding(const FoldStep& step) : step_(step) {
-    u64 most = static_cast<u64>(step.batches) * static_cast<u64>(step.channels);
+    u64 maximum = static_cast<u64>(step.batches) * static_cast<u64>(step.channels);
     steps_ = static_cast<u64>(step.input_batch) | static_cast<u64>(step.input_channel) |
              static_cast<u64>(step.input_window) | static_cast<u64>(step.input_block) |
              static_cast<u64>(step.output_batch) | static_cast<u64>(step.output_channel);
     u64 largest = 0;
     for (u32 i = 0; i < step.rank; ++i) {
       const FoldDimension& dimension = step.dimensions[i];
-      most *= static_cast<u64>(dimension.size);
+      maximum *= static_cast<u64>(dimension.size);
       steps_ |= static_cast<u64>(dimension.output);
       // The sums of size and padding must fit, and each number by itself.
       largest = std::max({largest, static_cast<u64>(dimension.size) + static_cast<u64>(dimension.padding),
                           static_cast<u64>(dimension.window), static_cast<u64>(dimension.stride),
                           static_cast<u64>(dimension.dilation), static_cast<u64>(dimension.blocks)});
     }
-    count_ = most;
-    narrow_ = std::max(most, largest) <= std::numeric_limits<u32>::max();
+    count_ = maximum;
+    narrow_ = std::max(maximum, largest) <= std::numeric_limits<u32>::max();
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {

@@ -33,19 +33,19 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
   }
   const std::int64_t all = step.iterations(step.rank) * (2 * step.run + kCostOfItem);
   std::int64_t wanted = std::clamp<std::int64_t>(all / kMinOfPiece, 1, threads * kPiecesOfThread);
-  std::int64_t most = 1;
+  std::int64_t maximum = 1;
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     const bool is_free = step.loops[i].number != 0 || i >= step.item_rank;
     const std::int64_t fitting = i + 1 < step.rank ? step.loops[i].size : parts(step.loops[i].size, kMinOfRow);
-    if (is_free && fitting > most) {
+    if (is_free && fitting > maximum) {
       computed.loop = i;
-      most = fitting;
+      maximum = fitting;
       if (fitting >= wanted) {
         break;  // the outermost loop that is long enough
       }
     }
   }
-  computed.loop_parts = std::min(wanted, most);
+  computed.loop_parts = std::min(wanted, maximum);
   // Each part reads all indices again, so the number of parts is limited to the number of threads.
   wanted = parts(std::min(wanted, threads), computed.loop_parts);
   computed.run_parts = std::clamp<std::int64_t>(step.run / kMinOfRun, 1, wanted);

@@ -193,7 +193,7 @@ class MoveRun final : public PreparedStep {
 
   [[nodiscard]] static u32 rank_class(const CopyPart& part, u32 word) {
     const u32 loops = count_loops(part, word);
-    return static_cast<u32>(std::ranges::find_if(kRanks, [loops](u32 most) { return loops <= most; }) - kRanks);
+    return static_cast<u32>(std::ranges::find_if(kRanks, [loops](u32 maximum) { return loops <= maximum; }) - kRanks);
   }
 
   template <bool kByRows>

@@ -148,9 +148,9 @@ void run_along(const NormalizeStep& step, const NormalizeCut& cut, std::int64_t 
       long_row<T, kFunction>(loops, rows, row, cut.has_room, scratch);
     }
   } else {
-    const std::int64_t most = std::min(kMaxRows, kNormalizeStage / loops.count);
-    for (; first < end; first += most) {
-      short_rows<T, kFunction>(loops, rows, row, std::min(most, end - first), scratch);
+    const std::int64_t limit = std::min(kMaxRows, kNormalizeStage / loops.count);
+    for (; first < end; first += limit) {
+      short_rows<T, kFunction>(loops, rows, row, std::min(limit, end - first), scratch);
     }
   }
 }

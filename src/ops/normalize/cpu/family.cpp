@@ -32,13 +32,13 @@ bool goes_across(const AxisLoops& loops, DataType type) {
 
 std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
   const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);
-  const std::int64_t most = loops.count > kReduceBlock                           ? kMaxTreeColumns
-                            : loops.has_lanes != 0 && loops.count > kFewElements ? kMaxLaneColumns
-                                                                                 : kMaxColumns;
+  const std::int64_t limit = loops.count > kReduceBlock                           ? kMaxTreeColumns
+                             : loops.has_lanes != 0 && loops.count > kFewElements ? kMaxLaneColumns
+                                                                                  : kMaxColumns;
   // A tile that does not fit into scratch memory is wider, so that it is read in longer runs.
   const std::int64_t fitting =
-      loops.count * kMinColumns > kMaxRoom ? most : kTileElements / std::max<std::int64_t>(1, loops.count);
-  std::int64_t width = std::clamp(fitting / kMinColumns * kMinColumns, kMinColumns, most);
+      loops.count * kMinColumns > kMaxRoom ? limit : kTileElements / std::max<std::int64_t>(1, loops.count);
+  std::int64_t width = std::clamp(fitting / kMinColumns * kMinColumns, kMinColumns, limit);
   while (width > kMinColumns && loops.outputs / columns * parts(columns, width) < 2 * threads) {
     width = std::max(kMinColumns, width / 2);
   }

@@ -23,7 +23,7 @@ std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int
 
 // The largest number of outputs of a tile along a dimension, if most taps of each output fall into the padding: a
 // larger tile would have to include all these taps.
-std::int64_t most_along(const WindowClass& along, const WindowAxis& axis, std::int64_t minimum) {
+std::int64_t max_along(const WindowClass& along, const WindowAxis& axis, std::int64_t minimum) {
   constexpr std::int64_t kMany = 4;
   if (kMany * met_taps(along, axis, 1) > along.taps.count) {
     return kNoLimit;
@@ -35,18 +35,18 @@ std::int64_t most_along(const WindowClass& along, const WindowAxis& axis, std::i
 
 // Whole rows of pixels if they are short enough, and whole slices of rows.
 ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& classes, const ConvolutionLimits& limits,
-                            std::int64_t most_rows, std::int64_t most_columns) {
+                            std::int64_t max_rows, std::int64_t max_columns) {
   ConvolutionTiles tiles{};
-  tiles.rows = even_part(step.rows, most_rows, limits.strip);
+  tiles.rows = even_part(step.rows, max_rows, limits.strip);
   tiles.down = parts_of(step.rows, tiles.rows);
-  std::int64_t most = most_columns;
+  std::int64_t maximum = max_columns;
   for (std::uint32_t i = kWindowAxes; i-- > 0;) {
     const std::int64_t outputs = classes.axes[i].outputs;
     const std::int64_t minimum = i == kWindowAxes - 1 ? limits.panel : 1;
-    const std::int64_t most_here = limits.skips ? most_along(classes.axes[i], step.windows.axes[i], minimum) : kNoLimit;
-    tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, std::min(most, most_here)), 1);
+    const std::int64_t most_here = limits.skips ? max_along(classes.axes[i], step.windows.axes[i], minimum) : kNoLimit;
+    tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, std::min(maximum, most_here)), 1);
     tiles.across[i] = parts_of(outputs, tiles.count[i]);
-    most = limits.skips ? most / tiles.count[i] : tiles.across[i] == 1 ? most / outputs : 1;
+    maximum = limits.skips ? maximum / tiles.count[i] : tiles.across[i] == 1 ? maximum / outputs : 1;
   }
   return tiles;
 }
@@ -113,7 +113,7 @@ std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps, s
 bool has_many_in_padding(const ConvolutionStep& step) {
   const WindowClasses classes = extreme_classes(step.windows, 0);
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
-    if (most_along(classes.axes[i], step.windows.axes[i], 1) != kNoLimit) {
+    if (max_along(classes.axes[i], step.windows.axes[i], 1) != kNoLimit) {
       return true;
     }
   }
@@ -121,28 +121,29 @@ bool has_many_in_padding(const ConvolutionStep& step) {
 }
 
 std::int64_t copied_elements(const ConvolutionStep& step, const ConvolutionTiles& tiles, std::int64_t block) {
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   for (std::uint32_t bits = 0; bits < 1U << kWindowAxes; ++bits) {
     const WindowClasses classes = extreme_classes(step.windows, bits);
     const WindowTile box{.first = {}, .count = {tiles.count[0], tiles.count[1], tiles.count[2]}};
-    most = std::max(most, window_block_elements(classes, box, channels_of_block(step, classes.taps(), block), block));
+    maximum =
+        std::max(maximum, window_block_elements(classes, box, channels_of_block(step, classes.taps(), block), block));
   }
-  return most;
+  return maximum;
 }
 
 ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limits, std::int64_t class_count,
                      unsigned threads) {
   const WindowClasses classes = extreme_classes(step.windows, 0);
   const auto [strip, panel, block, by_lines, skips, min_work] = limits;
-  std::int64_t most_rows = kMaxRows;
-  std::int64_t most_columns =
+  std::int64_t max_rows = kMaxRows;
+  std::int64_t max_columns =
       std::clamp(kMaxTotals / std::min(step.rows, kMaxRows), kMaxColumns / 2, by_lines ? 8 * kMaxColumns : kMaxColumns);
   const std::int64_t matrices = step.images * step.groups * class_count;
   while (true) {
-    const ConvolutionTiles tiles = cut_evenly(step, classes, limits, most_rows, most_columns);
+    const ConvolutionTiles tiles = cut_evenly(step, classes, limits, max_rows, max_columns);
     const std::int64_t copied = block != 0 ? copied_elements(step, tiles, block) : 0;
-    if (copied > kMaxCopied && most_columns > 2 * panel) {
-      most_columns /= 2;
+    if (copied > kMaxCopied && max_columns > 2 * panel) {
+      max_columns /= 2;
       continue;
     }
     const std::int64_t pieces = tiles.down * tiles.boxes() * matrices;
@@ -152,9 +153,9 @@ ConvolutionTiles cut(const ConvolutionStep& step, const ConvolutionLimits& limit
       return tiles;
     }
     if (tiles.columns() > 4 * panel) {
-      most_columns = std::min(most_columns, tiles.columns()) / 2;
+      max_columns = std::min(max_columns, tiles.columns()) / 2;
     } else if (tiles.rows > 4 * strip && (pieces < 2 * std::int64_t{threads} || work > kMaxWork)) {
-      most_rows = tiles.rows / 2;
+      max_rows = tiles.rows / 2;
     } else {
       return tiles;
     }
@@ -175,8 +176,8 @@ std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles&
                             std::int64_t min_work, unsigned threads) {
   const std::int64_t work = std::max<std::int64_t>(
       1, tiles.rows * tiles.columns() * step.channels * step.taps() / std::max<std::int64_t>(1, classes));
-  const std::int64_t most = parts_of(all_tiles(step, tiles, classes), 4 * std::int64_t{threads});
-  return std::clamp<std::int64_t>(min_work / work, 1, std::max<std::int64_t>(1, most));
+  const std::int64_t maximum = parts_of(all_tiles(step, tiles, classes), 4 * std::int64_t{threads});
+  return std::clamp<std::int64_t>(min_work / work, 1, std::max<std::int64_t>(1, maximum));
 }
 
 }  // namespace anydml

@@ -196,13 +196,13 @@ std::unique_ptr<cpu::PreparedStep> prepare_double_product(const Step& flat, cons
   const ProductStep& product = step.product;
   const DoubleKernels* const kernels = double_kernels(machine.target);
   const DoubleRow row = find_row(product, kernels);
-  TileLimits most = kMax;
+  TileLimits maximum = kMax;
   if (row != nullptr) {  // B is read once, preferably in long rows
-    most.columns =
+    maximum.columns =
         std::clamp(parts_of(product.columns, 2 * std::int64_t{machine.threads}), kMax.columns, 8 * kMax.columns);
   }
   const Tiles tiles = cut(product, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
-                          most, machine.threads);
+                          maximum, machine.threads);
   return std::make_unique<DoubleRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, row, machine.target);
 }
 

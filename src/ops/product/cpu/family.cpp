@@ -385,13 +385,13 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   if (step.strip != 0 && kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }
-  TileLimits most = kMax;
+  TileLimits maximum = kMax;
   if (step.rows == 1 && step.panel == 0) {  // B is read once, preferably in long rows
-    most.columns =
+    maximum.columns =
         std::clamp(parts_of(step.columns, 2 * std::int64_t{machine.threads}), kMax.columns, 8 * kMax.columns);
   }
-  const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1, most,
-                          machine.threads);
+  const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
+                          maximum, machine.threads);
   return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, machine,
                                       std::move(neighbors.after));
 }

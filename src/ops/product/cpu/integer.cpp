@@ -29,8 +29,8 @@ constexpr std::size_t kAlignment = 64;
 
 // The number of k in a block, for tiles with this many rows: a multiple of kDepthBlock.
 std::int64_t depth_block(std::int64_t rows) {
-  const std::int64_t most = kMax.rows * kDepthBlock / std::max<std::int64_t>(rows, 1);
-  return std::clamp(most / kDepthBlock * kDepthBlock, kDepthBlock, kMaxDepth);
+  const std::int64_t maximum = kMax.rows * kDepthBlock / std::max<std::int64_t>(rows, 1);
+  return std::clamp(maximum / kDepthBlock * kDepthBlock, kDepthBlock, kMaxDepth);
 }
 
 // The scratch memory of a piece; offsets in bytes, each a multiple of kAlignment.
@@ -453,11 +453,11 @@ std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat, con
                                             std::max<std::int64_t>(1, kBytesOfPiece / of_panel));
   }
   // Allows more rows if they are shorter than a block, as long as the totals fit into a second-level cache.
-  TileLimits most = kMax;
+  TileLimits maximum = kMax;
   const std::int64_t columns = std::min(step.product.columns, kMax.columns);
-  most.rows *= std::clamp<std::int64_t>(
+  maximum.rows *= std::clamp<std::int64_t>(
       std::min(kDepthBlock / std::max<std::int64_t>(1, step.product.depth), 2 * kMax.columns / columns), 1, 8);
-  const Tiles tiles = cut(step.product, kernels.strip, kernels.panel, most, machine.threads);
+  const Tiles tiles = cut(step.product, kernels.strip, kernels.panel, maximum, machine.threads);
   return std::make_unique<IntegerRun>(step, kernels, tiles, machine, std::move(neighbors.after));
 }
 

@@ -13,9 +13,9 @@ namespace anydml {
   return (whole + part - 1) / part;
 }
 
-// The size of parts that divide `size` evenly: at most `most` and a multiple of `unit`.
-[[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) {
-  const std::int64_t parts = parts_of(size, std::max(unit, most / unit * unit));
+// The size of parts that divide `size` evenly: at most `maximum` and a multiple of `unit`.
+[[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t maximum, std::int64_t unit) {
+  const std::int64_t parts = parts_of(size, std::max(unit, maximum / unit * unit));
   return parts_of(parts_of(size, parts), unit) * unit;
 }
 
@@ -59,11 +59,11 @@ struct TileBounds {
 inline constexpr std::int64_t kMaxWork = std::int64_t{1} << 32;
 
 // Tiles as large as the limits allow, or smaller if threads would otherwise be idle.
-[[nodiscard]] inline Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, TileLimits most,
+[[nodiscard]] inline Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, TileLimits maximum,
                                unsigned threads) {
   while (true) {
-    Tiles tiles{.rows = even_part(step.rows, most.rows, strip),
-                .columns = even_part(step.columns, most.columns, panel),
+    Tiles tiles{.rows = even_part(step.rows, maximum.rows, strip),
+                .columns = even_part(step.columns, maximum.columns, panel),
                 .down = 0,
                 .across = 0};
     tiles.down = parts_of(step.rows, tiles.rows);
@@ -71,14 +71,14 @@ inline constexpr std::int64_t kMaxWork = std::int64_t{1} << 32;
     const std::int64_t work = tiles.rows * tiles.columns * std::max<std::int64_t>(step.depth, 1);
     const bool can_halve = tiles.columns > panel || tiles.rows > strip;
     const bool is_enough =
-        threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * most.min_work;
+        threads == 1 || tiles.of_matrix() * step.batches >= 4 * std::int64_t{threads} || work < 2 * maximum.min_work;
     if ((is_enough && work <= kMaxWork) || !can_halve) {
       return tiles;
     }
     if (tiles.columns > panel && (tiles.columns >= tiles.rows || tiles.rows <= strip)) {
-      most.columns = tiles.columns / 2;
+      maximum.columns = tiles.columns / 2;
     } else {
-      most.rows = tiles.rows / 2;
+      maximum.rows = tiles.rows / 2;
     }
   }
 }

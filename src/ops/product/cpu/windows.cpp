@@ -190,7 +190,7 @@ void restrict_taps(WindowClass& along, std::int64_t low, std::int64_t count) {
 
 // The largest number of positions along a dimension that consecutive taps can touch, where `each` of the taps share a
 // position.
-std::int64_t most_positions(std::int64_t positions, std::int64_t each, std::int64_t taps) {
+std::int64_t max_positions(std::int64_t positions, std::int64_t each, std::int64_t taps) {
   return std::min(positions, (std::max<std::int64_t>(taps, 2) - 2) / each + 2);
 }
 
@@ -268,16 +268,16 @@ std::int64_t window_block_elements(const WindowClasses& classes, const WindowTil
   const auto count = [&](std::uint32_t i) { return classes.axes[i].taps.count; };
   const auto elements = [&](std::uint32_t axis, std::int64_t each) {
     WindowClasses some = classes;
-    restrict_taps(some.axes[axis], 0, most_positions(count(axis), each, block));
+    restrict_taps(some.axes[axis], 0, max_positions(count(axis), each, block));
     return window_plane(some, tile).elements();
   };
   const std::int64_t by_slices = elements(0, count(1) * count(2));
   const std::int64_t by_rows = elements(1, count(2));
-  std::int64_t most = count(0) > 1 ? by_slices : count(1) > 1 ? by_rows : elements(2, 1);
+  std::int64_t maximum = count(0) > 1 ? by_slices : count(1) > 1 ? by_rows : elements(2, 1);
   if (channels > 1) {
-    most = std::max(most, 2 * (has_one_slice(classes, tile) ? by_rows : by_slices));
+    maximum = std::max(maximum, 2 * (has_one_slice(classes, tile) ? by_rows : by_slices));
   }
-  return most;
+  return maximum;
 }
 
 MetTaps::MetTaps(const Windows& windows, const WindowClasses& classes, const WindowTile& tile) {

@@ -101,8 +101,8 @@ class HalfProductRun final : public PreparedStep {
   }
 
   [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override {
-    const std::uint64_t most = std::max(aligned_.workspace_bytes, unaligned_.workspace_bytes);
-    return most == 0 ? 0 : most + kWorkspaceAlignment;
+    const std::uint64_t maximum = std::max(aligned_.workspace_bytes, unaligned_.workspace_bytes);
+    return maximum == 0 ? 0 : maximum + kWorkspaceAlignment;
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,

@@ -20,7 +20,7 @@ struct TileGrid {
 };
 
 [[nodiscard]] cudaError_t start_product(const ProductLaunch& launch, const TileGrid& grid, cudaStream_t stream);
-// Computes the sums of all blocks of k, for an output with at most kMostThin rows or columns.
+// Computes the sums of all blocks of k, for an output with at most kMaxThin rows or columns.
 [[nodiscard]] cudaError_t start_thin_product(const ProductLaunch& launch, u32 blocks, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_product_sums(const ProductLaunch& launch, cudaStream_t stream);
 

@@ -60,8 +60,9 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
     if (tile.tile != kSmallTile && machine.shared_bytes_of_block < tile.shared_bytes + kTaps) {
       continue;
     }
-    const std::int64_t most = splits_fit ? std::min(blocks, kMaxSplits) : 1;
-    for (std::int64_t splits = 1; splits <= most; splits = splits < most ? std::min(2 * splits, most) : most + 1) {
+    const std::int64_t maximum = splits_fit ? std::min(blocks, kMaxSplits) : 1;
+    for (std::int64_t splits = 1; splits <= maximum;
+         splits = splits < maximum ? std::min(2 * splits, maximum) : maximum + 1) {
       const double cycles = cycles_of(outputs, tile, splits, machine);
       if (best < 0 || cycles < best) {
         best = cycles;
@@ -108,7 +109,7 @@ const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* head
   source.text.append("static_assert(sizeof(JoinedLaunch<").append(launch).append(", After>) == ");
   source.text.append(std::to_string(bytes)).append(");\n}  // namespace anydml::cuda\n");
   source.kernels.push_back("anydml::cuda::" + kernel + "anydml::cuda::After>");
-  source.most_shared_bytes = shared_bytes;
+  source.max_shared_bytes = shared_bytes;
   kernels_ = find_runtime_kernels(source, machine);
   return kernels_ != nullptr ? nullptr : "NVRTC is available but could not compile a kernel";
 }

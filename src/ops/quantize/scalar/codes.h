@@ -11,7 +11,7 @@ namespace anydml {
 // - flip.
 struct CodeRange {
   i32 minimum;
-  i32 most;
+  i32 maximum;
   i32 flip;
 };
 
@@ -47,7 +47,7 @@ struct CodeRange {
 // quotient that is NaN counts as 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_code(f32 x, f32 scale, i32 zero, CodeRange range) {
   const i32 code = quantized_quotient(x, scale) + zero;
-  return code < range.minimum ? range.minimum : code > range.most ? range.most : code;
+  return code < range.minimum ? range.minimum : code > range.maximum ? range.maximum : code;
 }
 
 // The difference is exact, and the product is rounded to FLOAT32.

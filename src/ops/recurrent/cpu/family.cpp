@@ -34,16 +34,16 @@ struct RecurrentCut {
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
   const std::int64_t wanted = std::int64_t{threads};  // so that a thread usually finds its factors in its own cache
-  std::int64_t most = kMaxRows;
+  std::int64_t maximum = kMaxRows;
   RecurrentCut cut{};
   while (true) {
-    cut.rows = even_part(step.rows, most, step.strip);
+    cut.rows = even_part(step.rows, maximum, step.strip);
     cut.down = parts_of(step.rows, cut.rows);
     cut.tiles = step.directions * cut.down * step.panels();
     if (threads == 1 || cut.tiles >= wanted || cut.rows <= step.strip) {
       break;
     }
-    most = cut.rows / 2;
+    maximum = cut.rows / 2;
   }
   const std::int64_t products = step.directions * step.rows * step.units * step.units * step.gates;
   cut.pieces = threads == 1 ? 1 : std::clamp<std::int64_t>(products / kMinProducts, 1, std::min(wanted, cut.tiles));

@@ -19,13 +19,13 @@ struct RecurrentTile {
   std::int64_t unit;
   u32 rows;  // up to kRows
 
-  [[nodiscard]] static __device__ RecurrentTile of_block(const RecurrentLaunch& launch, u32 most_rows) {
-    const std::int64_t row = std::int64_t{blockIdx.x / launch.unit_tiles % launch.row_tiles} * most_rows;
+  [[nodiscard]] static __device__ RecurrentTile of_block(const RecurrentLaunch& launch, u32 max_rows) {
+    const std::int64_t row = std::int64_t{blockIdx.x / launch.unit_tiles % launch.row_tiles} * max_rows;
     const std::int64_t left = launch.step.rows - row;
     return {.direction = blockIdx.x / (launch.unit_tiles * launch.row_tiles),
             .row = row,
             .unit = std::int64_t{blockIdx.x % launch.unit_tiles} * launch.units,
-            .rows = static_cast<u32>(left < most_rows ? left : most_rows)};
+            .rows = static_cast<u32>(left < max_rows ? left : max_rows)};
   }
 };
 

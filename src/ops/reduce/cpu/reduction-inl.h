@@ -187,9 +187,9 @@ class Reduction final : public cpu::PreparedStep {
     Accumulator results[kTogether];
     const bool plain = step_.reduced_rank == 1 && step_.reduced[0].input == kBytes;
     // Outputs of one row each are processed together; computed elements are limited by the size of the buffer.
-    const std::int64_t most = !plain || step_.blocks() > 1 ? 1
-                              : are_computed()             ? kReduceBlock / step_.count
-                                                           : kTogether;
+    const std::int64_t maximum = !plain || step_.blocks() > 1 ? 1
+                                 : are_computed()             ? kReduceBlock / step_.count
+                                                              : kTogether;
     const std::int64_t blocks = step_.blocks();
     std::int64_t known = -1;  // the output whose best key so far is `best`
     Accumulator best = Fold::kNeutral;
@@ -215,7 +215,8 @@ class Reduction final : public cpu::PreparedStep {
         put(operands, outputs, output, at.output, block, partial);
         ++unit;
       } else {
-        const std::int64_t together = std::min({most, kTogether, end - unit, column().size - output % column().size});
+        const std::int64_t together =
+            std::min({maximum, kTogether, end - unit, column().size - output % column().size});
         const std::byte* elements = buffer;
         if (together > 1 && are_computed()) {
           make(operands, at.input, together * count, buffer);

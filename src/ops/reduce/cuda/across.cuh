@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_con
   const u32 warp = threadIdx.x / kStagedColumns;
   Across<W, 1, false> part(launch, u64{blockIdx.x} * kStagedColumns + column, 0, 1);
   const u32 count = part.elements.count;
-  const u32 most = launch.count < kReduceBlock ? launch.count : static_cast<u32>(kReduceBlock);
+  const u32 maximum = launch.count < kReduceBlock ? launch.count : static_cast<u32>(kReduceBlock);
   bits_t<T> bits[kRows];
   const auto load = [&](u32 first) {
 #pragma unroll
@@ -210,8 +210,8 @@ __global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_con
   __syncthreads();
   u32 which = 0;
 #pragma unroll 1
-  for (u32 first = 0; first < most; first += kTile) {
-    const bool more = first + kTile < most;
+  for (u32 first = 0; first < maximum; first += kTile) {
+    const bool more = first + kTile < maximum;
     if (more) {
       load(first + kTile);  // in flight while the first warp adds
     }

@@ -72,7 +72,7 @@ class Aligning : public cpu::PreparedStep {
 struct AverageRoom {
   explicit AverageRoom(const RegionStep& step) {
     const RegionAxis& columns = step.axes[1];
-    elements = room.take(most_region_elements(columns) * static_cast<std::int64_t>(sizeof(RegionElement)));
+    elements = room.take(max_region_elements(columns) * static_cast<std::int64_t>(sizeof(RegionElement)));
     ends = room.take(columns.bins * static_cast<std::int64_t>(sizeof(std::int64_t)));
     inside = room.take(columns.bins * static_cast<std::int64_t>(sizeof(std::int64_t)));
     sums = room.take(kUnitChannels * columns.bins * static_cast<std::int64_t>(sizeof(f32)));

@@ -21,7 +21,7 @@ struct ImageRoom {
     channels = std::min(kUnitChannels, step.channels);
     const std::int64_t row = channels * columns.size * static_cast<std::int64_t>(sizeof(f32));
     rows = std::clamp<std::int64_t>(kUnitBytes / row, 1, step.axes[0].size);
-    elements = room.take(most_region_elements(columns) * static_cast<std::int64_t>(sizeof(RegionElement)));
+    elements = room.take(max_region_elements(columns) * static_cast<std::int64_t>(sizeof(RegionElement)));
     ends = room.take(columns.bins * static_cast<std::int64_t>(sizeof(std::int64_t)));
     shares = room.take(channels * columns.bins * static_cast<std::int64_t>(sizeof(f32)));
     sums = room.take(rows * row);

@@ -17,7 +17,7 @@ struct RegionAxis {
   f32 input_offset;
   f32 output_offset;
   u32 minimum;  // samples per bin
-  u32 most;
+  u32 limit;
   u32 to_corners;
   u32 nearest;
 };
@@ -47,12 +47,12 @@ class RegionSamples {
       : axis_(axis), start_(from * axis.scale), offset_(axis.output_offset) {
     const f32 size = to * axis.scale - start_;
     const f32 wanted = round_up(size / static_cast<f32>(axis.bins));
-    i64 most = axis.most < kMaxRegionSamples ? i64{axis.most} : kMaxRegionSamples;
-    most = most < 1 ? 1 : most;
-    i64 minimum = axis.minimum < most ? i64{axis.minimum} : most;
+    i64 limit = axis.limit < kMaxRegionSamples ? i64{axis.limit} : kMaxRegionSamples;
+    limit = limit < 1 ? 1 : limit;
+    i64 minimum = axis.minimum < limit ? i64{axis.minimum} : limit;
     minimum = minimum < 1 ? 1 : minimum;
-    count_ = wanted > static_cast<f32>(minimum) ? most : minimum;  // NaN gives the minimum
-    if (wanted > static_cast<f32>(minimum) && wanted < static_cast<f32>(most)) {
+    count_ = wanted > static_cast<f32>(minimum) ? limit : minimum;  // NaN gives the minimum
+    if (wanted > static_cast<f32>(minimum) && wanted < static_cast<f32>(limit)) {
       count_ = static_cast<i64>(wanted);
     }
     i64 spaces = axis.bins * count_;
@@ -173,7 +173,7 @@ class RegionSamples {
 };
 
 // The maximum number of elements of all bins of a region.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 most_region_elements(const RegionAxis& axis) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 max_region_elements(const RegionAxis& axis) {
   return axis.size + 2 * axis.bins;
 }
 

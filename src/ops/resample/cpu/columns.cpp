@@ -12,7 +12,7 @@ std::size_t array_bytes(std::int64_t count) { return (static_cast<std::size_t>(c
 
 std::int64_t taps_at_most(const ResampleDimension& dimension) {
   return dimension.kind == ResampleKind::linear      ? 2
-         : dimension.kind == ResampleKind::stretched ? most_stretched_taps(dimension)
+         : dimension.kind == ResampleKind::stretched ? max_stretched_taps(dimension)
                                                      : 1;
 }
 
@@ -70,13 +70,13 @@ std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count)
 // Taps never move backwards from one column to the next, so the first and the last column of a tile give its span. They
 // are computed rather than estimated: with an offset so large that no bits are left for fractions, coordinates skip
 // many elements.
-std::int64_t most_span(const ResampleDimension& dimension, std::int64_t count) {
-  std::int64_t most = 0;
+std::int64_t max_span(const ResampleDimension& dimension, std::int64_t count) {
+  std::int64_t maximum = 0;
   for (std::int64_t first = 0; first < dimension.output_size; first += count) {
     const std::int64_t last = std::min(first + count, dimension.output_size) - 1;
-    most = std::max(most, taps_of(dimension, last).end - taps_of(dimension, first).first);
+    maximum = std::max(maximum, taps_of(dimension, last).end - taps_of(dimension, first).first);
   }
-  return most;
+  return maximum;
 }
 
 Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std::int64_t count, std::byte* memory) {
@@ -86,7 +86,7 @@ Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std
   const bool linear = dimension.kind == ResampleKind::linear;
   auto* const weights = reinterpret_cast<f32*>(memory + array_bytes(count) * (stretched ? 2 : 1));
   Columns columns{.count = count,
-                  .most_taps = static_cast<std::int32_t>(taps_at_most(dimension)),
+                  .max_taps = static_cast<std::int32_t>(taps_at_most(dimension)),
                   .first = firsts,
                   .taps = stretched ? counts : nullptr,
                   .weights = stretched || linear ? weights : nullptr};
@@ -98,7 +98,7 @@ Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std
       tap = computed.first();
       taps = computed.count();
       counts[c] = static_cast<std::int32_t>(taps);
-      for (std::int64_t t = 0; t < columns.most_taps; ++t) {
+      for (std::int64_t t = 0; t < columns.max_taps; ++t) {
         weights[t * count + c] = t < taps ? computed.weight(t) : 0.0F;
       }
     } else if (linear) {

@@ -19,9 +19,9 @@ struct RegularColumns {
 
 struct Columns {
   std::int64_t count = 0;
-  std::int64_t base = 0;       // the input element that `first` is relative to
-  std::int64_t span = 0;       // elements from there to the last one that is read
-  std::int32_t most_taps = 1;  // per column
+  std::int64_t base = 0;      // the input element that `first` is relative to
+  std::int64_t span = 0;      // elements from there to the last one that is read
+  std::int32_t max_taps = 1;  // per column
   const std::int32_t* first = nullptr;
   const std::int32_t* taps = nullptr;  // number of taps, only for stretched columns
   const f32* weights = nullptr;        // tap t of column c: [t * count + c]; for linear columns the second may be 0
@@ -34,6 +34,6 @@ struct Columns {
 [[nodiscard]] Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std::int64_t count,
                                    std::byte* memory);
 // An upper bound of `span` for any `count` columns.
-[[nodiscard]] std::int64_t most_span(const ResampleDimension& dimension, std::int64_t count);
+[[nodiscard]] std::int64_t max_span(const ResampleDimension& dimension, std::int64_t count);
 
 }  // namespace anydml

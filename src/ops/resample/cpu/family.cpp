@@ -79,12 +79,12 @@ class RowWork {
     ++plane_;
     enter_plane();
   }
-  // How many units from this one on, at most `most`, can be moved together as rows of nearest elements.
-  [[nodiscard]] std::int64_t rows_together(std::int64_t most) const {
+  // How many units from this one on, at most `maximum`, can be moved together as rows of nearest elements.
+  [[nodiscard]] std::int64_t rows_together(std::int64_t maximum) const {
     if (cut_.step.interpolates != 0 || cut_.sampled.empty() || cut_.taps.back().empty()) {
       return 1;
     }
-    return std::min(most, cut_.sampled.back().output_size - levels_[cut_.sampled.size() - 1].index);
+    return std::min(maximum, cut_.sampled.back().output_size - levels_[cut_.sampled.size() - 1].index);
   }
 
   [[nodiscard]] std::int64_t output() const { return output_; }  // offset of the unit in bytes

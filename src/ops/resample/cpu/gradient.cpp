@@ -151,17 +151,17 @@ void find_regular(const GradientAxis& axis, GradientTile& tile) {
 
 // Puts taps into tables, so that they are read without a branch for each column.
 void make_table(const GradientAxis& axis, GradientTile& tile) {
-  std::int64_t most = 0;
+  std::int64_t maximum = 0;
   for (std::int64_t c = 0; c < tile.count; ++c) {
     const GradientTaps taps = axis.taps(tile.first + c);
-    most = std::max(most, taps.end - taps.first);
+    maximum = std::max(maximum, taps.end - taps.first);
   }
-  if (most == 0 || most > kMaxGradientTaps) {
+  if (maximum == 0 || maximum > kMaxGradientTaps) {
     return;
   }
   GradientTable& table = tile.table;
   table.count = tile.count;
-  table.taps = static_cast<std::int32_t>(most);
+  table.taps = static_cast<std::int32_t>(maximum);
   tile.index.assign(static_cast<std::size_t>(table.taps * tile.count), static_cast<std::int32_t>(tile.span));
   tile.weights.assign(tile.index.size(), 0.0F);
   for (std::int64_t c = 0; c < tile.count; ++c) {

@@ -50,17 +50,17 @@ void choose_row(ResampleRows& cut) {
 void choose_tiles(ResampleRows& cut, unsigned threads) {
   cut.tile_run = std::min(cut.run, kTileElements);
   cut.tile_columns = std::clamp<std::int64_t>(kTileElements / cut.tile_run, 1, cut.column.output_size);
-  while (cut.tile_columns > 1 && most_span(cut.column, cut.tile_columns) > kMaxSpan) {
+  while (cut.tile_columns > 1 && max_span(cut.column, cut.tile_columns) > kMaxSpan) {
     cut.tile_columns = parts_of(cut.tile_columns, 2);
   }
   // Split runs are not contiguous with each other.
   cut.in_place = cut.packed_input && cut.step.type == DataType::FLOAT32 && cut.tile_run == cut.run;
   if (cut.step.interpolates != 0 && !cut.in_place) {
     std::int64_t columns = cut.tile_columns;
-    while (columns > kMinColumns && most_span(cut.column, columns) > kMaxLoaded / cut.tile_run) {
+    while (columns > kMinColumns && max_span(cut.column, columns) > kMaxLoaded / cut.tile_run) {
       columns = parts_of(columns, 2);
     }
-    cut.is_far = most_span(cut.column, columns) > kMaxLoaded / cut.tile_run;
+    cut.is_far = max_span(cut.column, columns) > kMaxLoaded / cut.tile_run;
     cut.tile_columns = cut.is_far ? cut.tile_columns : columns;
   }
   cut.column_tiles = parts_of(cut.column.output_size, cut.tile_columns);
@@ -73,7 +73,7 @@ void choose_tiles(ResampleRows& cut, unsigned threads) {
     cut.units *= dimension.output_size;
   }
   const std::int64_t cost =
-      cut.tile_elements() + std::min(most_span(cut.column, cut.tile_columns), kMaxSpan) * cut.tile_run;
+      cut.tile_elements() + std::min(max_span(cut.column, cut.tile_columns), kMaxSpan) * cut.tile_run;
   cut.units_of_piece =
       std::max(parts_of(cut.units, static_cast<std::int64_t>(threads) * kPiecesOfThread), parts_of(kMinOfPiece, cost));
   if (cut.units_of_piece > cut.rows) {
@@ -116,11 +116,11 @@ void lay_out_scratch(ResampleRows& cut, bool hands_on) {
   if (cut.step.interpolates != 0) {
     if (!cut.in_place && !cut.is_far) {
       cut.loaded_at =
-          take(static_cast<std::size_t>(most_span(cut.column, cut.tile_columns) * cut.tile_run) * sizeof(f32));
+          take(static_cast<std::size_t>(max_span(cut.column, cut.tile_columns) * cut.tile_run) * sizeof(f32));
     }
     std::int64_t needed = 1;
     for (const ResampleDimension& dimension : cut.sampled) {
-      const std::int64_t taps = dimension.kind == ResampleKind::stretched ? most_stretched_taps(dimension) : 2;
+      const std::int64_t taps = dimension.kind == ResampleKind::stretched ? max_stretched_taps(dimension) : 2;
       needed = std::min(needed * std::min(taps, kMaxResampleSlots), kMaxResampleSlots);
       cut.weights_at.push_back(
           dimension.kind == ResampleKind::stretched ? take(static_cast<std::size_t>(taps) * sizeof(f32)) : 0);

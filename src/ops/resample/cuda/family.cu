@@ -38,11 +38,11 @@ class Resampling final : public PreparedStep {
       const ResampleDimension& dimension = launch_.dimensions[level] = step.dimensions[step.copied + level];
       if (dimension.kind == ResampleKind::stretched) {
         is_stretched_ = true;
-        launch_.tables[level].most = most_stretched_taps(dimension);
+        launch_.tables[level].maximum = max_stretched_taps(dimension);
         tables_[level] = workspace_;
         const auto outputs = static_cast<u64>(dimension.output_size);
         workspace_ += aligned(outputs * sizeof(i64)) + aligned(outputs * sizeof(i32)) +
-                      aligned(outputs * static_cast<u64>(launch_.tables[level].most) * sizeof(f32));
+                      aligned(outputs * static_cast<u64>(launch_.tables[level].maximum) * sizeof(f32));
       }
     }
   }

@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
 
 // The maximum number of input gradient elements that one element of the output gradient sums up; an upper bound for
 // long dimensions.
-[[nodiscard]] i64 most_taps(const GradientDimension& dimension) {
+[[nodiscard]] i64 max_taps(const GradientDimension& dimension) {
   const ResampleDimension& forward = dimension.forward;
   if (forward.kind == ResampleKind::copied) {
     return 1;
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
   if (forward.output_size > kMaxCounted) {
     return forward.output_size;
   }
-  i64 most = 0;
+  i64 maximum = 0;
   i64 at = -1;
   i64 here = 0;
   i64 next = 0;
@@ -239,9 +239,9 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
     }
     ++here;
     next += taps.second != 0.0F ? 1 : 0;
-    most = std::max({most, here, next});
+    maximum = std::max({maximum, here, next});
   }
-  return most;
+  return maximum;
 }
 
 // The output gradient has the sizes and strides of the forward operator's input.
@@ -263,7 +263,7 @@ class Gradient final : public PreparedStep {
     has_few_ = launch_.levels == 2;
     for (u32 level = 0; level < launch_.levels; ++level) {
       const GradientDimension& dimension = launch_.dimensions[level] = step.dimensions[step.copied + level];
-      has_few_ = has_few_ && most_taps(dimension) <= kFewTaps;
+      has_few_ = has_few_ && max_taps(dimension) <= kFewTaps;
       longest_ = std::max({longest_, dimension.forward.input_size, dimension.forward.output_size});
       spans_at_[level] = workspace_;
       workspace_ += static_cast<u64>(dimension.forward.input_size) * sizeof(Span);

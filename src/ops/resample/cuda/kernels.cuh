@@ -16,7 +16,7 @@ struct TapTable {
   i64* firsts;  // null if the dimension is not stretched
   i32* counts;
   f32* weights;
-  i64 most;
+  i64 maximum;
 };
 
 struct ResampleLaunch {
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kResampleThreads) resample_any(const __grid_co
     if (table.firsts != nullptr) {
       from += table.firsts[o] * dimension.input_stride;
       counts[level] = table.counts[o];
-      weights[level] = table.weights + o * table.most;
+      weights[level] = table.weights + o * table.maximum;
     } else {
       const LinearTaps taps = linear_taps(dimension, o);
       from += taps.first * dimension.input_stride;
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(kResampleThreads)
     table.firsts[o] = taps.first();
     table.counts[o] = static_cast<i32>(taps.count());
     for (i64 t = 0; t < taps.count(); ++t) {
-      table.weights[o * table.most + t] = taps.weight(t);
+      table.weights[o * table.maximum + t] = taps.weight(t);
     }
   }
 }

@@ -148,7 +148,7 @@ class StretchedTaps {
 };
 
 // The maximum number of taps of `stretched`.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 most_stretched_taps(const ResampleDimension& dimension) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 max_stretched_taps(const ResampleDimension& dimension) {
   const f64 reach = 2.0 / f64{dimension.scale} + 1.0;
   return reach < static_cast<f64>(dimension.input_size) ? static_cast<i64>(reach) : dimension.input_size;
 }

@@ -13,12 +13,12 @@ namespace anydml {
 namespace exponential {
 
 // Beyond these limits exp is infinite or 0 in FLOAT32. NaN passes through.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 clamped(f32 x, f32 minimum, f32 most) {
-  x = select(x > most, most, x);
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 clamped(f32 x, f32 minimum, f32 maximum) {
+  x = select(x > maximum, maximum, x);
   return select(x < minimum, minimum, x);
 }
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 clamped(f64 x, f64 minimum, f64 most) {
-  x = select(x > most, most, x);
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 clamped(f64 x, f64 minimum, f64 maximum) {
+  x = select(x > maximum, maximum, x);
   return select(x < minimum, minimum, x);
 }
 

@@ -100,8 +100,8 @@ namespace logarithm {
 // ln(1 + exp(t)) for a FLOAT64 t: max(t, 0) + ln(1 + exp(-|t|)).
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 log_of_one_and_exp(f64 t) {
   // Anything below exp(-210) is negligible, even if it is divided by the smallest FLOAT32; NaN passes through.
-  const f64 most = magnitude_of(t);
-  const f64 x = -select(most > 210.0, 210.0, most);
+  const f64 maximum = magnitude_of(t);
+  const f64 x = -select(maximum > 210.0, 210.0, maximum);
   constexpr f64 kShift = 0x1.8p52;
   const f64 shifted = fused(x, 0x1.71547652b82fep0, kShift);
   const f64 k = shifted - kShift;

@@ -201,10 +201,10 @@ struct PowOf {
     const f32 a1 = fused(fused(r, kShortLog7, kShortLog6), r2, fused(r, kShortLog5, kShortLog4));
     const f32 p = fused(fused(r4, kShortLog8, a1), r4, a0);
     const f32 part = r * kShortLog2OfE;  // exact
-    const f32 most = k + part;
-    const f32 more = fused(p, r2, fused(r, kShortLog2OfERest, part - (most - k)));
-    const f32 high = most + more;
-    const f32 low = more - (high - most);
+    const f32 maximum = k + part;
+    const f32 more = fused(p, r2, fused(r, kShortLog2OfERest, part - (maximum - k)));
+    const f32 high = maximum + more;
+    const f32 low = more - (high - maximum);
     const f32 product = y * high;
     f32 t = select(product > 17.0f, 17.0f, product);  // infinite above, and 0 below the limits; y may be any FLOAT32
     t = select(t < -27.0f, -27.0f, t);
@@ -308,7 +308,7 @@ struct Pow {
 
   ANYDML_HOST_DEVICE static constexpr T of_integer(T x, f64 y) {
     const auto base = static_cast<f64>(x);
-    const f64 most = magnitude_of(base);
+    const f64 maximum = magnitude_of(base);
     const f64 half = 0.5 * y;
     const bool integer = round_even(y) == y;
     const bool odd = integer && round_even(half) != half;
@@ -321,7 +321,7 @@ struct Pow {
     if (base == 0.0) {
       return y > 0.0 ? T{0} : kMax;
     }
-    if (most == 1.0) {
+    if (maximum == 1.0) {
       return odd ? x : T{1};
     }
     if (y < 0.0) {
@@ -329,11 +329,11 @@ struct Pow {
     }
     const T limit = odd && base < 0.0 ? kMin : kMax;
     // True for powers from 2^33 on; a base of 2 or more is below the square of its leading power of two.
-    const auto leading = static_cast<f64>(to_bits(most) >> 52) - 1023.0;
+    const auto leading = static_cast<f64>(to_bits(maximum) >> 52) - 1023.0;
     if (leading * y >= 33.0) {
       return limit;
     }
-    const power::Pair pair = power::pow_of(most, y);
+    const power::Pair pair = power::pow_of(maximum, y);
     f64 whole = round_towards_zero(pair.high);
     whole -= whole == pair.high && pair.low < 0.0 ? f64{1.0} : f64{0.0};
     const f64 value = odd && base < 0.0 ? -whole : whole;

@@ -63,9 +63,9 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   const bool is_staged = element_size(step.type) < sizeof(f32) ||
                          loops.kept[loops.kept_rank - 1].output != static_cast<std::int64_t>(element_size(step.type));
   const std::int64_t rows = std::clamp(kShortRows / loops.count / kScanRows * kScanRows, kScanRows, kMaxRows);
-  const std::int64_t most = !computed.across ? rows : is_staged ? kMaxScanLoad : kMaxWidth;
+  const std::int64_t maximum = !computed.across ? rows : is_staged ? kMaxScanLoad : kMaxWidth;
   const std::int64_t minimum = computed.across ? kMinWidth : kFewRows;
-  std::int64_t width = std::min(all, most);
+  std::int64_t width = std::min(all, maximum);
   while (width > minimum && outer * parts(all, width) < 2 * threads) {
     width = std::max(minimum, width / 2);
   }
@@ -75,9 +75,9 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   const bool is_float = is_float_type(step.type);
   const bool is_slow = is_float && !computed.across && all < kFewRows;
   computed.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
-  const std::int64_t most_blocks = kGroupBytes / kScanBlock / static_cast<std::int64_t>(element_size(step.type));
+  const std::int64_t max_blocks = kGroupBytes / kScanBlock / static_cast<std::int64_t>(element_size(step.type));
   computed.block = is_float_type(step.type) || (computed.shared && computed.across) ? kScanBlock
-                   : computed.shared                                                ? kScanBlock * most_blocks
+                   : computed.shared                                                ? kScanBlock * max_blocks
                                                                                     : std::max(kScanBlock, loops.count);
   computed.width = computed.shared && !computed.across ? 1 : width;
   computed.tiles_of_loop = parts(all, computed.width);
@@ -87,7 +87,7 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   computed.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
   if (!computed.across && is_float_type(step.type)) {
     const std::int64_t wanted_blocks = parts(parts(blocks, threads), kScanRows) * kScanRows;
-    computed.group = std::clamp(wanted_blocks, kScanRows, most_blocks);
+    computed.group = std::clamp(wanted_blocks, kScanRows, max_blocks);
   } else {
     computed.group = 1;
   }

@@ -258,11 +258,11 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
   }
   __syncthreads();
   if (thread == 0) {
-    u64 most = 0;
+    u64 maximum = 0;
     for (u32 i = 0; i < kScanChains; ++i) {
-      most = max(most, chains[i].length);
+      maximum = max(maximum, chains[i].length);
     }
-    longest = most;
+    longest = maximum;
   }
   __syncthreads();
   const u64 tiles = (longest + Tile::kColumns - 1) / Tile::kColumns;

@@ -63,7 +63,7 @@ struct WholeSort {
 };
 
 // Kernels over elements, by element size. They return the CUDA error.
-//   select     the first K of each part, K at most kMostSelected
+//   select     the first K of each part, K at most kMaxSelected
 //   sort       the same for any K, for parts that fit into shared memory
 //   load       words of all elements, rows of `pitch` words each
 //   write      values and indices from the first K words of each row

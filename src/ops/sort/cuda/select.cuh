@@ -198,9 +198,9 @@ __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_cons
         candidates[at] = Word::make(key, first + index);
       }
     };
-    const Key most = limit;
+    const Key bound = limit;
     keys.visit([&](Key key, u32 index) {
-      if (key <= most) {
+      if (key <= bound) {
         add(key, index);
       }
     });
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_cons
         keys.visit([&](Key key, u32 index) { own += wanted(key, index) ? 1 : 0; });
         return block_sum(own, sums);
       };
-      const Key last = bisect<Key>(-kMaxKey<Key> - 1, most, [&](Key middle) {
+      const Key last = bisect<Key>(-kMaxKey<Key> - 1, bound, [&](Key middle) {
         return count([middle](Key key, u32) { return key <= middle; }) >= launch.k;
       });
       const u32 before = count([last](Key key, u32) { return key < last; });
