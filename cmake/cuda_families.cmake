@@ -40,7 +40,7 @@ endfunction()
 
 # The interface between the CUDA backend and a family, and the headers that every family's kernels are built from.
 set(anydml_cuda_interface base facts plan backend/joined_steps.h backend/small_tasks.h
-  backend/cuda/family.h backend/cuda/runtime.h backend/cuda/machine.h backend/cuda/fast_divisor.h
+  backend/cuda/family.h backend/cuda/runtime.h backend/cuda/gpu_properties.h backend/cuda/fast_divisor.h
   backend/cuda/cublaslt.h backend/cuda/on_device.h
   backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh backend/cuda/kernels/indices.cuh)
 # What the backend itself sees: no family.

@@ -156,14 +156,14 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
 namespace {
 
 // Runs the steps of a graph, all joined, and returns the names of the launched kernels.
-std::string launched(const std::string& text, const GpuProperties& machine = kMachine) {
+std::string launched(const std::string& text, const GpuProperties& gpu = kMachine) {
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
   const auto plans =
       compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1, .hands_on_tiles = false}).value();
   BackendProgram program;
-  if (const BackendStatus status = prepare_steps(backend_plan(plans.run), machine, program);
+  if (const BackendStatus status = prepare_steps(backend_plan(plans.run), gpu, program);
       status.code != BackendCode::ok) {
     return status.message;
   }

@@ -108,12 +108,12 @@ template <class Parameters>
 bool run_step(const FamilyKernels& family, const Parameters& parameters, std::span<const Operand> operands,
               std::span<std::byte* const> bases, test::Random& random) {
   const Step flat{.family = 0, .operands = operands, .parameters = std::as_bytes(std::span(&parameters, 1))};
-  GpuProperties machine = machine_of_tests();
+  GpuProperties gpu = machine_of_tests();
   if (random() % 3 == 0) {
-    machine.multiprocessors = static_cast<u32>(1 + random() % 8);
+    gpu.multiprocessors = static_cast<u32>(1 + random() % 8);
   }
   const char* why = nullptr;
-  const auto prepared = family.prepare(flat, machine, {}, &why);
+  const auto prepared = family.prepare(flat, gpu, {}, &why);
   if (prepared == nullptr) {
     report_error(why);
     return false;

@@ -149,11 +149,11 @@ class ProductCheck {
                                 {.slot = 3, .type = DataType::FLOAT32, .offset = 0}};
     const Step flat{.family = 0, .operands = operands, .parameters = std::as_bytes(std::span(&step, 1))};
     const char* why = nullptr;
-    GpuProperties machine = machine_of_tests();
+    GpuProperties gpu = machine_of_tests();
     if (random_() % 3 == 0) {
-      machine.multiprocessors = static_cast<u32>(1 + random_() % 8);
+      gpu.multiprocessors = static_cast<u32>(1 + random_() % 8);
     }
-    const auto prepared = product_family.prepare(flat, machine, {}, &why);
+    const auto prepared = product_family.prepare(flat, gpu, {}, &why);
     if (prepared == nullptr) {
       report_error(why);
       return;

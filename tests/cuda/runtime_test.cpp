@@ -16,7 +16,7 @@ namespace {
 
 using test::recorded_driver;
 
-GpuProperties machine(int device) {
+GpuProperties gpu(int device) {
   return {.device = device, .multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 227 << 10};
 }
 
@@ -50,7 +50,7 @@ class Runtime : public testing::Test {
 };
 
 TEST_F(Runtime, ALaunchHasThreeDimensionsAndSharedMemory) {
-  const auto kernels = find_runtime_kernels(source("shape", 1000), machine(0));
+  const auto kernels = find_runtime_kernels(source("shape", 1000), gpu(0));
   ASSERT_NE(kernels, nullptr);
   int parameter = 0;
   void* parameters[] = {&parameter};
@@ -73,12 +73,12 @@ TEST_F(Runtime, ALaunchHasThreeDimensionsAndSharedMemory) {
 TEST_F(Runtime, MuchSharedMemoryIsAskedForOnEachDevice) {
   constexpr int kMaxDynamicShared = 8;
   constexpr int kBytes = 100 << 10;
-  const auto plain = find_runtime_kernels(source("plain"), machine(0));
+  const auto plain = find_runtime_kernels(source("plain"), gpu(0));
   ASSERT_NE(plain, nullptr);
   EXPECT_TRUE(recorded_driver().attributes.empty());
-  const auto first = find_runtime_kernels(source("much", kBytes), machine(0));
+  const auto first = find_runtime_kernels(source("much", kBytes), gpu(0));
   ASSERT_NE(first, nullptr);
-  const auto second = find_runtime_kernels(source("much", kBytes), machine(1));
+  const auto second = find_runtime_kernels(source("much", kBytes), gpu(1));
   EXPECT_EQ(first, second);  // the code depends only on the architecture
   using Attribute = test::RecordedDriver::Attribute;
   EXPECT_EQ(recorded_driver().attributes, (std::vector<Attribute>{{kMaxDynamicShared, kBytes, 3, 0},
@@ -88,23 +88,23 @@ TEST_F(Runtime, MuchSharedMemoryIsAskedForOnEachDevice) {
 }
 
 TEST_F(Runtime, MoreSharedMemoryThanTheDeviceHasIsRefused) {
-  EXPECT_EQ(find_runtime_kernels(source("too much", 228 << 10), machine(0)), nullptr);
+  EXPECT_EQ(find_runtime_kernels(source("too much", 228 << 10), gpu(0)), nullptr);
   EXPECT_EQ(recorded_driver().loads, 0);
   recorded_driver().max_shared_bytes = 1000;  // static memory uses the rest
-  EXPECT_EQ(find_runtime_kernels(source("with static memory", 200 << 10), machine(0)), nullptr);
+  EXPECT_EQ(find_runtime_kernels(source("with static memory", 200 << 10), gpu(0)), nullptr);
 }
 
 TEST_F(Runtime, SourceThatDoesNotCompileHasNoKernels) {
   KernelSource broken = source("broken");
   broken.text += "this is not C++\n";
-  EXPECT_EQ(find_runtime_kernels(broken, machine(0)), nullptr);
+  EXPECT_EQ(find_runtime_kernels(broken, gpu(0)), nullptr);
   EXPECT_EQ(recorded_driver().loads, 0);
-  EXPECT_TRUE(compiles_while_running(machine(0)));
+  EXPECT_TRUE(compiles_while_running(gpu(0)));
 }
 
 TEST_F(Runtime, CodeThatTheDriverRefusesHasNoKernels) {
   recorded_driver().refuses_code = true;
-  EXPECT_EQ(find_runtime_kernels(source("refused"), machine(0)), nullptr);
+  EXPECT_EQ(find_runtime_kernels(source("refused"), gpu(0)), nullptr);
 }
 
 }  // namespace

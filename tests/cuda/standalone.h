@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "backend/cuda/machine.h"
+#include "backend/cuda/gpu_properties.h"
 #include "plan/tensor.h"
 
 #define CHECK(call)                                                                                  \
@@ -24,12 +24,12 @@ namespace anydml {
 namespace cuda {
 // The GPU that these programs run on.
 inline const GpuProperties& machine_of_tests() {
-  static const GpuProperties machine = [] {
+  static const GpuProperties gpu = [] {
     cudaDeviceProp properties{};
     CHECK(cudaGetDeviceProperties(&properties, 0));
-    return machine_of(properties, 0);
+    return properties_of(properties, 0);
   }();
-  return machine;
+  return gpu;
 }
 }  // namespace cuda
 

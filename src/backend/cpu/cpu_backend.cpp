@@ -251,16 +251,16 @@ namespace {
 
 // Prepares one unit of work: a main step with its prologue and its epilogue. The result has no prepared step if
 // Family::prepare returns null.
-ReadyStep make_ready(std::span<const Step> steps, const cpu::StepContext& machine) {
+ReadyStep make_ready(std::span<const Step> steps, const cpu::StepContext& context) {
   const auto families = cpu::families();
   auto work = join_steps<cpu::Neighbor>(steps, [&](const Step& step) -> std::unique_ptr<cpu::JoinedStep> {
     const cpu::FamilyKernels& family = *families[step.family];
-    return family.prepare_joined != nullptr ? family.prepare_joined(step, machine) : nullptr;
+    return family.prepare_joined != nullptr ? family.prepare_joined(step, context) : nullptr;
   });
   if (!work) {
     return {};
   }
-  return {.prepared = families[work->main->family]->prepare(*work->main, machine, std::move(work->neighbors)),
+  return {.prepared = families[work->main->family]->prepare(*work->main, context, std::move(work->neighbors)),
           .operands = std::move(work->operands)};
 }
 
@@ -285,7 +285,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
   return guarded([&]() -> BackendStatus {
     auto compiled = std::make_unique<BackendProgram>();
     compiled->temporary_bytes = plan->temporary_bytes;
-    const cpu::StepContext machine{.target = device->target, .threads = device->pool->threads()};
+    const cpu::StepContext context{.target = device->target, .threads = device->pool->threads()};
     bool joined = false;  // whether the unit in question has joined steps
     const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
       joined = steps.size() > 1;
@@ -294,7 +294,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
           return false;
         }
       }
-      ReadyStep ready = make_ready(steps, machine);
+      ReadyStep ready = make_ready(steps, context);
       if (ready.prepared == nullptr) {
         return false;
       }

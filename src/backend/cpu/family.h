@@ -110,9 +110,9 @@ struct FamilyKernels {
   void (*open)(Target target);
   // Null: the family has no kernel for this step. Only families whose operators declare that they join others
   // (ops/family.h) get neighbors. May throw std::bad_alloc.
-  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const StepContext& machine, Neighbors neighbors);
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const StepContext& context, Neighbors neighbors);
   // The same for a step before or after one of another family; null: the family has no such steps.
-  std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const StepContext& machine);
+  std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const StepContext& context);
 };
 
 // In the order of ops/families.def, so that a step's number selects its family. Defined where the backend is linked.

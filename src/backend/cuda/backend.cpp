@@ -18,7 +18,7 @@ namespace {
 BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) noexcept {
   try {
     auto compiled = std::make_unique<BackendProgram>();
-    const BackendStatus status = prepare_steps(*plan, device->machine, *compiled);
+    const BackendStatus status = prepare_steps(*plan, device->gpu, *compiled);
     if (status.code == BackendCode::ok) {
       *program = compiled.release();
     }

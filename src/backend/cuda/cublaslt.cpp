@@ -49,7 +49,7 @@ const CublasLt* find_library() {
 
 }  // namespace
 
-const CublasLtDevice* find_cublaslt(const GpuProperties& machine, const char** why) {
+const CublasLtDevice* find_cublaslt(const GpuProperties& gpu, const char** why) {
   const CublasLt* const library = find_library();
   if (library == nullptr) {
     *why = "cuBLASLt was not found (libcublasLt.so.13 or libcublasLt.so.12)";
@@ -58,7 +58,7 @@ const CublasLtDevice* find_cublaslt(const GpuProperties& machine, const char** w
   static std::mutex mutex;
   static auto* const devices = new std::map<int, CublasLtDevice>;  // callers keep the addresses
   const std::scoped_lock lock(mutex);
-  CublasLtDevice& device = (*devices)[machine.device];
+  CublasLtDevice& device = (*devices)[gpu.device];
   if (device.handle == nullptr) {
     device.library = library;
     if (library->create(&device.handle) != kBlasSuccess) {

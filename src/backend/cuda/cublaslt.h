@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backend/cuda/machine.h"
+#include "backend/cuda/gpu_properties.h"
 
 namespace anydml::cuda {
 
@@ -75,7 +75,7 @@ struct CublasLtDevice {
 // Returns null with the reason, as a text that is never freed. The device must be current in the calling thread
 // (on_device.h). The first call loads the library, and the first call for a device creates its context. May throw
 // std::bad_alloc.
-[[nodiscard]] const CublasLtDevice* find_cublaslt(const GpuProperties& machine, const char** why);
+[[nodiscard]] const CublasLtDevice* find_cublaslt(const GpuProperties& gpu, const char** why);
 
 // The CUDA error that corresponds to a cuBLAS status.
 [[nodiscard]] cudaError_t error_of_blas(int status) noexcept;

@@ -157,13 +157,13 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   info.memory_bytes = properties.totalGlobalMem;
   info.asynchronous = 1;
   info.shares_addresses = 1;
-  opened->machine = machine_of(properties, opened->index);
-  info.traits.threads = opened->machine.multiprocessors;
+  opened->gpu = properties_of(properties, opened->index);
+  info.traits.threads = opened->gpu.multiprocessors;
   info.traits.joined_families = joined_families();
   // The library, which is large, is loaded when a plan first contains such a product.
-  info.traits.half_products = opened->machine.compute_capability >= kMinForHalfProducts;
+  info.traits.half_products = opened->gpu.compute_capability >= kMinForHalfProducts;
   try {
-    info.traits.joins_from = compiles_while_running(opened->machine) ? kMinJoined : 0;
+    info.traits.joins_from = compiles_while_running(opened->gpu) ? kMinJoined : 0;
   } catch (...) {
     return kOutOfMemory;
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "backend/cuda/machine.h"
+#include "backend/cuda/gpu_properties.h"
 #include "backend/cuda/on_device.h"
 #include "base/buffer_memory.h"
 
@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kPinnedBlock = std::uint64_t{4} << 20;
 struct BackendDevice {
   int index = 0;
   BackendDeviceInfo info = {};
-  cuda::GpuProperties machine;
+  cuda::GpuProperties gpu;
 
   std::atomic<std::uint64_t> buffer_bytes{0};  // of the GPU's own memory
   std::mutex memory_mutex;                     // guards the next members

@@ -28,7 +28,7 @@
 #include <string>
 #include <utility>
 
-#include "backend/cuda/machine.h"
+#include "backend/cuda/gpu_properties.h"
 #include "backend/joined_steps.h"
 #include "backend/small_tasks.h"
 #include "base/element.h"
@@ -98,7 +98,7 @@ using Neighbors = anydml::Neighbors<Neighbor>;  // their classes are called Befo
 struct FamilyKernels {
   // Returns null with the reason, as a text that is never freed. Only families whose operators declare that they join
   // others (ops/family.h) get neighbors. May throw std::bad_alloc.
-  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& machine, Neighbors neighbors,
+  std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& gpu, Neighbors neighbors,
                                            const char** why) = nullptr;
   // The same for a step before or after one of another family, as a class of this name; null: the family has no such
   // steps.

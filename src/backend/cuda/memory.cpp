@@ -114,8 +114,8 @@ void unpin(void* start, std::uint64_t bytes) noexcept {
 bool pin(void* start, std::uint64_t bytes) noexcept {
   // Pinned pages are unavailable to other processes, and the system would rather kill processes than refuse a request.
   // So this never requests more than half of the machine's memory, or more than is available.
-  const MemoryState machine = read_memory_state();
-  if (g_pinned_bytes.fetch_add(bytes) + bytes > machine.limit / 2 || bytes > machine.available) {
+  const MemoryState memory_state = read_memory_state();
+  if (g_pinned_bytes.fetch_add(bytes) + bytes > memory_state.limit / 2 || bytes > memory_state.available) {
     g_pinned_bytes.fetch_sub(bytes);
     return false;
   }

@@ -17,7 +17,7 @@ constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backe
 
 // Places one unit of work: a main step with its prologue and its epilogue. Returns null, or the reason that it cannot
 // be placed.
-const char* location(std::span<const Step> steps, const GpuProperties& machine, BackendProgram::PlacedStep& placed) {
+const char* location(std::span<const Step> steps, const GpuProperties& gpu, BackendProgram::PlacedStep& placed) {
   for (const Step& step : steps) {
     if (const FamilyEntry entry = find_family(step.family); entry.family == nullptr) {
       return entry.missing;
@@ -34,7 +34,7 @@ const char* location(std::span<const Step> steps, const GpuProperties& machine, 
   placed.family = find_family(work->main->family).family;
   placed.operands = std::move(work->operands);
   const char* why = nullptr;
-  placed.prepared = placed.family->prepare(*work->main, machine, std::move(work->neighbors), &why);
+  placed.prepared = placed.family->prepare(*work->main, gpu, std::move(work->neighbors), &why);
   return placed.prepared != nullptr ? nullptr : why;
 }
 
@@ -77,12 +77,12 @@ void count_launches(BackendProgram& program) {
 
 }  // namespace
 
-BackendStatus prepare_steps(const BackendPlan& plan, const GpuProperties& machine, BackendProgram& program) {
+BackendStatus prepare_steps(const BackendPlan& plan, const GpuProperties& gpu, BackendProgram& program) {
   const char* why = nullptr;
   bool joined = false;  // whether the unit in question has joined steps
   const bool all = for_each_work(std::span(plan.words, plan.word_count), [&](std::span<const Step> steps) {
     joined = steps.size() > 1;
-    why = location(steps, machine, program.steps.emplace_back());
+    why = location(steps, gpu, program.steps.emplace_back());
     return why == nullptr;
   });
   if (all) {

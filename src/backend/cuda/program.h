@@ -29,8 +29,7 @@ struct BackendProgram {
 namespace cuda {
 
 // May throw std::bad_alloc.
-[[nodiscard]] BackendStatus prepare_steps(const BackendPlan& plan, const GpuProperties& machine,
-                                          BackendProgram& program);
+[[nodiscard]] BackendStatus prepare_steps(const BackendPlan& plan, const GpuProperties& gpu, BackendProgram& program);
 
 }  // namespace cuda
 }  // namespace anydml

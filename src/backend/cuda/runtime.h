@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/cuda/machine.h"
+#include "backend/cuda/gpu_properties.h"
 
 namespace anydml::cuda {
 
@@ -72,9 +72,9 @@ class RuntimeKernels {
 
 // The kernels for this device; the same object for the same source. Null: it cannot be compiled here.
 [[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source,
-                                                                         const GpuProperties& machine);
+                                                                         const GpuProperties& gpu);
 
 // Whether source can be compiled here for this GPU. It tries an empty kernel.
-[[nodiscard]] bool compiles_while_running(const GpuProperties& machine);
+[[nodiscard]] bool compiles_while_running(const GpuProperties& gpu);
 
 }  // namespace anydml::cuda

@@ -188,7 +188,7 @@ const std::string& compiler() {
   return name;
 }
 
-std::string architecture_of(const GpuProperties& machine) { return "sm_" + std::to_string(machine.compute_capability); }
+std::string architecture_of(const GpuProperties& gpu) { return "sm_" + std::to_string(gpu.compute_capability); }
 
 // Sizes that are not in the source are in its types; attributes are parameters. The amount of shared memory is part of
 // the key, because it is set for each kernel.
@@ -203,12 +203,12 @@ std::string key_of(const KernelSource& source, const std::string& architecture) 
 
 }  // namespace
 
-std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const GpuProperties& machine) {
+std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source, const GpuProperties& gpu) {
   const Driver* const driver = find_driver();
-  if (driver == nullptr || compiler().empty() || source.max_shared_bytes > machine.shared_bytes_of_block) {
+  if (driver == nullptr || compiler().empty() || source.max_shared_bytes > gpu.shared_bytes_of_block) {
     return nullptr;
   }
-  const std::string architecture = architecture_of(machine);
+  const std::string architecture = architecture_of(gpu);
   const std::string key = key_of(source, architecture);
   // Never destroyed: when the process ends, the driver may already be gone, and threads may still launch.
   static std::mutex& mutex = *new std::mutex;
@@ -228,14 +228,14 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
   }
   // Devices of the same architecture share the code.
   if (kernels != nullptr && source.max_shared_bytes != 0 &&
-      !kernels->allow_shared(source.max_shared_bytes, machine.device)) {
+      !kernels->allow_shared(source.max_shared_bytes, gpu.device)) {
     return nullptr;
   }
   return kernels;
 }
 
-bool compiles_while_running(const GpuProperties& machine) {
-  const std::string architecture = architecture_of(machine);
+bool compiles_while_running(const GpuProperties& gpu) {
+  const std::string architecture = architecture_of(gpu);
   const KernelSource empty{.text = "__global__ void nothing() {}\n", .kernels = {"nothing"}};
   return find_driver() != nullptr && !compiler().empty() &&
          find_binary(empty, architecture, key_of(empty, architecture), [](const KernelBinary&) { return true; });

@@ -278,13 +278,13 @@ class Attention final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_attend(const AttentionStep& step, const cpu::StepContext& machine) {
-  const ProductKernels* const products = product_kernels(machine.target);
-  const ScoreKernels* const vector_scores = vector_score_kernels(machine.target);
+std::unique_ptr<cpu::PreparedStep> prepare_attend(const AttentionStep& step, const cpu::StepContext& context) {
+  const ProductKernels* const products = product_kernels(context.target);
+  const ScoreKernels* const vector_scores = vector_score_kernels(context.target);
   const ScoreKernels& scores = vector_scores != nullptr ? *vector_scores : *generic_score_kernels();
-  const VectorKernels* const vectors = products != nullptr ? vector_kernels(machine.target) : nullptr;
+  const VectorKernels* const vectors = products != nullptr ? vector_kernels(context.target) : nullptr;
   if (step.is_packed == 0) {
-    return std::make_unique<Attention>(step, products, vectors, scores, step.type, 1, 1, machine.target);
+    return std::make_unique<Attention>(step, products, vectors, scores, step.type, 1, 1, context.target);
   }
   if (products == nullptr) {  // strips have one row, so they are plain matrices
     AttentionStep plain = step;
@@ -295,15 +295,15 @@ std::unique_ptr<cpu::PreparedStep> prepare_attend(const AttentionStep& step, con
     plain.is_packed = 0;
     plain.k = {.batch = heads * of_keys, .head = of_keys, .row = step.depth * kBytes, .column = kBytes};
     plain.v = {.batch = heads * of_values, .head = of_values, .row = kBytes, .column = step.keys * kBytes};
-    return std::make_unique<Attention>(plain, products, vectors, scores, DataType::FLOAT32, 1, 1, machine.target);
+    return std::make_unique<Attention>(plain, products, vectors, scores, DataType::FLOAT32, 1, 1, context.target);
   }
   const std::int64_t beside = products->panel;
   std::int64_t panels = std::clamp<std::int64_t>(kMaxScores / (beside * step.keys), 1, kMaxPanels);
   const auto pieces = [&] { return step.batches * step.heads * parts_of(step.queries, beside * panels); };
-  while (panels > 1 && (pieces() < 4 * std::int64_t{machine.threads} || beside * (panels - 1) >= step.queries)) {
+  while (panels > 1 && (pieces() < 4 * std::int64_t{context.threads} || beside * (panels - 1) >= step.queries)) {
     --panels;
   }
-  return std::make_unique<Attention>(step, products, vectors, scores, step.type, beside, panels, machine.target);
+  return std::make_unique<Attention>(step, products, vectors, scores, step.type, beside, panels, context.target);
 }
 
 }  // namespace anydml

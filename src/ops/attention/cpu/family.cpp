@@ -153,14 +153,14 @@ class RowsRun final : public cpu::PreparedStep {
   Scores scores_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   AttentionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const ProductKernels* const products = product_kernels(machine.target);
-  const VectorKernels* const vectors = products != nullptr ? vector_kernels(machine.target) : nullptr;
+  const ProductKernels* const products = product_kernels(context.target);
+  const VectorKernels* const vectors = products != nullptr ? vector_kernels(context.target) : nullptr;
   switch (step.kind) {
     case AttentionKind::attend:
-      return prepare_attend(step, machine);
+      return prepare_attend(step, context);
     case AttentionKind::append:
       return std::make_unique<AppendRun>(step);
     case AttentionKind::pack: {

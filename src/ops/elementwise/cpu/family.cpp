@@ -110,8 +110,8 @@ Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const K
   return alike && repeated ? kernels.quantized_add[type == DataType::UINT8 ? 0 : 1] : nullptr;
 }
 
-std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& flat, const cpu::StepContext& machine) {
-  const KernelTable& kernels = *g_tables[static_cast<std::size_t>(machine.target)];
+std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& flat, const cpu::StepContext& context) {
+  const KernelTable& kernels = *g_tables[static_cast<std::size_t>(context.target)];
   if (is_single(step)) {
     const Instruction& instruction = step.program[0];
     const InnerLayout layout = step.nest->inner;
@@ -122,28 +122,28 @@ std::unique_ptr<TiledStep> make_ready(const ElementwiseStep& step, const Step& f
     // A run keeps the broadcast number in a register, whereas the kernel would repeat it in memory.
     if ((layout == InnerLayout::first_broadcast || layout == InnerLayout::second_broadcast) &&
         kernels.find_run(instruction.entry, instruction.variant) != nullptr) {
-      return make_program_step(step, flat, kernels, machine);
+      return make_program_step(step, flat, kernels, context);
     }
     const bool vectors = kernel != generic_kernels().find(instruction.entry, instruction.variant, layout);
-    return std::make_unique<SingleStep>(step, divide(flat, *step.nest, vectors, machine.threads), machine.target,
+    return std::make_unique<SingleStep>(step, divide(flat, *step.nest, vectors, context.threads), context.target,
                                         kernel);
   }
   if (const Kernel kernel = find_quantized_add(step, flat, kernels); kernel != nullptr) {
-    return std::make_unique<SingleStep>(step, divide(flat, *step.nest, true, machine.threads), machine.target, kernel);
+    return std::make_unique<SingleStep>(step, divide(flat, *step.nest, true, context.threads), context.target, kernel);
   }
-  return make_program_step(step, flat, kernels, machine);
+  return make_program_step(step, flat, kernels, context);
 }
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
-  return make_ready(read_elementwise(flat), flat, machine);
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
+  return make_ready(read_elementwise(flat), flat, context);
 }
 
-std::unique_ptr<cpu::JoinedStep> prepare_joined(const Step& flat, const cpu::StepContext& machine) {
+std::unique_ptr<cpu::JoinedStep> prepare_joined(const Step& flat, const cpu::StepContext& context) {
   const std::optional<JoinedElements> joined = read_joined_elements(flat);
   if (!joined) {
     return nullptr;
   }
-  auto ready = make_ready(joined->step.view(), flat, machine);
+  auto ready = make_ready(joined->step.view(), flat, context);
   if (ready != nullptr) {
     ready->set_forwarded(joined->operand);
   }

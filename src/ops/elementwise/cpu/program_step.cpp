@@ -440,7 +440,7 @@ class Scheduler {
 }  // namespace
 
 std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels,
-                                             const cpu::StepContext& machine) {
+                                             const cpu::StepContext& context) {
   ProgramMaker maker(step, flat, kernels);
   auto operations = maker.make();
   if (operations.empty()) {
@@ -448,8 +448,8 @@ std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const 
   }
   const std::vector<Repeated> repeated = maker.repeated();
   Schedule schedule = Scheduler(std::move(operations), repeated, kernels.runs).make();
-  Division division = divide(flat, *step.nest, machine.target != cpu::Target::generic, machine.threads);
-  return std::make_unique<ProgramStep>(step, std::move(division), machine.target, kernels.runs, std::move(schedule),
+  Division division = divide(flat, *step.nest, context.target != cpu::Target::generic, context.threads);
+  return std::make_unique<ProgramStep>(step, std::move(division), context.target, kernels.runs, std::move(schedule),
                                        repeated, maker.buffer_elements());
 }
 

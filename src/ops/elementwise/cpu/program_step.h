@@ -12,6 +12,6 @@ namespace anydml {
 
 // Null: the program needs a kernel that does not exist, or more live values than there are buffers for.
 [[nodiscard]] std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const Step& flat,
-                                                           const KernelTable& kernels, const cpu::StepContext& machine);
+                                                           const KernelTable& kernels, const cpu::StepContext& context);
 
 }  // namespace anydml

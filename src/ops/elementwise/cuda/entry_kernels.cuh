@@ -63,9 +63,8 @@ template <class Scalar, class Shape = RowShape<Scalar>>
   if constexpr (kIsHalfFunction<Scalar>) {
     const Geometry& geometry = from.geometry;
     if (geometry.rank == 1 && geometry.stays == 0 && geometry.count >= kWorthTable) {
-      if (const u16* const table =
-              find_half_table(fill_half_table<Scalar>, from.scalar, sizeof(Scalar), from.machine)) {
-        return launch_half_table(table, from.addresses[0], from.addresses[1], geometry.count, from.machine, stream);
+      if (const u16* const table = find_half_table(fill_half_table<Scalar>, from.scalar, sizeof(Scalar), from.gpu)) {
+        return launch_half_table(table, from.addresses[0], from.addresses[1], geometry.count, from.gpu, stream);
       }
     }
   }

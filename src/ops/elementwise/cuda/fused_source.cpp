@@ -206,10 +206,10 @@ bool write_inlined(const ElementStep& step, std::uint32_t forwarded, std::uint32
   if (makes && vector != 0) {
     const std::string elements = std::to_string(vector);
     const auto words_of = [&](std::uint32_t operand) {
-      return operand == forwarded ? std::string("made") : "words_of_" + std::to_string(operand);
+      return operand == forwarded ? std::string("result") : "words_of_" + std::to_string(operand);
     };
-    text.append("  }\n  __device__ void vector(u32 index, u32 (&made)[4]) const {\n").append(begin);
-    text.append("    made[0] = made[1] = made[2] = made[3] = 0;\n");
+    text.append("  }\n  __device__ void vector(u32 index, u32 (&result)[4]) const {\n").append(begin);
+    text.append("    result[0] = result[1] = result[2] = result[3] = 0;\n");
     for (std::uint32_t i = 0; i < operands; ++i) {
       if (i < step.loads) {
         text.append("    u32 ").append(words_of(i)).append("[4];\n    load_elements<").append(type(i)).append(", ");

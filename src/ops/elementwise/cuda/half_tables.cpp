@@ -20,11 +20,11 @@ struct Table {
   std::uint16_t* results;  // null: it could not be built; there is no second attempt
 };
 
-std::uint16_t* make_table(const GpuProperties& machine, FillHalves fill, const ScalarBytes& scalar) noexcept {
+std::uint16_t* make_table(const GpuProperties& gpu, FillHalves fill, const ScalarBytes& scalar) noexcept {
   void* memory = nullptr;
   cudaStream_t stream = nullptr;
   constexpr std::size_t kBytes = kHalves * sizeof(std::uint16_t);
-  if (machine.shared_bytes_of_block < kBytes) {  // older GPUs
+  if (gpu.shared_bytes_of_block < kBytes) {  // older GPUs
     return nullptr;
   }
   if (cudaMalloc(&memory, kBytes) != cudaSuccess) {
@@ -49,14 +49,14 @@ std::uint16_t* make_table(const GpuProperties& machine, FillHalves fill, const S
 }  // namespace
 
 const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar, std::size_t scalar_bytes,
-                                     const GpuProperties& machine) noexcept {
+                                     const GpuProperties& gpu) noexcept {
   // Never destroyed: when the process exits, the driver may be gone already and threads may still launch kernels.
   static std::mutex& mutex = *new std::mutex;
   static auto& tables = *new std::vector<Table>;
   try {
     const std::scoped_lock lock(mutex);
     for (const Table& table : tables) {
-      if (table.device == machine.device && table.fill == fill &&
+      if (table.device == gpu.device && table.fill == fill &&
           std::memcmp(table.scalar.data(), scalar.bytes, scalar_bytes) == 0) {
         return table.results;
       }
@@ -64,9 +64,9 @@ const std::uint16_t* find_half_table(FillHalves fill, const ScalarBytes& scalar,
     if (tables.size() >= kMaxTables) {
       return nullptr;
     }
-    Table table{machine.device, fill, {reinterpret_cast<const char*>(scalar.bytes), scalar_bytes}, nullptr};
+    Table table{gpu.device, fill, {reinterpret_cast<const char*>(scalar.bytes), scalar_bytes}, nullptr};
     tables.reserve(tables.size() + 1);
-    table.results = make_table(machine, fill, scalar);
+    table.results = make_table(gpu, fill, scalar);
     tables.push_back(std::move(table));
     return tables.back().results;
   } catch (...) {  // out of memory

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kTableThreads)
 }
 
 cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count,
-                              const GpuProperties& machine, cudaStream_t stream) noexcept {
+                              const GpuProperties& gpu, cudaStream_t stream) noexcept {
   // Required once per device; repeating the call is cheap.
   if (const cudaError_t error =
           cudaFuncSetAttribute(look_halves_up, cudaFuncAttributeMaxDynamicSharedMemorySize, kTableBytes);
@@ -73,7 +73,7 @@ cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte
     return error;
   }
   const u32 of_block = kTableThreads * kTableVectors * kOfVector;
-  const u32 blocks = min(parts_of(count, of_block), machine.multiprocessors);
+  const u32 blocks = min(parts_of(count, of_block), gpu.multiprocessors);
   look_halves_up<<<blocks, kTableThreads, kTableBytes, stream>>>(table, from, to, count);
   return cudaGetLastError();
 }

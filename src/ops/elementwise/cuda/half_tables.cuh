@@ -34,7 +34,7 @@ template <class Scalar>
 }
 
 [[nodiscard]] cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte* to, u32 count,
-                                            const GpuProperties& machine, cudaStream_t stream) noexcept;
+                                            const GpuProperties& gpu, cudaStream_t stream) noexcept;
 
 // Whether the definition is a function of one FLOAT16 input.
 template <class Scalar>

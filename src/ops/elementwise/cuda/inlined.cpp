@@ -42,8 +42,8 @@ class InlinedElements final : public JoinedStep {
 
   void make(std::byte* const* bases, std::byte* object) const noexcept override {
     static const ScalarBytes none{};
-    static const GpuProperties no_machine{};
-    KernelLaunch launch{.geometry = geometry_, .scalar = none, .machine = no_machine, .addresses = {}, .aligned = true};
+    static const GpuProperties no_gpu{};
+    KernelLaunch launch{.geometry = geometry_, .scalar = none, .gpu = no_gpu, .addresses = {}, .aligned = true};
     for (std::uint32_t operand = 0; operand < operands_.count(); ++operand) {
       const auto base = reinterpret_cast<std::uint64_t>(bases[operand]);
       launch.addresses[operand] = reinterpret_cast<std::byte*>(operands_.first_element(operand, base));

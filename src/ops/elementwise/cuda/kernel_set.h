@@ -41,7 +41,7 @@ struct Geometry {
 struct KernelLaunch {
   const Geometry& geometry;
   const ScalarBytes& scalar;
-  const GpuProperties& machine;
+  const GpuProperties& gpu;
   std::byte* addresses[kMaxOperands];  // of the first element visited
   bool aligned;                        // every element's address is a multiple of its size
 };

@@ -22,8 +22,8 @@ constexpr std::int64_t kMaxTiles = 0x7fffffff;
 
 }  // namespace
 
-const char* PreparedElements::prepare(const ElementStep& step, const GpuProperties& machine) {
-  machine_ = machine;
+const char* PreparedElements::prepare(const ElementStep& step, const GpuProperties& gpu) {
+  gpu_ = gpu;
   const LoopNest& nest = step.nest;
   if (nest.count > kMaxElements) {
     return "the CUDA backend runs steps of up to 4,294,967,295 elements";
@@ -115,12 +115,12 @@ bool PreparedElements::find_fused_of(const ElementStep& step) {
   if (!write_fused(step, source)) {
     InlinedSource each;
     if (write_each(step, each)) {
-      fused_ = find_runtime_kernels(each_kernel(each), machine_);
+      fused_ = find_runtime_kernels(each_kernel(each), gpu_);
       words_ = std::move(each.words);
     }
     return fused_ != nullptr;
   }
-  fused_ = find_runtime_kernels(source.source, machine_);
+  fused_ = find_runtime_kernels(source.source, gpu_);
   fused_set_ = source.set;
   fused_set_.vector = [](const KernelLaunch&, cudaStream_t) noexcept { return cudaErrorNotSupported; };  // never called
   scalar_ = source.scalar;
@@ -260,7 +260,7 @@ cudaError_t PreparedElements::launch(std::byte* const* bases, std::byte*, cudaSt
   if (geometry_.count == 0) {
     return cudaSuccess;
   }
-  KernelLaunch launch{.geometry = geometry_, .scalar = scalar_, .machine = machine_, .addresses = {}, .aligned = true};
+  KernelLaunch launch{.geometry = geometry_, .scalar = scalar_, .gpu = gpu_, .addresses = {}, .aligned = true};
   for (std::uint32_t operand = 0; operand < geometry_.operands; ++operand) {
     const Source& source = sources_[operand];
     launch.addresses[operand] = bases[source.operand] + source.offset;
@@ -330,10 +330,10 @@ void PreparedElements::explain(char* text, std::size_t capacity) const noexcept 
 
 extern const FamilyKernels elementwise_family;
 const FamilyKernels elementwise_family = {
-    .prepare = [](const Step& step, const GpuProperties& machine, Neighbors,
+    .prepare = [](const Step& step, const GpuProperties& gpu, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       auto prepared = std::make_unique<PreparedElements>();
-      *why = prepared->prepare(read_element_step(step), machine);
+      *why = prepared->prepare(read_element_step(step), gpu);
       if (*why != nullptr) {
         return nullptr;
       }

@@ -15,7 +15,7 @@ namespace anydml::cuda {
 class PreparedElements final : public PreparedStep {
  public:
   // Null, or why the step cannot be run. May throw std::bad_alloc.
-  [[nodiscard]] const char* prepare(const ElementStep& step, const GpuProperties& machine);
+  [[nodiscard]] const char* prepare(const ElementStep& step, const GpuProperties& gpu);
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
                                    cudaStream_t stream) const noexcept override;
@@ -58,7 +58,7 @@ class PreparedElements final : public PreparedStep {
   ScalarBytes scalar_ = {};
   Source sources_[kMaxOperands] = {};
   Geometry geometry_ = {};
-  GpuProperties machine_;
+  GpuProperties gpu_;
 };
 
 // A step joined before or after one of another family; null if it cannot be joined.

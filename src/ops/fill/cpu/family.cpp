@@ -124,7 +124,7 @@ class SequenceRun final : public cpu::PreparedStep {
   SequenceRow<T> row_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   FillStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const auto bytes = static_cast<std::int64_t>(element_size(step.type));
@@ -133,7 +133,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   }
   const Tiling tiling = make_tiling(step.nest, kSequenceTile);
   return visit_type(step.type, [&]<class T>() -> std::unique_ptr<cpu::PreparedStep> {
-    return std::make_unique<SequenceRun<T>>(step, tiling, machine.target);
+    return std::make_unique<SequenceRun<T>>(step, tiling, context.target);
   });
 }
 

@@ -63,10 +63,10 @@ class Folding final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   FoldStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  return std::make_unique<Folding>(step, make_cut(step, machine.threads), machine.target);
+  return std::make_unique<Folding>(step, make_cut(step, context.threads), context.target);
 }
 
 }  // namespace

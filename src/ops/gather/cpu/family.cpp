@@ -16,14 +16,14 @@ Parameters read(const Step& flat) {
   return step;
 }
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   switch (read<GatherKind>(flat)) {
     case GatherKind::gather:
-      return prepare_gather(read<GatherStep>(flat), machine.threads);
+      return prepare_gather(read<GatherStep>(flat), context.threads);
     case GatherKind::scatter:
-      return prepare_scatter(read<GatherStep>(flat), machine.threads);
+      return prepare_scatter(read<GatherStep>(flat), context.threads);
     case GatherKind::one_hot:
-      return prepare_one_hot(read<OneHotStep>(flat), machine.threads);
+      return prepare_one_hot(read<OneHotStep>(flat), context.threads);
     case GatherKind::nonzero:
       return prepare_nonzero(read<NonzeroStep>(flat));
   }

@@ -373,7 +373,7 @@ void cut(ReadyTable& table, unsigned threads) {
   table.begins.push_back(at);
 }
 
-ReadyTable make_table(const Step& flat, const cpu::StepContext& machine) {
+ReadyTable make_table(const Step& flat, const cpu::StepContext& context) {
   const MoveTable given(flat.parameters);
   ReadyTable table;
   std::size_t loops = 0;
@@ -387,10 +387,10 @@ ReadyTable make_table(const Step& flat, const cpu::StepContext& machine) {
     MoveLoop* const first = table.loops.data() + table.loops.size();
     table.loops.insert(table.loops.end(), own.begin(), own.end());
     bring_together({first, own.size()}, copy);
-    table.copies.push_back(make_ready(copy, {first, own.size()}, machine.target));
+    table.copies.push_back(make_ready(copy, {first, own.size()}, context.target));
   }
   make_bands(table);
-  cut(table, machine.threads);
+  cut(table, context.threads);
   return table;
 }
 
@@ -431,11 +431,11 @@ class MoveRun final : public cpu::PreparedStep {
   ReadyTable table_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   if (kind_of(flat.parameters) == MoveKind::reversal) {
-    return prepare_reversal(*reinterpret_cast<const ReversalStep*>(flat.parameters.data()), machine);
+    return prepare_reversal(*reinterpret_cast<const ReversalStep*>(flat.parameters.data()), context);
   }
-  return std::make_unique<MoveRun>(make_table(flat, machine));
+  return std::make_unique<MoveRun>(make_table(flat, context));
 }
 
 }  // namespace

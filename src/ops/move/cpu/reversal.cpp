@@ -194,8 +194,8 @@ class Reversal final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_reversal(const ReversalStep& step, const cpu::StepContext& machine) {
-  return std::make_unique<Reversal>(step, make_cut(step, machine.threads), machine.target);
+std::unique_ptr<cpu::PreparedStep> prepare_reversal(const ReversalStep& step, const cpu::StepContext& context) {
+  return std::make_unique<Reversal>(step, make_cut(step, context.threads), context.target);
 }
 
 }  // namespace anydml

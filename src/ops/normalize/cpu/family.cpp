@@ -76,25 +76,25 @@ class Normalization final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   const NormalizeFunction function = function_of(flat.parameters);
   if (function == NormalizeFunction::moments) {
-    return prepare_moments(flat, machine);
+    return prepare_moments(flat, context);
   }
   if (function == NormalizeFunction::row_gradients) {
-    return prepare_gradients(flat, machine);
+    return prepare_gradients(flat, context);
   }
   if (has_windows(function)) {
-    return prepare_windows(flat, machine);
+    return prepare_windows(flat, context);
   }
   NormalizeStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormalizeCut computed = cut_rows(step.loops, step.type, machine.threads, kMinOfPiece);
-  NormalizeRun run = vector_normalize_run(machine.target, step, computed.across);
+  const NormalizeCut computed = cut_rows(step.loops, step.type, context.threads, kMinOfPiece);
+  NormalizeRun run = vector_normalize_run(context.target, step, computed.across);
   if (run == nullptr) {
     run = generic_normalize_run(step, computed.across);
   }
-  return std::make_unique<Normalization>(step, computed, run, machine.target);
+  return std::make_unique<Normalization>(step, computed, run, context.target);
 }
 
 }  // namespace

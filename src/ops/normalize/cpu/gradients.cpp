@@ -63,16 +63,16 @@ class Gradients final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_gradients(const Step& flat, const cpu::StepContext& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_gradients(const Step& flat, const cpu::StepContext& context) {
   GradientStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  GradientRun run = vector_gradient_run(machine.target, step);
+  GradientRun run = vector_gradient_run(context.target, step);
   if (run == nullptr) {
     run = generic_gradient_run(step);
   }
   const std::int64_t wanted =
-      std::max(kMinOfPiece, step.loops.outputs * step.loops.count / (8 * std::int64_t{machine.threads}));
-  return std::make_unique<Gradients>(step, std::max<std::int64_t>(1, wanted / step.loops.count), run, machine.target);
+      std::max(kMinOfPiece, step.loops.outputs * step.loops.count / (8 * std::int64_t{context.threads}));
+  return std::make_unique<Gradients>(step, std::max<std::int64_t>(1, wanted / step.loops.count), run, context.target);
 }
 
 }  // namespace anydml

@@ -57,15 +57,15 @@ class Moments final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_moments(const Step& flat, const cpu::StepContext& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_moments(const Step& flat, const cpu::StepContext& context) {
   MomentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormalizeCut computed = cut_rows(step.loops, step.type, machine.threads, kMinOfPiece);
-  MomentRun run = vector_moment_run(machine.target, step, computed.across);
+  const NormalizeCut computed = cut_rows(step.loops, step.type, context.threads, kMinOfPiece);
+  MomentRun run = vector_moment_run(context.target, step, computed.across);
   if (run == nullptr) {
     run = generic_moment_run(step, computed.across);
   }
-  return std::make_unique<Moments>(step, computed, run, machine.target);
+  return std::make_unique<Moments>(step, computed, run, context.target);
 }
 
 }  // namespace anydml

@@ -12,8 +12,8 @@ namespace anydml {
 // Splits rows of these loops among threads. minimum: the fewest elements of a piece, about ten microseconds of work.
 [[nodiscard]] NormalizeCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t minimum);
 
-[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_moments(const Step& flat, const cpu::StepContext& machine);
-[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_gradients(const Step& flat, const cpu::StepContext& machine);
-[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::StepContext& machine);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_moments(const Step& flat, const cpu::StepContext& context);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_gradients(const Step& flat, const cpu::StepContext& context);
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::StepContext& context);
 
 }  // namespace anydml

@@ -135,7 +135,7 @@ class Windows final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::StepContext& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::StepContext& context) {
   WindowStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   std::int64_t units = parts(step.sizes[step.rank - 1], kStretch);
@@ -147,7 +147,7 @@ std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::
     }
   }
   const std::int64_t enough = parts(kMinOfPiece, of_unit);
-  return std::make_unique<Windows>(step, units, std::max(enough, units / (8 * std::int64_t{machine.threads})));
+  return std::make_unique<Windows>(step, units, std::max(enough, units / (8 * std::int64_t{context.threads})));
 }
 
 }  // namespace anydml

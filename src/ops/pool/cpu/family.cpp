@@ -164,7 +164,7 @@ class Pooling final : public cpu::PreparedStep {
   cpu::Neighbor after_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context,
                                            cpu::Neighbors neighbors) {
   PoolFunction function{};
   std::memcpy(&function, flat.parameters.data(), sizeof(function));
@@ -176,9 +176,9 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   PoolStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (function == PoolFunction::max_gradient) {
-    return prepare_max_gradient(step, machine.threads);
+    return prepare_max_gradient(step, context.threads);
   }
-  auto cut = make_cut(step, machine.threads, neighbors.after.step != nullptr);
+  auto cut = make_cut(step, context.threads, neighbors.after.step != nullptr);
   if (!cut) {
     PoolCut elements{};
     elements.inner = 1;
@@ -190,11 +190,11 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
     return std::make_unique<Pooling>(step, std::move(elements), element_pool_run(step), "element by element",
                                      std::move(neighbors.after));
   }
-  PoolRun run = vector_pool_run(machine.target, step);
+  PoolRun run = vector_pool_run(context.target, step);
   if (run == nullptr) {
     run = generic_pool_run(step);
   }
-  return std::make_unique<Pooling>(step, std::move(*cut), run, cpu::target_name(machine.target),
+  return std::make_unique<Pooling>(step, std::move(*cut), run, cpu::target_name(context.target),
                                    std::move(neighbors.after));
 }
 

@@ -102,21 +102,21 @@ struct KeptStrips {
 class ConvolutionRun final : public cpu::PreparedStep {
  public:
   ConvolutionRun(const ConvolutionStep& step, TapClasses classes, const ProductKernels* kernels, bool has_bias,
-                 const ConvolutionTiles& tiles, std::int64_t tiles_of_piece, const cpu::StepContext& machine,
+                 const ConvolutionTiles& tiles, std::int64_t tiles_of_piece, const cpu::StepContext& context,
                  cpu::Neighbor after, bool skips)
       : PreparedStep(static_cast<std::uint64_t>(parts_of(all_tiles(step, tiles, classes.count()), tiles_of_piece)),
                      classes.count() == all_window_classes(step.windows) ? 1 : 2,
                      static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles, skips).all)),
         step_(step),
         kernels_(kernels),
-        lines_(product_lines(machine.target)),
+        lines_(product_lines(context.target)),
         tiles_(tiles),
         buffers_(step, kernels, tiles, skips),
         after_(std::move(after)),
         classes_(std::move(classes)),
         class_count_(classes_.count()),
         tiles_of_piece_(tiles_of_piece),
-        target_(machine.target),
+        target_(context.target),
         has_bias_(has_bias),
         skips_(skips) {}
 
@@ -559,7 +559,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
 }  // namespace
 
 std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const ProductKernels* kernels,
-                                                       const cpu::StepContext& machine, cpu::Neighbor after) {
+                                                       const cpu::StepContext& context, cpu::Neighbor after) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (after.step != nullptr && all_window_classes(step.windows) != 1) {
@@ -580,9 +580,9 @@ std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const P
                                       .by_lines = by_lines(step),
                                       .skips = skips,
                                       .min_work = kMinWork},
-                                     count, machine.threads);
+                                     count, context.threads);
   return std::make_unique<ConvolutionRun>(step, std::move(classes), kernels, flat.operands[kBias].slot != kAbsentSlot,
-                                          tiles, tiles_of_piece(step, tiles, count, kMinWork, machine.threads), machine,
+                                          tiles, tiles_of_piece(step, tiles, count, kMinWork, context.threads), context,
                                           std::move(after), skips);
 }
 

@@ -13,7 +13,7 @@ namespace anydml {
 // The convolution. kernels: null to use the scalar definition. Returns null if the step was packed for another target,
 // or passes on elements that are not consecutive.
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const ProductKernels* kernels,
-                                                                     const cpu::StepContext& machine,
+                                                                     const cpu::StepContext& context,
                                                                      cpu::Neighbor after);
 
 }  // namespace anydml

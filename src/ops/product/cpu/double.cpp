@@ -190,20 +190,20 @@ class DoubleRun final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_double_product(const Step& flat, const cpu::StepContext& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_double_product(const Step& flat, const cpu::StepContext& context) {
   DoubleStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductStep& product = step.product;
-  const DoubleKernels* const kernels = double_kernels(machine.target);
+  const DoubleKernels* const kernels = double_kernels(context.target);
   const DoubleRow row = find_row(product, kernels);
   TileLimits maximum = kMax;
   if (row != nullptr) {  // B is read once, preferably in long rows
     maximum.columns =
-        std::clamp(parts_of(product.columns, 2 * std::int64_t{machine.threads}), kMax.columns, 8 * kMax.columns);
+        std::clamp(parts_of(product.columns, 2 * std::int64_t{context.threads}), kMax.columns, 8 * kMax.columns);
   }
   const Tiles tiles = cut(product, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
-                          maximum, machine.threads);
-  return std::make_unique<DoubleRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, row, machine.target);
+                          maximum, context.threads);
+  return std::make_unique<DoubleRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, row, context.target);
 }
 
 }  // namespace anydml

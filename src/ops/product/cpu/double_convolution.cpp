@@ -224,12 +224,12 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_double_convolution(const Step& flat, const cpu::StepContext& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_double_convolution(const Step& flat, const cpu::StepContext& context) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const DoubleKernels* const kernels = double_kernels(machine.target);
+  const DoubleKernels* const kernels = double_kernels(context.target);
   return std::make_unique<DoubleConvolutionRun>(step, kernels != nullptr ? *kernels : kByDefinition,
-                                                flat.operands[kBias].slot != kAbsentSlot, machine.target);
+                                                flat.operands[kBias].slot != kAbsentSlot, context.target);
 }
 
 }  // namespace anydml

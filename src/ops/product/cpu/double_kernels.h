@@ -31,8 +31,8 @@ struct DoubleKernels {
 [[nodiscard]] const DoubleKernels* double_kernels(cpu::Target target);
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_double_product(const Step& flat,
-                                                                        const cpu::StepContext& machine);
+                                                                        const cpu::StepContext& context);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_double_convolution(const Step& flat,
-                                                                            const cpu::StepContext& machine);
+                                                                            const cpu::StepContext& context);
 
 }  // namespace anydml

@@ -67,17 +67,17 @@ class ProductRun final : public cpu::PreparedStep {
  public:
   // kernels: null to use the scalar definition.
   ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
-             const cpu::StepContext& machine, cpu::Neighbor after)
+             const cpu::StepContext& context, cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
                      Buffers(step, kernels, tiles).bytes()),
         step_(step),
         kernels_(kernels),
         tiles_(tiles),
         buffers_(step, kernels, tiles),
-        vectors_(kernels != nullptr ? vector_kernels(machine.target) : nullptr),
+        vectors_(kernels != nullptr ? vector_kernels(context.target) : nullptr),
         row_product_(find_row_product()),
         after_(std::move(after)),
-        target_(machine.target),
+        target_(context.target),
         has_c_(has_c) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
@@ -345,28 +345,28 @@ class PackRun final : public cpu::PreparedStep {
   std::int64_t panels_;  // per piece
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context,
                                            cpu::Neighbors neighbors) {
-  const ProductKernels* const kernels = product_kernels(machine.target);
+  const ProductKernels* const kernels = product_kernels(context.target);
   ProductKind kind;
   std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
   if (kind == ProductKind::filter) {
     return prepare_filter(flat, kernels);
   }
   if (kind == ProductKind::convolution) {
-    return prepare_convolution(flat, kernels, machine, std::move(neighbors.after));
+    return prepare_convolution(flat, kernels, context, std::move(neighbors.after));
   }
   if (kind == ProductKind::integer_filter || kind == ProductKind::integer_convolution) {
-    return prepare_integer_convolution(flat, machine, std::move(neighbors.after));
+    return prepare_integer_convolution(flat, context, std::move(neighbors.after));
   }
   if (kind == ProductKind::integer_pack || kind == ProductKind::integer_product) {
-    return prepare_integer_product(flat, machine, std::move(neighbors));
+    return prepare_integer_product(flat, context, std::move(neighbors));
   }
   if (kind == ProductKind::double_product) {
-    return prepare_double_product(flat, machine);
+    return prepare_double_product(flat, context);
   }
   if (kind == ProductKind::double_convolution) {
-    return prepare_double_convolution(flat, machine);
+    return prepare_double_convolution(flat, context);
   }
   if (kind == ProductKind::half_product) {
     return nullptr;  // other bits would not be faster here
@@ -376,7 +376,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   if (step.kind == ProductKind::pack) {
     constexpr std::int64_t kElementsOfPiece = 1 << 16;
     const std::int64_t of_panel = std::max<std::int64_t>(1, step.depth * step.panel);
-    return std::make_unique<PackRun>(step, kernels, vector_kernels(machine.target),
+    return std::make_unique<PackRun>(step, kernels, vector_kernels(context.target),
                                      std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
   }
   if (step.panel != 0 && kernels != nullptr && kernels->panel != step.panel) {
@@ -388,11 +388,11 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   TileLimits maximum = kMax;
   if (step.rows == 1 && step.panel == 0) {  // B is read once, preferably in long rows
     maximum.columns =
-        std::clamp(parts_of(step.columns, 2 * std::int64_t{machine.threads}), kMax.columns, 8 * kMax.columns);
+        std::clamp(parts_of(step.columns, 2 * std::int64_t{context.threads}), kMax.columns, 8 * kMax.columns);
   }
   const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
-                          maximum, machine.threads);
-  return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, machine,
+                          maximum, context.threads);
+  return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, context,
                                       std::move(neighbors.after));
 }
 

@@ -79,13 +79,13 @@ struct Buffers {
 class IntegerRun final : public cpu::PreparedStep {
  public:
   IntegerRun(const IntegerStep& step, const IntegerKernels& kernels, const Tiles& tiles,
-             const cpu::StepContext& machine, cpu::Neighbor after)
+             const cpu::StepContext& context, cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,
                      Buffers(step, kernels, tiles).bytes),
         step_(step),
         product_(step_.product),
         kernels_(kernels),
-        rows_(integer_rows(machine.target)),
+        rows_(integer_rows(context.target)),
         tiles_(tiles),
         depth_(depth_block(kernels.padded_rows(tiles.rows))),
         buffers_(step, kernels, tiles),
@@ -438,18 +438,18 @@ class IntegerPackRun final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat, const cpu::StepContext& machine,
+std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat, const cpu::StepContext& context,
                                                            cpu::Neighbors neighbors) {
   IntegerStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const IntegerKernels& kernels = integer_kernels(machine.target);
+  const IntegerKernels& kernels = integer_kernels(context.target);
   if (step.product.panel != 0 && kernels.panel != step.product.panel) {
     return nullptr;
   }
   if (step.product.kind == ProductKind::integer_pack) {
     constexpr std::int64_t kBytesOfPiece = 1 << 18;
     const std::int64_t of_panel = integer_panel_bytes(kernels.panel, step.product.depth);
-    return std::make_unique<IntegerPackRun>(step, kernels, integer_rows(machine.target),
+    return std::make_unique<IntegerPackRun>(step, kernels, integer_rows(context.target),
                                             std::max<std::int64_t>(1, kBytesOfPiece / of_panel));
   }
   // Allows more rows if they are shorter than a block, as long as the totals fit into a second-level cache.
@@ -457,8 +457,8 @@ std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat, con
   const std::int64_t columns = std::min(step.product.columns, kMax.columns);
   maximum.rows *= std::clamp<std::int64_t>(
       std::min(kDepthBlock / std::max<std::int64_t>(1, step.product.depth), 2 * kMax.columns / columns), 1, 8);
-  const Tiles tiles = cut(step.product, kernels.strip, kernels.panel, maximum, machine.threads);
-  return std::make_unique<IntegerRun>(step, kernels, tiles, machine, std::move(neighbors.after));
+  const Tiles tiles = cut(step.product, kernels.strip, kernels.panel, maximum, context.threads);
+  return std::make_unique<IntegerRun>(step, kernels, tiles, context, std::move(neighbors.after));
 }
 
 }  // namespace anydml

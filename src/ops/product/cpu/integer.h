@@ -7,7 +7,7 @@
 namespace anydml {
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_product(const Step& flat,
-                                                                         const cpu::StepContext& machine,
+                                                                         const cpu::StepContext& context,
                                                                          cpu::Neighbors neighbors);
 
 }  // namespace anydml

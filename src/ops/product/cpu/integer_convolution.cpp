@@ -90,7 +90,7 @@ struct Buffers {
 class IntegerConvolutionRun final : public cpu::PreparedStep {
  public:
   IntegerConvolutionRun(const IntegerConvolutionStep& step, const IntegerKernels& kernels,
-                        const ConvolutionTiles& tiles, std::int64_t of_piece, const cpu::StepContext& machine,
+                        const ConvolutionTiles& tiles, std::int64_t of_piece, const cpu::StepContext& context,
                         cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(parts_of(all_tiles(step.convolution, tiles, 1), of_piece)), 1,
                      Buffers(step, kernels, tiles).bytes),
@@ -98,8 +98,8 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
         convolution_(step_.convolution),
         classes_(window_classes_of(step.convolution.windows, 0)),
         kernels_(kernels),
-        rows_(integer_rows(machine.target)),
-        line_(integer_line(machine.target, step.signed_input != 0)),
+        rows_(integer_rows(context.target)),
+        line_(integer_line(context.target, step.signed_input != 0)),
         tiles_(tiles),
         buffers_(step, kernels, tiles),
         pack_(packing_of(kernels, rows_, step.signed_input != 0, true)),
@@ -495,15 +495,15 @@ class IntegerFilterRun final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat, const cpu::StepContext& machine,
+std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat, const cpu::StepContext& context,
                                                                cpu::Neighbor after) {
   IntegerConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const IntegerKernels& kernels = integer_kernels(machine.target);
+  const IntegerKernels& kernels = integer_kernels(context.target);
   if (step.convolution.kind == ProductKind::integer_filter) {
     constexpr std::int64_t kBytesOfPiece = 1 << 16;
     const std::int64_t of_strip = kernels.strip * depth_of(step.convolution);
-    return std::make_unique<IntegerFilterRun>(step, kernels, integer_rows(machine.target),
+    return std::make_unique<IntegerFilterRun>(step, kernels, integer_rows(context.target),
                                               std::max<std::int64_t>(1, kBytesOfPiece / of_strip));
   }
   if (step.is_packed == 0) {
@@ -518,10 +518,10 @@ std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat,
                                       .by_lines = lines,
                                       .skips = false,
                                       .min_work = min_work},
-                                     1, machine.threads);
+                                     1, context.threads);
   return std::make_unique<IntegerConvolutionRun>(step, kernels, tiles,
-                                                 tiles_of_piece(step.convolution, tiles, 1, min_work, machine.threads),
-                                                 machine, std::move(after));
+                                                 tiles_of_piece(step.convolution, tiles, 1, min_work, context.threads),
+                                                 context, std::move(after));
 }
 
 }  // namespace anydml

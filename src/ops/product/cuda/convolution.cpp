@@ -90,11 +90,11 @@ struct Part {
 
 class ConvolutionRun final : public PreparedStep {
  public:
-  ConvolutionRun(const ConvolutionStep& step, const GpuProperties& machine, bool has_bias, Neighbor after)
+  ConvolutionRun(const ConvolutionStep& step, const GpuProperties& gpu, bool has_bias, Neighbor after)
       : step_(step),
         after_(std::move(after)),
         has_bias_(has_bias),
-        is_direct_(is_direct(step, machine)),
+        is_direct_(is_direct(step, gpu)),
         planes_(plane_form(step)) {
     std::int64_t counts[kWindowAxes];
     for (u32 i = 0; i < kWindowAxes; ++i) {
@@ -104,7 +104,7 @@ class ConvolutionRun final : public PreparedStep {
     for (first[0] = 0; first[0] < counts[0]; first[0] += kLaunchClasses) {
       for (first[1] = 0; first[1] < counts[1]; first[1] += kLaunchClasses) {
         for (first[2] = 0; first[2] < counts[2]; first[2] += kLaunchClasses) {
-          add_part(first, machine);
+          add_part(first, gpu);
         }
       }
     }
@@ -112,7 +112,7 @@ class ConvolutionRun final : public PreparedStep {
 
   // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible. All parts
   // must use the same kernel.
-  [[nodiscard]] const char* join(const GpuProperties& machine) {
+  [[nodiscard]] const char* join(const GpuProperties& gpu) {
     const Part& part = parts_.front();
     const bool is_split = part.choice.splits > 1;
     const std::string tiles = "convolution_tiles<" + std::to_string(part.choice.tile) + "u, ";
@@ -124,7 +124,7 @@ class ConvolutionRun final : public PreparedStep {
         : is_direct_      ? "convolution_direct<"
         : is_split        ? "convolution_sums<"
                           : tiles,
-        is_direct_ || is_split || planes_.taps != 0 ? 0 : tile_bytes(part.choice.tile), machine);
+        is_direct_ || is_split || planes_.taps != 0 ? 0 : tile_bytes(part.choice.tile), gpu);
   }
   [[nodiscard]] bool fits_grid() const {
     return std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.blocks != 0; });
@@ -162,7 +162,7 @@ class ConvolutionRun final : public PreparedStep {
   }
 
  private:
-  void add_part(const std::int64_t (&first)[kLaunchAxes], const GpuProperties& machine) {
+  void add_part(const std::int64_t (&first)[kLaunchAxes], const GpuProperties& gpu) {
     const bool has_one_class = all_window_classes(step_.windows) == 1;
     Part& part = parts_.emplace_back();
     ConvolutionLaunch& launch = part.launch;
@@ -188,7 +188,7 @@ class ConvolutionRun final : public PreparedStep {
                                  .matrices = step_.groups * windows.classes,
                                  .depth = depth_of(step_)};
       part.choice =
-          parts_.size() == 1 ? choose_tiles(outputs, kWindowTiles, has_one_class, machine) : parts_.front().choice;
+          parts_.size() == 1 ? choose_tiles(outputs, kWindowTiles, has_one_class, gpu) : parts_.front().choice;
       launch.split = part.choice.split;
       if (!has_one_class) {  // the depth differs between classes
         launch.split.blocks_of_split = narrow(kMaxDepth / kProductBlock);
@@ -282,12 +282,12 @@ bool windows_fit(const ConvolutionStep& step) {
   return fits_positions && left != 0 && depth != 0;
 }
 
-bool is_direct(const ConvolutionStep& step, const GpuProperties& machine) {
+bool is_direct(const ConvolutionStep& step, const GpuProperties& gpu) {
   constexpr std::int64_t kFewRows = 4;
   constexpr std::int64_t kMinRows = 2;  // with more rows, even a mostly empty tile is faster for long sums
   constexpr std::int64_t kShortSum = 2 * kProductBlock;
   constexpr std::int64_t kThreads = 512;  // per multiprocessor
-  const bool has_many = step.images * step.groups * step.rows * step.pixels() >= kThreads * machine.multiprocessors;
+  const bool has_many = step.images * step.groups * step.rows * step.pixels() >= kThreads * gpu.multiprocessors;
   return depth_of(step) <= kShortSum ? step.rows <= kFewRows : step.rows <= kMinRows && has_many;
 }
 
@@ -365,7 +365,7 @@ bool has_pixel_vectors(const ConvolutionStep& step, const void* output, std::int
                                   static_cast<std::uint64_t>(kVector * element_bytes));
 }
 
-std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuProperties& machine, Neighbors neighbors,
+std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuProperties& gpu, Neighbors neighbors,
                                                   const char** why) {
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
@@ -381,9 +381,9 @@ std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuPro
     *why = "the stride of a backward convolution is too large for the CUDA backend";
     return nullptr;
   }
-  auto run = std::make_unique<ConvolutionRun>(step, machine, flat.operands[kBias].slot != kAbsentSlot,
-                                              std::move(neighbors.after));
-  *why = run->fits_grid() ? run->join(machine) : kTooManyElements;
+  auto run =
+      std::make_unique<ConvolutionRun>(step, gpu, flat.operands[kBias].slot != kAbsentSlot, std::move(neighbors.after));
+  *why = run->fits_grid() ? run->join(gpu) : kTooManyElements;
   if (*why != nullptr) {
     return nullptr;
   }

@@ -36,12 +36,12 @@ constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 
 class ProductRun final : public PreparedStep {
  public:
-  ProductRun(const ProductStep& step, const GpuProperties& machine, bool has_c, Neighbor after)
+  ProductRun(const ProductStep& step, const GpuProperties& gpu, bool has_c, Neighbor after)
       : step_(step),
         after_(std::move(after)),
         has_c_(has_c),
         choice_(is_thin(outputs_of(step)) ? choose_thin(outputs_of(step))
-                                          : choose_tiles(outputs_of(step), kFloatTiles, true, machine)) {
+                                          : choose_tiles(outputs_of(step), kFloatTiles, true, gpu)) {
     static_assert(kProductBatchRank == kBatchRank);
     launch_.a = factor(step.a, step.a.row, step.a.column, step.rows);
     launch_.b = factor(step.b, step.b.column, step.b.row, step.columns);
@@ -66,12 +66,12 @@ class ProductRun final : public PreparedStep {
   }
 
   // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
-  [[nodiscard]] const char* join(const GpuProperties& machine) {
+  [[nodiscard]] const char* join(const GpuProperties& gpu) {
     const bool is_split = choice_.splits > 1;
     return after_.compile<ProductLaunch>(
         "tiles.cuh", "ProductLaunch",
         is_split ? "product_sums<" : "product_tiles<" + std::to_string(choice_.tile) + "u, 0u, 0u, ",
-        is_split ? 0 : tile_bytes(choice_.tile), machine);
+        is_split ? 0 : tile_bytes(choice_.tile), gpu);
   }
 
   [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override { return choice_.workspace_bytes(); }
@@ -163,18 +163,18 @@ class ProductRun final : public PreparedStep {
 
 extern const FamilyKernels product_family;
 const FamilyKernels product_family = {
-    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbors neighbors,
+    .prepare = [](const Step& flat, const GpuProperties& gpu, Neighbors neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ProductKind kind;  // every step begins with it
       std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
       if (kind == ProductKind::convolution) {
-        return prepare_convolution(flat, machine, std::move(neighbors), why);
+        return prepare_convolution(flat, gpu, std::move(neighbors), why);
       }
       if (kind == ProductKind::integer_product) {
-        return prepare_integer_product(flat, machine, std::move(neighbors), why);
+        return prepare_integer_product(flat, gpu, std::move(neighbors), why);
       }
       if (kind == ProductKind::integer_convolution) {
-        return prepare_integer_convolution(flat, machine, std::move(neighbors), why);
+        return prepare_integer_convolution(flat, gpu, std::move(neighbors), why);
       }
       if (kind == ProductKind::double_product) {
         return prepare_double_product(flat, why);
@@ -183,7 +183,7 @@ const FamilyKernels product_family = {
         return prepare_double_convolution(flat);
       }
       if (kind == ProductKind::half_product) {
-        return prepare_half_product(flat, machine, why);
+        return prepare_half_product(flat, gpu, why);
       }
       ProductStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
@@ -197,9 +197,9 @@ const FamilyKernels product_family = {
         *why = kTooManyElements;
         return nullptr;
       }
-      auto run = std::make_unique<ProductRun>(step, machine, flat.operands[kC].slot != kAbsentSlot,
-                                              std::move(neighbors.after));
-      *why = run->join(machine);
+      auto run =
+          std::make_unique<ProductRun>(step, gpu, flat.operands[kC].slot != kAbsentSlot, std::move(neighbors.after));
+      *why = run->join(gpu);
       if (*why != nullptr) {
         return nullptr;
       }

@@ -198,7 +198,7 @@ class HalfProductRun final : public PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const GpuProperties& machine, const char** why) {
+std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const GpuProperties& gpu, const char** why) {
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const bool has_c = flat.operands[kC].slot != kAbsentSlot;
@@ -206,12 +206,12 @@ std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const GpuPr
     *why = "cuBLASLt does not support the layout of a FLOAT16 product";
     return nullptr;
   }
-  const OnDevice on_device(machine.device);
+  const OnDevice on_device(gpu.device);
   if (on_device.error() != cudaSuccess) {
     *why = "the device of a FLOAT16 product cannot be used";
     return nullptr;
   }
-  const CublasLtDevice* const device = find_cublaslt(machine, why);
+  const CublasLtDevice* const device = find_cublaslt(gpu, why);
   if (device == nullptr) {
     return nullptr;
   }

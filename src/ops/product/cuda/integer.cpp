@@ -30,14 +30,14 @@ constexpr std::uint64_t kWordBytes = 4;
 
 class IntegerRun final : public PreparedStep {
  public:
-  IntegerRun(const IntegerStep& step, const GpuProperties& machine, const Step& flat, Neighbor after)
+  IntegerRun(const IntegerStep& step, const GpuProperties& gpu, const Step& flat, Neighbor after)
       : step_(step), after_(std::move(after)) {
     const ProductStep& product = step.product;
     for (std::size_t i = 0; i < kIntegerOperands; ++i) {
       is_there_[i] = flat.operands[i].slot != kAbsentSlot;
     }
     const TiledOutputs outputs = outputs_of(product);
-    tile_ = outputs.tiles(kLargeTile, kLargeTile) >= machine.multiprocessors ? kLargeTile : kSmallTile;
+    tile_ = outputs.tiles(kLargeTile, kLargeTile) >= gpu.multiprocessors ? kLargeTile : kSmallTile;
     blocks_ = static_cast<u32>(outputs.tiles(tile_, tile_));
     launch_.finish = static_cast<u32>(step.finish);
     launch_.output_is_signed = step.signed_output != 0;
@@ -56,9 +56,9 @@ class IntegerRun final : public PreparedStep {
   }
 
   // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
-  [[nodiscard]] const char* join(const GpuProperties& machine) {
+  [[nodiscard]] const char* join(const GpuProperties& gpu) {
     return after_.compile<IntegerLaunch>("integer_tiles.cuh", "IntegerLaunch",
-                                         "integer_tiles<" + std::to_string(tile_) + "u, ", 0, machine);
+                                         "integer_tiles<" + std::to_string(tile_) + "u, ", 0, gpu);
   }
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
@@ -140,8 +140,8 @@ class IntegerRun final : public PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const GpuProperties& machine,
-                                                      Neighbors neighbors, const char** why) {
+std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const GpuProperties& gpu, Neighbors neighbors,
+                                                      const char** why) {
   IntegerStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const ProductStep& product = step.product;
@@ -155,8 +155,8 @@ std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const Gp
     *why = kTooManyElements;
     return nullptr;
   }
-  auto run = std::make_unique<IntegerRun>(step, machine, flat, std::move(neighbors.after));
-  *why = run->join(machine);
+  auto run = std::make_unique<IntegerRun>(step, gpu, flat, std::move(neighbors.after));
+  *why = run->join(gpu);
   if (*why != nullptr) {
     return nullptr;
   }

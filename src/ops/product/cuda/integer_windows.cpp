@@ -17,8 +17,8 @@ static_assert(kSplitWords % kWordStep == 0);
 
 class IntegerWindowRun final : public PreparedStep {
  public:
-  IntegerWindowRun(const IntegerConvolutionStep& step, const GpuProperties& machine, const Step& flat, Neighbor after)
-      : step_(step), after_(std::move(after)), is_direct_(is_direct(step.convolution, machine)) {
+  IntegerWindowRun(const IntegerConvolutionStep& step, const GpuProperties& gpu, const Step& flat, Neighbor after)
+      : step_(step), after_(std::move(after)), is_direct_(is_direct(step.convolution, gpu)) {
     const ConvolutionStep& convolution = step.convolution;
     for (std::size_t i = 0; i < kIntegerOperands; ++i) {
       is_there_[i] = flat.operands[i].slot != kAbsentSlot;
@@ -42,7 +42,7 @@ class IntegerWindowRun final : public PreparedStep {
                                             .columns = windows.columns,
                                             .matrices = convolution.groups,
                                             .depth = words * kWordBytes},
-                                           kByteTiles, true, machine);
+                                           kByteTiles, true, gpu);
     tile_ = choice.tile;
     threads_ = byte_threads(tile_);
     blocks_ = set_blocks(windows, parts_of(convolution.rows, tile_), parts_of(windows.columns, tile_), launch_);
@@ -55,13 +55,13 @@ class IntegerWindowRun final : public PreparedStep {
 
   [[nodiscard]] bool fits_grid() const { return blocks_ != 0; }
   // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
-  [[nodiscard]] const char* join(const GpuProperties& machine) {
+  [[nodiscard]] const char* join(const GpuProperties& gpu) {
     return after_.compile<IntegerWindowLaunch>("integer_windows.cuh", "IntegerWindowLaunch",
                                                is_direct_ ? "integer_convolution_direct<"
                                                : launch_.parts > 1
                                                    ? "integer_convolution_sums<"
                                                    : "integer_convolution_tiles<" + std::to_string(tile_) + "u, ",
-                                               0, machine);
+                                               0, gpu);
   }
 
   [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override {
@@ -150,7 +150,7 @@ class IntegerWindowRun final : public PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const GpuProperties& machine,
+std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const GpuProperties& gpu,
                                                           Neighbors neighbors, const char** why) {
   IntegerConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
@@ -158,8 +158,8 @@ std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, cons
     *why = kTooManyElements;
     return nullptr;
   }
-  auto run = std::make_unique<IntegerWindowRun>(step, machine, flat, std::move(neighbors.after));
-  *why = run->fits_grid() ? run->join(machine) : kTooManyElements;
+  auto run = std::make_unique<IntegerWindowRun>(step, gpu, flat, std::move(neighbors.after));
+  *why = run->fits_grid() ? run->join(gpu) : kTooManyElements;
   if (*why != nullptr) {
     return nullptr;
   }

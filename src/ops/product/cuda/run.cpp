@@ -20,12 +20,12 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 // Estimates the clock cycles of the busiest multiprocessor: its multiplications, at a rate that grows with the number
 // of resident warps, and the cost of passing the sums through memory.
 [[nodiscard]] double cycles_of(const TiledOutputs& outputs, const TileKind& tile, std::int64_t splits,
-                               const GpuProperties& machine) {
+                               const GpuProperties& gpu) {
   constexpr double kProductsOfCycle = 128;
   constexpr double kBytesOfCycle = 16;  // of one multiprocessor to memory
   constexpr double kSecondLaunch = 6'000;
   constexpr double kAlone = 4'000;
-  const std::int64_t multiprocessors = std::max<std::int64_t>(machine.multiprocessors, 1);
+  const std::int64_t multiprocessors = std::max<std::int64_t>(gpu.multiprocessors, 1);
   const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
   const std::int64_t depth = std::min(parts_of(blocks, splits) * kBlock, outputs.depth);
   const std::int64_t busiest = parts_of(outputs.tiles(tile.rows, tile.columns) * splits, multiprocessors);
@@ -48,7 +48,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 }  // namespace
 
 TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
-                        const GpuProperties& machine) {
+                        const GpuProperties& gpu) {
   const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
   const std::int64_t count = outputs.rows * outputs.columns * outputs.matrices;
   const bool splits_fit = may_split && blocks > 1 && count <= kMaxSums / blocks;
@@ -57,13 +57,13 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
   std::int64_t best_splits = 1;
   double best = -1;
   for (const TileKind& tile : kinds) {
-    if (tile.tile != kSmallTile && machine.shared_bytes_of_block < tile.shared_bytes + kTaps) {
+    if (tile.tile != kSmallTile && gpu.shared_bytes_of_block < tile.shared_bytes + kTaps) {
       continue;
     }
     const std::int64_t maximum = splits_fit ? std::min(blocks, kMaxSplits) : 1;
     for (std::int64_t splits = 1; splits <= maximum;
          splits = splits < maximum ? std::min(2 * splits, maximum) : maximum + 1) {
-      const double cycles = cycles_of(outputs, tile, splits, machine);
+      const double cycles = cycles_of(outputs, tile, splits, gpu);
       if (best < 0 || cycles < best) {
         best = cycles;
         best_tile = tile.tile;
@@ -98,7 +98,7 @@ TileChoice choose_thin(const TiledOutputs& outputs) {
 }
 
 const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* header, const char* launch,
-                                      const std::string& kernel, u32 shared_bytes, const GpuProperties& machine) {
+                                      const std::string& kernel, u32 shared_bytes, const GpuProperties& gpu) {
   const std::size_t bytes = object_at(launch_bytes) + after_.step->bytes();
   if (bytes > kMaxJoinedBytes) {
     return "joined steps have more attributes than fit into a kernel parameter";
@@ -110,7 +110,7 @@ const char* JoinedKernel::compile_for(std::size_t launch_bytes, const char* head
   source.text.append(std::to_string(bytes)).append(");\n}  // namespace anydml::cuda\n");
   source.kernels.push_back("anydml::cuda::" + kernel + "anydml::cuda::After>");
   source.max_shared_bytes = shared_bytes;
-  kernels_ = find_runtime_kernels(source, machine);
+  kernels_ = find_runtime_kernels(source, gpu);
   return kernels_ != nullptr ? nullptr : "NVRTC is available but could not compile a kernel";
 }
 

@@ -94,7 +94,7 @@ struct TileChoice {
   }
 };
 [[nodiscard]] TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
-                                      const GpuProperties& machine);
+                                      const GpuProperties& gpu);
 // Whether an output has so few rows or columns and such long sums that reading the larger factor dominates, and the
 // choice for that case.
 [[nodiscard]] bool is_thin(const TiledOutputs& outputs);
@@ -106,7 +106,7 @@ struct TileChoice {
 [[nodiscard]] bool windows_fit(const ConvolutionStep& step);
 // Whether threads compute outputs without tiles, because tiles would be almost empty: with few output channels, if the
 // sums are short or if there are enough of them for all threads.
-[[nodiscard]] bool is_direct(const ConvolutionStep& step, const GpuProperties& machine);
+[[nodiscard]] bool is_direct(const ConvolutionStep& step, const GpuProperties& gpu);
 // Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, starting with these.
 // The result has the number of its classes, and the most columns of any of them.
 struct WindowPart {
@@ -142,8 +142,8 @@ class JoinedKernel {
   // kernel: "name<" or "name<1u, ". Returns null, or the reason why that is impossible.
   template <class Launch>
   [[nodiscard]] const char* compile(const char* header, const char* launch, const std::string& kernel, u32 shared_bytes,
-                                    const GpuProperties& machine) {
-    return is_there() ? compile_for(sizeof(Launch), header, launch, kernel, shared_bytes, machine) : nullptr;
+                                    const GpuProperties& gpu) {
+    return is_there() ? compile_for(sizeof(Launch), header, launch, kernel, shared_bytes, gpu) : nullptr;
   }
   template <class Launch>
   [[nodiscard]] cudaError_t launch(const Launch& launch, const LaunchShape& shape, std::byte* const* bases,
@@ -153,7 +153,7 @@ class JoinedKernel {
 
  private:
   [[nodiscard]] const char* compile_for(std::size_t launch_bytes, const char* header, const char* launch,
-                                        const std::string& kernel, u32 shared_bytes, const GpuProperties& machine);
+                                        const std::string& kernel, u32 shared_bytes, const GpuProperties& gpu);
   [[nodiscard]] cudaError_t launch_with(const void* launch, std::size_t bytes, const LaunchShape& shape,
                                         std::byte* const* bases, cudaStream_t stream) const noexcept;
 
@@ -162,15 +162,15 @@ class JoinedKernel {
 };
 
 // Like Family::prepare.
-[[nodiscard]] std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuProperties& machine,
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_convolution(const Step& flat, const GpuProperties& gpu,
                                                                 Neighbors neighbors, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_double_product(const Step& flat, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_double_convolution(const Step& flat);
-[[nodiscard]] std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const GpuProperties& machine,
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_half_product(const Step& flat, const GpuProperties& gpu,
                                                                  const char** why);
-[[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const GpuProperties& machine,
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_product(const Step& flat, const GpuProperties& gpu,
                                                                     Neighbors neighbors, const char** why);
-[[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const GpuProperties& machine,
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_integer_convolution(const Step& flat, const GpuProperties& gpu,
                                                                         Neighbors neighbors, const char** why);
 
 }  // namespace anydml::cuda

@@ -46,10 +46,10 @@ class Quantizing final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   QuantizeStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  return std::make_unique<Quantizing>(step, chunks_of_piece(step, machine.threads), machine.target);
+  return std::make_unique<Quantizing>(step, chunks_of_piece(step, context.threads), context.target);
 }
 
 }  // namespace

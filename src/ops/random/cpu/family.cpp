@@ -89,10 +89,10 @@ class Generating final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   RandomStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  return std::make_unique<Generating>(step, make_tiling(step.nest, kTile), machine.target);
+  return std::make_unique<Generating>(step, make_tiling(step.nest, kTile), context.target);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
 class RecurrentRun final : public cpu::PreparedStep {
  public:
   // products: null if the definition is used.
-  RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& machine,
+  RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& context,
                const ProductKernels* products, const RecurrentKernels& kernels)
       : PreparedStep(static_cast<std::uint64_t>(cut.pieces),
                      static_cast<std::uint32_t>(1 + step.steps * (step.has_two_products() ? 2 : 1)),
@@ -63,7 +63,7 @@ class RecurrentRun final : public cpu::PreparedStep {
         memory_(memory_of(step)),
         products_(products),
         kernels_(kernels),
-        target_(machine.target) {}
+        target_(context.target) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto number = static_cast<std::int64_t>(piece.number);
@@ -524,21 +524,21 @@ class RecurrentRun final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   RecurrentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (step.kind == RecurrentKind::pack) {
-    return prepare_recurrent_pack(step, machine);
+    return prepare_recurrent_pack(step, context);
   }
-  const ProductKernels* products = product_kernels(machine.target);
-  const RecurrentKernels* kernels = vector_recurrent_kernels(machine.target);
+  const ProductKernels* products = product_kernels(context.target);
+  const RecurrentKernels* kernels = vector_recurrent_kernels(context.target);
   if (products == nullptr) {
     kernels = step.panel % kRecurrentColumns == 0 ? &generic_recurrent_kernels() : &plain_recurrent_kernels();
   } else if (products->panel != step.panel || products->strip != step.strip) {
     products = nullptr;  // the step was planned for a device with a different packing, or none
     kernels = &plain_recurrent_kernels();
   }
-  return std::make_unique<RecurrentRun>(step, cut_of(step, machine.threads), machine, products, *kernels);
+  return std::make_unique<RecurrentRun>(step, cut_of(step, context.threads), context, products, *kernels);
 }
 
 }  // namespace

@@ -17,11 +17,11 @@ namespace {
 // One panel of one gate per piece.
 class RecurrentPack final : public cpu::PreparedStep {
  public:
-  RecurrentPack(const RecurrentStep& step, const cpu::StepContext& machine)
+  RecurrentPack(const RecurrentStep& step, const cpu::StepContext& context)
       : PreparedStep(static_cast<std::uint64_t>(step.directions * step.panels() * step.gates)),
         step_(step),
-        products_(product_kernels(machine.target)),
-        vectors_(vector_kernels(machine.target)),
+        products_(product_kernels(context.target)),
+        vectors_(vector_kernels(context.target)),
         is_plain_(products_ != nullptr ? products_->panel != step.panel : step.panel > kMaxColumns) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
@@ -79,8 +79,8 @@ class RecurrentPack final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_recurrent_pack(const RecurrentStep& step, const cpu::StepContext& machine) {
-  return std::make_unique<RecurrentPack>(step, machine);
+std::unique_ptr<cpu::PreparedStep> prepare_recurrent_pack(const RecurrentStep& step, const cpu::StepContext& context) {
+  return std::make_unique<RecurrentPack>(step, context);
 }
 
 }  // namespace anydml

@@ -117,12 +117,12 @@ void set_tiles(RecurrentLaunch& launch) {
 
 // Chooses the tiles of a launch for all time steps: every multiprocessor runs at most one block, with its part of the
 // matrix in shared memory. Blocks of few rows and few units leave less work to each thread, so they are tried first.
-RecurrentLaunch walk_of(RecurrentLaunch launch, const GpuProperties& machine) {
+RecurrentLaunch walk_of(RecurrentLaunch launch, const GpuProperties& gpu) {
   const bool is_single = launch.step.rows == 1;
   for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMaxRows); launch.rows *= 2) {
     for (launch.units = kRecurrentMinUnits; launch.units <= kRecurrentMaxUnits; launch.units *= 2) {
-      if (launch.step.units <= kMaxWalkedUnits && blocks_of(launch) <= machine.multiprocessors &&
-          bytes_of_walk(launch) <= machine.shared_bytes_of_block) {
+      if (launch.step.units <= kMaxWalkedUnits && blocks_of(launch) <= gpu.multiprocessors &&
+          bytes_of_walk(launch) <= gpu.shared_bytes_of_block) {
         set_tiles(launch);
         return launch;
       }
@@ -132,7 +132,7 @@ RecurrentLaunch walk_of(RecurrentLaunch launch, const GpuProperties& machine) {
   return launch;
 }
 
-std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& machine, Neighbors, const char** why) {
+std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& gpu, Neighbors, const char** why) {
   RecurrentLaunch launch{};
   std::memcpy(&launch.step, flat.parameters.data(), sizeof(launch.step));
   const RecurrentStep& step = launch.step;
@@ -147,7 +147,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& mac
   // threads with adjacent units read whole lines of the matrix.
   launch.units = kRecurrentMaxUnits;
   launch.rows = step.rows == 1 ? 1 : kRecurrentMaxRows;
-  const auto are_few = [&] { return blocks_of(launch) * 4 < static_cast<std::int64_t>(machine.multiprocessors) * 3; };
+  const auto are_few = [&] { return blocks_of(launch) * 4 < static_cast<std::int64_t>(gpu.multiprocessors) * 3; };
   while (launch.rows > 2 && are_few()) {
     launch.rows /= 2;
   }
@@ -159,7 +159,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& mac
     return nullptr;
   }
   set_tiles(launch);
-  return std::make_unique<RecurrentRun>(launch, walk_of(launch, machine), flat);
+  return std::make_unique<RecurrentRun>(launch, walk_of(launch, gpu), flat);
 }
 
 }  // namespace

@@ -9,19 +9,19 @@
 namespace anydml {
 namespace {
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context,
                                            cpu::Neighbors neighbors) {
   ReduceStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const FoldId fold = fold_of(step.function);
   if (is_sum(fold)) {
-    return prepare_sum(step, machine, std::move(neighbors));
+    return prepare_sum(step, context, std::move(neighbors));
   }
   if (is_product(fold)) {
-    return prepare_product(step, machine, std::move(neighbors));
+    return prepare_product(step, context, std::move(neighbors));
   }
-  return is_extreme(fold) ? prepare_extreme(step, machine, std::move(neighbors))
-                          : prepare_arg_extreme(step, machine, std::move(neighbors));
+  return is_extreme(fold) ? prepare_extreme(step, context, std::move(neighbors))
+                          : prepare_arg_extreme(step, context, std::move(neighbors));
 }
 
 }  // namespace

@@ -9,16 +9,16 @@
 
 namespace anydml {
 
-[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_sum(const ReduceStep& step, const cpu::StepContext& machine,
+[[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_sum(const ReduceStep& step, const cpu::StepContext& context,
                                                              cpu::Neighbors neighbors);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_product(const ReduceStep& step,
-                                                                 const cpu::StepContext& machine,
+                                                                 const cpu::StepContext& context,
                                                                  cpu::Neighbors neighbors);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_extreme(const ReduceStep& step,
-                                                                 const cpu::StepContext& machine,
+                                                                 const cpu::StepContext& context,
                                                                  cpu::Neighbors neighbors);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_arg_extreme(const ReduceStep& step,
-                                                                     const cpu::StepContext& machine,
+                                                                     const cpu::StepContext& context,
                                                                      cpu::Neighbors neighbors);
 
 }  // namespace anydml

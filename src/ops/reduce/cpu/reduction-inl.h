@@ -56,14 +56,14 @@ class Reduction final : public cpu::PreparedStep {
   static constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   static constexpr bool kLanes = Fold::kOrdered;  // folds without an order need no lanes
 
-  Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::StepContext& machine,
+  Reduction(const ReduceStep& step, const ReduceKernels<Fold>& kernels, const cpu::StepContext& context,
             cpu::Neighbors neighbors)
-      : PreparedStep(pieces_of(make_cut(step, machine, neighbors))),
+      : PreparedStep(pieces_of(make_cut(step, context, neighbors))),
         step_(step),
         kernels_(kernels),
-        cut_(make_cut(step, machine, neighbors)),
+        cut_(make_cut(step, context, neighbors)),
         neighbors_(std::move(neighbors)),
-        target_(machine.target) {}
+        target_(context.target) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
@@ -83,8 +83,8 @@ class Reduction final : public cpu::PreparedStep {
   }
 
  private:
-  static Cut make_cut(const ReduceStep& step, const cpu::StepContext& machine, const cpu::Neighbors& neighbors) {
-    return cut(step, kBytes, static_cast<std::int64_t>(sizeof(Accumulator)), kLanes, machine.threads,
+  static Cut make_cut(const ReduceStep& step, const cpu::StepContext& context, const cpu::Neighbors& neighbors) {
+    return cut(step, kBytes, static_cast<std::int64_t>(sizeof(Accumulator)), kLanes, context.threads,
                neighbors.before.step != nullptr);
   }
 
@@ -450,16 +450,16 @@ class Combination final : public cpu::PreparedStep {
 };
 
 template <class Fold, bool kIsArg = false>
-std::unique_ptr<cpu::PreparedStep> prepare_fold(FoldId id, const ReduceStep& step, const cpu::StepContext& machine,
+std::unique_ptr<cpu::PreparedStep> prepare_fold(FoldId id, const ReduceStep& step, const cpu::StepContext& context,
                                                 cpu::Neighbors neighbors) {
   if (step.phase == ReducePhase::combine) {
     return std::make_unique<Combination<Fold, kIsArg>>(step, std::move(neighbors));
   }
-  const void* kernels = vector_reduce_kernels(machine.target, id, step.input_type);
+  const void* kernels = vector_reduce_kernels(context.target, id, step.input_type);
   if (kernels == nullptr) {
     kernels = generic_reduce_kernels(id, step.input_type);
   }
-  return std::make_unique<Reduction<Fold, kIsArg>>(step, *static_cast<const ReduceKernels<Fold>*>(kernels), machine,
+  return std::make_unique<Reduction<Fold, kIsArg>>(step, *static_cast<const ReduceKernels<Fold>*>(kernels), context,
                                                    std::move(neighbors));
 }
 

@@ -5,11 +5,11 @@
 
 namespace anydml {
 
-std::unique_ptr<cpu::PreparedStep> prepare_sum(const ReduceStep& step, const cpu::StepContext& machine,
+std::unique_ptr<cpu::PreparedStep> prepare_sum(const ReduceStep& step, const cpu::StepContext& context,
                                                cpu::Neighbors neighbors) {
   const FoldId id = fold_of(step.function);
   return visit_sum(id, step.input_type,
-                   [&]<class Fold>() { return prepare_fold<Fold>(id, step, machine, std::move(neighbors)); });
+                   [&]<class Fold>() { return prepare_fold<Fold>(id, step, context, std::move(neighbors)); });
 }
 
 }  // namespace anydml

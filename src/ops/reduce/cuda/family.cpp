@@ -48,10 +48,10 @@ struct Choice {
 
 class ReduceRun final : public PreparedStep {
  public:
-  ReduceRun(const ReduceStep& step, const GpuProperties& machine, const ReduceKernels& kernels, Neighbors neighbors)
+  ReduceRun(const ReduceStep& step, const GpuProperties& gpu, const ReduceKernels& kernels, Neighbors neighbors)
       : kernels_(kernels),
-        enough_threads_(machine.multiprocessors * kEnoughThreads),
-        enough_vector_threads_(machine.multiprocessors * kEnoughVectorThreads),
+        enough_threads_(gpu.multiprocessors * kEnoughThreads),
+        enough_vector_threads_(gpu.multiprocessors * kEnoughVectorThreads),
         neighbors_(std::move(neighbors)),
         input_offset_(step.input_offset),
         output_offset_(step.output_offset) {
@@ -88,7 +88,7 @@ class ReduceRun final : public PreparedStep {
   }
 
   // Compiles a step and its joined steps into one kernel. Returns null, or the reason why it cannot.
-  [[nodiscard]] const char* join(const ReduceStep& step, const GpuProperties& machine) {
+  [[nodiscard]] const char* join(const ReduceStep& step, const GpuProperties& gpu) {
     if (neighbors_.before.step == nullptr && neighbors_.after.step == nullptr) {
       return nullptr;
     }
@@ -107,7 +107,7 @@ class ReduceRun final : public PreparedStep {
     if (joined_bytes_ > kMaxJoinedBytes) {
       return "the joined steps have more attributes than the kernel's parameter can hold";
     }
-    joined_ = find_runtime_kernels(write_joined(step, neighbors_, joined_bytes_, wanted), machine);
+    joined_ = find_runtime_kernels(write_joined(step, neighbors_, joined_bytes_, wanted), gpu);
     return joined_ != nullptr ? nullptr : "NVRTC could not compile the joined kernel";
   }
 
@@ -353,7 +353,7 @@ const ReduceKernels& kernels_of(const ReduceStep& step) {
 
 extern const FamilyKernels reduce_family;
 const FamilyKernels reduce_family = {
-    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbors neighbors,
+    .prepare = [](const Step& flat, const GpuProperties& gpu, Neighbors neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
@@ -361,8 +361,8 @@ const FamilyKernels reduce_family = {
         *why = "the CUDA backend runs steps of up to 4,294,967,295 elements";
         return nullptr;
       }
-      auto run = std::make_unique<ReduceRun>(step, machine, kernels_of(step), std::move(neighbors));
-      *why = run->join(step, machine);
+      auto run = std::make_unique<ReduceRun>(step, gpu, kernels_of(step), std::move(neighbors));
+      *why = run->join(step, gpu);
       if (*why != nullptr) {
         return nullptr;
       }

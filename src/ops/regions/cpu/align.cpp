@@ -244,23 +244,23 @@ class Maxima final : public Aligning<T> {
 };
 
 template <class T>
-std::unique_ptr<cpu::PreparedStep> prepare(const RegionStep& step, const cpu::StepContext& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare(const RegionStep& step, const cpu::StepContext& context) {
   constexpr double kCostOfBin = 16;  // in elements of the image, roughly
   const std::int64_t blocks = (step.channels + kUnitChannels - 1) / kUnitChannels;
   const auto bins = static_cast<double>(step.axes[0].bins) * static_cast<double>(step.axes[1].bins);
   const RegionCut cut =
       cut_regions(step.regions * blocks,
-                  bins * kCostOfBin * static_cast<double>(std::min(kUnitChannels, step.channels)), machine.threads);
+                  bins * kCostOfBin * static_cast<double>(std::min(kUnitChannels, step.channels)), context.threads);
   if (step.is_max != 0) {
     return std::make_unique<Maxima<T>>(step, cut);
   }
-  return std::make_unique<Averages<T>>(step, cut, AverageRoom(step), machine.target);
+  return std::make_unique<Averages<T>>(step, cut, AverageRoom(step), context.target);
 }
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_region_align(const RegionStep& step, const cpu::StepContext& machine) {
-  return step.type == DataType::FLOAT16 ? prepare<f16>(step, machine) : prepare<f32>(step, machine);
+std::unique_ptr<cpu::PreparedStep> prepare_region_align(const RegionStep& step, const cpu::StepContext& context) {
+  return step.type == DataType::FLOAT16 ? prepare<f16>(step, context) : prepare<f32>(step, context);
 }
 
 }  // namespace anydml

@@ -9,17 +9,17 @@
 namespace anydml {
 namespace {
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   RegionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   switch (step.kind) {
     case RegionKind::pooling:
-      return prepare_region_pooling(step, machine);
+      return prepare_region_pooling(step, context);
     case RegionKind::align:
-      return prepare_region_align(step, machine);
+      return prepare_region_align(step, context);
     case RegionKind::image_gradient:
     case RegionKind::region_gradient:
-      return prepare_region_gradients(step, machine);
+      return prepare_region_gradients(step, context);
   }
   return nullptr;
 }

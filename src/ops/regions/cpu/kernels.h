@@ -131,10 +131,10 @@ class RegionRoom {
 };
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_region_align(const RegionStep& step,
-                                                                      const cpu::StepContext& machine);
+                                                                      const cpu::StepContext& context);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_region_pooling(const RegionStep& step,
-                                                                        const cpu::StepContext& machine);
+                                                                        const cpu::StepContext& context);
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_region_gradients(const RegionStep& step,
-                                                                          const cpu::StepContext& machine);
+                                                                          const cpu::StepContext& context);
 
 }  // namespace anydml

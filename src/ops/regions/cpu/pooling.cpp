@@ -112,15 +112,15 @@ class Pooling final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_region_pooling(const RegionStep& step, const cpu::StepContext& machine) {
+std::unique_ptr<cpu::PreparedStep> prepare_region_pooling(const RegionStep& step, const cpu::StepContext& context) {
   constexpr double kCostOfBin = 16;  // in elements of the image, roughly
   const auto bins = static_cast<double>(step.axes[0].bins) * static_cast<double>(step.axes[1].bins);
-  const RegionCut cut = cut_regions(step.regions * step.channels, bins * kCostOfBin, machine.threads);
+  const RegionCut cut = cut_regions(step.regions * step.channels, bins * kCostOfBin, context.threads);
   const PoolingRoom room(step);
   if (step.type == DataType::FLOAT16) {
-    return std::make_unique<Pooling<f16>>(step, cut, room, machine.target);
+    return std::make_unique<Pooling<f16>>(step, cut, room, context.target);
   }
-  return std::make_unique<Pooling<f32>>(step, cut, room, machine.target);
+  return std::make_unique<Pooling<f32>>(step, cut, room, context.target);
 }
 
 }  // namespace anydml

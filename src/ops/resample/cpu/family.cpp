@@ -293,19 +293,19 @@ class Resampling final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine,
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context,
                                            cpu::Neighbors neighbors) {
   ResampleWay way{};
   std::memcpy(&way, flat.parameters.data(), sizeof(way));
   if (way == ResampleWay::gradient) {
     GradientStep step;
     std::memcpy(&step, flat.parameters.data(), sizeof(step));
-    return prepare_gradient(step, machine);
+    return prepare_gradient(step, context);
   }
   ResampleStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const bool hands_on = neighbors.after.step != nullptr;
-  return std::make_unique<Resampling>(cut_rows(step, machine.threads, hands_on), machine.target, std::move(neighbors));
+  return std::make_unique<Resampling>(cut_rows(step, context.threads, hands_on), context.target, std::move(neighbors));
 }
 
 }  // namespace

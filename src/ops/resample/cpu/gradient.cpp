@@ -538,8 +538,8 @@ class Gradient final : public cpu::PreparedStep {
 
 }  // namespace
 
-std::unique_ptr<cpu::PreparedStep> prepare_gradient(const GradientStep& step, const cpu::StepContext& machine) {
-  return std::make_unique<Gradient>(make_cut(step, machine.threads), machine.target);
+std::unique_ptr<cpu::PreparedStep> prepare_gradient(const GradientStep& step, const cpu::StepContext& context) {
+  return std::make_unique<Gradient>(make_cut(step, context.threads), context.target);
 }
 
 }  // namespace anydml

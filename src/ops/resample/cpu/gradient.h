@@ -10,6 +10,6 @@
 namespace anydml {
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_gradient(const GradientStep& step,
-                                                                  const cpu::StepContext& machine);
+                                                                  const cpu::StepContext& context);
 
 }  // namespace anydml

@@ -421,10 +421,10 @@ class Scan final : public cpu::PreparedStep {
   bool direct_ = false;  // some kernels read unconverted elements
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   ScanStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  return std::make_unique<Scan>(step, cut(step, machine.threads), machine.target);
+  return std::make_unique<Scan>(step, cut(step, context.threads), context.target);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct ScanShape {
   std::int64_t groups;
 };
 
-ScanShape shape_of(const ScanStep& step, const GpuProperties& machine) {
+ScanShape shape_of(const ScanStep& step, const GpuProperties& gpu) {
   const AxisLoops& loops = step.loops;
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
   ScanShape computed{};
@@ -41,7 +41,7 @@ ScanShape shape_of(const ScanStep& step, const GpuProperties& machine) {
       computed.across ? loops.outputs / column.size * computed.tiles_of_loop : parts_of(loops.outputs, kScanChains);
   // Blocks read the input twice, which takes 1.5 times as long. So do groups that occupy fewer than two
   // thirds of the multiprocessors.
-  computed.in_blocks = computed.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(machine.multiprocessors);
+  computed.in_blocks = computed.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(gpu.multiprocessors);
   if (!computed.in_blocks) {
     computed.groups = groups;
   } else if (computed.across) {
@@ -151,11 +151,11 @@ class ScanRun final : public PreparedStep {
 
 extern const FamilyKernels scan_family;
 const FamilyKernels scan_family = {
-    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbors,
+    .prepare = [](const Step& flat, const GpuProperties& gpu, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       ScanStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
-      const ScanShape shape = shape_of(step, machine);
+      const ScanShape shape = shape_of(step, gpu);
       if (step.loops.outputs > kMaxRows || shape.blocks > kMaxRows || shape.groups > kMaxGroups) {
         *why = "the CUDA backend scans at most 4,294,967,295 rows, and at most 68,719,476,704 chains of 4,096 elements";
         return nullptr;

@@ -262,15 +262,15 @@ class Sort final : public cpu::PreparedStep {
   cpu::Target target_;
 };
 
-std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& machine, cpu::Neighbors) {
+std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   SortStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const SortCut computed = cut(step, machine.threads);
-  const SortKernels kernels = vector_sort_kernels(machine.target, step.type);
+  const SortCut computed = cut(step, context.threads);
+  const SortKernels kernels = vector_sort_kernels(context.target, step.type);
   if (element_size(step.type) == 8) {
-    return std::make_unique<Sort<WideWord>>(step, computed, kernels, machine.target);
+    return std::make_unique<Sort<WideWord>>(step, computed, kernels, context.target);
   }
-  return std::make_unique<Sort<NarrowWord>>(step, computed, kernels, machine.target);
+  return std::make_unique<Sort<NarrowWord>>(step, computed, kernels, context.target);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ enum class Method : u32 { select, sort, whole };
 
 class SortRun final : public PreparedStep {
  public:
-  SortRun(const SortStep& step, const GpuProperties& machine)
+  SortRun(const SortStep& step, const GpuProperties& gpu)
       : size_(element_size(step.type)),
         word_(size_ == 8 ? kWideWord : kNarrowWord),
         tile_(tile_words(word_)),
@@ -69,7 +69,7 @@ class SortRun final : public PreparedStep {
       launch_.row_indices[i] = loop.indices;
       add_strides(loop);
     }
-    choose(machine);
+    choose(gpu);
   }
 
   [[nodiscard]] u64 workspace_bytes() const noexcept override {
@@ -115,14 +115,14 @@ class SortRun final : public PreparedStep {
     indices_strides_ |= static_cast<u64>(loop.indices);
   }
 
-  void choose(const GpuProperties& machine) {
+  void choose(const GpuProperties& gpu) {
     const u32 count = launch_.count;
     const u32 k = launch_.k;
     launch_.part = count;
     launch_.parts = 1;
     if (k <= kMaxSelected && k <= count / 4 && count >= kMinOfSelection) {
       method_ = Method::select;
-      const u64 wanted = 8 * u64{std::max(1U, machine.multiprocessors)};  // blocks of threads
+      const u64 wanted = 8 * u64{std::max(1U, gpu.multiprocessors)};  // blocks of threads
       const u32 for_rows = static_cast<u32>(std::max<u64>(1, wanted / launch_.rows));
       const u32 parts = std::max(std::min(for_rows, parts_of(count, kMinOfPart)), parts_of(count, kMaxOfPart));
       launch_.part = (parts_of(count, parts) + kPartUnit - 1) / kPartUnit * kPartUnit;
@@ -203,7 +203,7 @@ class SortRun final : public PreparedStep {
 
 extern const FamilyKernels sort_family;
 const FamilyKernels sort_family = {
-    .prepare = [](const Step& flat, const GpuProperties& machine, Neighbors,
+    .prepare = [](const Step& flat, const GpuProperties& gpu, Neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
       SortStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
@@ -211,7 +211,7 @@ const FamilyKernels sort_family = {
         *why = "the CUDA backend sorts at most 4,294,967,295 elements, and rows of at most 2,147,483,648";
         return nullptr;
       }
-      return std::make_unique<SortRun>(step, machine);
+      return std::make_unique<SortRun>(step, gpu);
     },
 };
 

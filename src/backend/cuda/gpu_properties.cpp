@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "backend/cuda/machine.h"
+#include "backend/cuda/gpu_properties.h"
 
 namespace anydml::cuda {
 
-GpuProperties machine_of(const cudaDeviceProp& properties, int device) {
+GpuProperties properties_of(const cudaDeviceProp& properties, int device) {
   const auto count = [](int number) { return static_cast<std::uint32_t>(number); };
   return {.device = device,
           .multiprocessors = count(properties.multiProcessorCount),

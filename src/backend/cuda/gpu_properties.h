@@ -23,6 +23,6 @@ struct GpuProperties {
   std::uint64_t cache_bytes = 0;  // of the second level, shared by all multiprocessors
 };
 
-[[nodiscard]] GpuProperties machine_of(const cudaDeviceProp& properties, int device);
+[[nodiscard]] GpuProperties properties_of(const cudaDeviceProp& properties, int device);
 
 }  // namespace anydml::cuda
