@@ -129,7 +129,7 @@ present_tests() {
 build_kernels_test() {
   local objects
   objects=$(find "$plugin"/CMakeFiles/anydml_cuda*.dir -path '*/ops/*/cuda/*.o' -o -path '*.dir/kernels/*.o' \
-    -o -name 'runtime_*.o' -o -name 'machine.cpp.o') || return
+    -o -name 'runtime_*.o' -o -name 'gpu_properties.cpp.o') || return
   # shellcheck disable=SC2086
   nvcc -std=c++20 -O2 -arch=native -fmad=false -Xcompiler -ffp-contract=off -I src -I tests \
     tests/cuda/kernels_*.cpp tests/cuda/kernels_modulus.cu src/plan/loop_nest.cpp src/plan/plan.cpp \
