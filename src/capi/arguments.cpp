@@ -51,7 +51,7 @@ Result<OpDesc> check(const Call& call) {
   ANYDML_TRY(check_built(*call.op));
   const auto described = describe(call);
   ANYDML_TRY(described);
-  return make_op_desc(described.value(), SchemaCheck::not_yet);
+  return make_op_desc(described.value(), SchemaState::unchecked);
 }
 
 }  // namespace anydml

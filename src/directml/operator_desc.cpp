@@ -66,7 +66,7 @@ std::vector<TensorBinding> bindings_of(const schema::Described& described) {
 Result<std::shared_ptr<const OperatorDef>> make_operator(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level) {
   const auto described = read_right(desc, level);
   ANYDML_TRY(described);
-  auto checked = make_op_desc(described.value(), SchemaCheck::by_schema);
+  auto checked = make_op_desc(described.value(), SchemaState::checked);
   ANYDML_TRY(checked);
   auto def = std::make_shared<OperatorDef>();
   def->desc = std::move(checked.value());

@@ -15,13 +15,13 @@ namespace {
 
 // The location of a value. A value without a slot is not in memory.
 struct Location {
-  std::uint32_t slot = kNoSlot;
+  std::uint32_t slot = kForwardedSlot;
   std::uint64_t offset = 0;
 };
 
 // A value that passes from one step to the next has no memory, only a number.
-constexpr Location kFromPrologue{.slot = kNoSlot, .offset = 1};
-constexpr Location kToEpilogue{.slot = kNoSlot, .offset = 2};
+constexpr Location kFromPrologue{.slot = kForwardedSlot, .offset = 1};
+constexpr Location kToEpilogue{.slot = kForwardedSlot, .offset = 2};
 constexpr Location kAbsent{.slot = kAbsentSlot, .offset = 0};
 
 PlacedTensor placed(const TensorDesc& tensor, const Location& location) {
@@ -170,7 +170,7 @@ class Compiler {
     for (const bool is_read : {true, false}) {
       for (std::uint32_t i = 0; i < graph_.constants.size(); ++i) {
         if (const std::uint32_t value = values_.of_constant(i);
-            locations_[value].slot == kNoSlot && read[value] == is_read) {
+            locations_[value].slot == kForwardedSlot && read[value] == is_read) {
           plans_.constants[i] = take(plans_.constant_bytes, graph_.constants[i]);
           locations_[value] = {.slot = plans_.constants_slot(), .offset = plans_.constants[i]};
         }
@@ -297,14 +297,14 @@ class Compiler {
   // computed, is copied. Owned inputs are in the persistent memory from here on.
   std::vector<std::uint32_t> place_outputs(const NodeSet& folded) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
-      if (owned_locations_[i].slot != kNoSlot) {
+      if (owned_locations_[i].slot != kForwardedSlot) {
         locations_[values_.of_input(i)] = owned_locations_[i];
       }
     }
     std::vector<std::uint32_t> copies;
     for_each_output([&](std::uint32_t i, const GraphSource& source) {
       Location& location = locations_[values_.of(source)];
-      if (location.slot == kNoSlot && !folded[source.index]) {
+      if (location.slot == kForwardedSlot && !folded[source.index]) {
         location = {.slot = plans_.output_slot(i), .offset = 0};
       } else {
         copies.push_back(i);
@@ -319,7 +319,7 @@ class Compiler {
     ValueSet temporary(values_.count());
     for (const GraphGroup& group : groups) {
       for (const std::uint32_t value : group.writes) {
-        temporary[value] = values_.root(value) == value && locations_[value].slot == kNoSlot;
+        temporary[value] = values_.root(value) == value && locations_[value].slot == kForwardedSlot;
       }
     }
     std::vector<GraphGroup> ordered;

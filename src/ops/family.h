@@ -107,11 +107,11 @@ struct Family {
   void (*lower)(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors, Plan& plan);
   // Adds one step for several operators; null if the family computes each separately. Only if by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
-  // Null: no operator of the family joins others. A tensor that `lower` receives at kNoSlot has no memory; exactly one
-  // step of the operator uses it as an operand.
+  // Null: no operator of the family joins others. A tensor that `lower` receives at kForwardedSlot has no memory;
+  // exactly one step of the operator uses it as an operand.
   Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
-  // The operator's decomposition on this device (parts.h), whose operators may be composed themselves; empty if the
-  // operator has its own steps. Null: no operator of the family is composed.
+  // The operator's decomposition on this device (decomposition.h), whose operators may be composed themselves; empty if
+  // the operator has its own steps. Null: no operator of the family is composed.
   Result<Decomposition> (*decompose)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
   // For each output that only contains elements of one input, as a slice does: their location in that input's memory.
   // Readers of the output then read the input. Null, or no value: the operator computes that output. The function

@@ -34,7 +34,7 @@ struct OpDesc {
   std::uint32_t output_count = 0;
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
   std::vector<schema::Argument> arguments;  // by field: attributes as they were described; empty for tensors
-  std::vector<std::byte> internal;          // private parameters of a family-internal operator (parts.h)
+  std::vector<std::byte> internal;          // private parameters of a family-internal operator (decomposition.h)
   bool prepares = false;  // its output is another representation of its inputs, worth keeping even if it is larger
   bool empty = false;     // no output has an element, so there is no work
 

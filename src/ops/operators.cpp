@@ -123,7 +123,7 @@ Status check_built(const facts::Operator& op) {
              : Error{ErrorKind::unsupported, format_text("{}: this DirectML operator is not implemented yet", op.name)};
 }
 
-Result<OpDesc> make_op_desc(const schema::Described& described, SchemaCheck judged) {
+Result<OpDesc> make_op_desc(const schema::Described& described, SchemaState schema_state) {
   ANYDML_TRY(check_built(*described.op));
   OpDesc desc;
   desc.op = described.op;
@@ -141,7 +141,7 @@ Result<OpDesc> make_op_desc(const schema::Described& described, SchemaCheck judg
   }
 
   ANYDML_TRY(check_types(desc));
-  if (judged == SchemaCheck::not_yet) {
+  if (schema_state == SchemaState::unchecked) {
     const auto violations = schema::check_relations(described, facts::kNewestLevel, desc.family->by_element);
     if (!violations.empty()) {
       return invalid(*desc.op, violations.front());
@@ -169,7 +169,7 @@ Status build_decomposition(Decomposition& whole) {
     if (part.op != nullptr) {
       continue;
     }
-    auto result = make_op_desc(*part.described, SchemaCheck::not_yet);
+    auto result = make_op_desc(*part.described, SchemaState::unchecked);
     ANYDML_TRY(result);
     part.op = std::make_shared<const OpDesc>(std::move(result.value()));
     part.described.reset();

@@ -2,8 +2,8 @@
 // All implemented operators, for the layers above the families: turns a description into a checked operator. Everything
 // is checked here, once; the layers below trust it.
 //
-// No family sees this header. An operator that is composed of others lists their descriptions (parts.h), and the
-// operators themselves are created here.
+// No family sees this header. An operator that is composed of others lists their descriptions (decomposition.h), and
+// the operators themselves are created here.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ namespace anydml {
 
 // Whether a description was already checked against all of DirectML's documentation. If not, everything is checked
 // except the limits for tensors at a level, because the C API supports more types, ranks and sizes.
-enum class SchemaCheck : std::uint8_t { by_schema, not_yet };
+enum class SchemaState : std::uint8_t { checked, unchecked };
 
 // How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its
 // documentation. The C API uses NumPy's rule: an input is aligned with the output at the last dimension, and a size of
 // 1 or a missing dimension repeats. A description that satisfies the first also satisfies the second.
-[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, SchemaCheck judged);
+[[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, SchemaState schema_state);
 
 // Creates the operators that were only described.
 [[nodiscard]] Status build_decomposition(Decomposition& whole);

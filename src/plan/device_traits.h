@@ -24,7 +24,7 @@ struct DeviceTraits {
   std::uint64_t joined_families = ~0ULL;
   // A kernel passes joined elements on as tiles of rows with consecutive elements, so an operator that computes its
   // outputs in another order joins nothing. Otherwise elements are passed on one by one, in any order (product).
-  bool hands_on_tiles = false;
+  bool forwards_tiles = false;
 
   // The vector size for which kernels want their weights packed: the matrices of products, filters, keys and values,
   // and the matrix of a recurrence. 0: kernels read weights in their original layout, and the panel of a recurrence
@@ -33,7 +33,7 @@ struct DeviceTraits {
 
   // Attention is one step, which keeps the scores of a few queries in a cache. Otherwise it is two products with a step
   // between them (attention).
-  bool attends_at_once = false;
+  bool has_fused_attention = false;
   // The mean and variance of rows, and the sums of their gradient, are one step each, which reads a row a second time
   // from a cache. Otherwise they are reductions, in which many threads share a row (normalize).
   bool has_row_moments = false;

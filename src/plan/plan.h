@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kTemporaryAlignment = 64;
 // The slot of an operand without an address: its elements pass from one step to the next while they are computed,
 // packed and never all at once. Only for devices that join steps. The two steps are matched by the offset, which is the
 // same number in both.
-inline constexpr std::uint32_t kNoSlot = 0xffffffff;
+inline constexpr std::uint32_t kForwardedSlot = 0xffffffff;
 // The slot of an absent tensor, such as an optional one that was left out. Its address is null.
 inline constexpr std::uint32_t kAbsentSlot = 0xfffffffe;
 
@@ -129,8 +129,8 @@ bool for_each_work(std::span<const std::uint64_t> words, Use use) {
 // The index of the main step's operand that a neighbor computes or reads; the number of operands if there is none.
 [[nodiscard]] inline std::size_t joined_operand(const Step& main, const Step& neighbor) {
   for (const Operand& forwarded : neighbor.operands) {
-    for (std::size_t i = 0; forwarded.slot == kNoSlot && i < main.operands.size(); ++i) {
-      if (main.operands[i].slot == kNoSlot && main.operands[i].offset == forwarded.offset) {
+    for (std::size_t i = 0; forwarded.slot == kForwardedSlot && i < main.operands.size(); ++i) {
+      if (main.operands[i].slot == kForwardedSlot && main.operands[i].offset == forwarded.offset) {
         return i;
       }
     }

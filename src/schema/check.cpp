@@ -43,7 +43,7 @@ struct Seen {
   bool rank_fits = false;
   bool has_shape = false;     // it has sizes, and none is 0
   bool is_countable = false;  // in addition, its byte size does not overflow
-  bool size_told = false;
+  bool reports_size = false;
   bool rank_told = false;
 };
 
@@ -289,14 +289,14 @@ class Checker {
       const auto wanted = sizes_of(model);
       for (std::size_t i = 0; i < seen_.size(); ++i) {
         Seen& seen = seen_[i];
-        if (!in_group(group, field_of(i)) || !seen.has_shape || seen.size_told ||
+        if (!in_group(group, field_of(i)) || !seen.has_shape || seen.reports_size ||
             std::ranges::equal(sizes_of(i), wanted)) {
           continue;
         }
         if (!seen.rank_fits && tensor(i).rank != tensor(model).rank) {
           continue;  // the rank was already reported, and with another rank the sizes would be different
         }
-        seen.size_told = true;
+        seen.reports_size = true;
         report(i,
                format_text(
                    "sizes are {}; expected exactly {}, the sizes of {}{}", shape_text(tensor(i).sizes, tensor(i).rank),
@@ -314,7 +314,7 @@ class Checker {
       std::size_t first = seen_.size();
       for (std::size_t i = 0; i < seen_.size(); ++i) {
         Seen& seen = seen_[i];
-        if (!in_group(group, field_of(i)) || !seen.rank_fits || seen.size_told || seen.rank_told) {
+        if (!in_group(group, field_of(i)) || !seen.rank_fits || seen.reports_size || seen.rank_told) {
           continue;
         }
         if (first == seen_.size()) {

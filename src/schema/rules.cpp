@@ -14,7 +14,7 @@ using facts::RuleOp;
 using State = RuleValue::State;
 
 constexpr std::int64_t kMaxSteps = 1 << 20;
-constexpr std::size_t kMaxTold = 64;  // violations reported per rule: an array may contain thousands of tensors
+constexpr std::size_t kMaxReported = 64;  // violations reported per rule: an array may contain thousands of tensors
 
 // "no tensor", "1 tensor", "2 tensors"
 std::string number_of(std::int64_t count, std::string_view what) {
@@ -38,7 +38,7 @@ class RuleChecker {
       return Verdict::asks_nothing;
     }
     verdict_ = Verdict::asks_nothing;
-    told_ = 0;
+    reported_ = 0;
     (void)judge(rule.root);
     for (const std::size_t field : blamed_) {
       findings_.mark(field);  // only now that the rule is finished, so that every element that breaks it is reported
@@ -81,7 +81,7 @@ class RuleChecker {
     if (kept && verdict_ != Verdict::broken) {
       verdict_ = *kept ? Verdict::kept : Verdict::broken;
     }
-    return kept.has_value() && told_ < kMaxTold;
+    return kept.has_value() && reported_ < kMaxReported;
   }
 
   bool judge_each(const RuleNode& node) {
@@ -104,9 +104,9 @@ class RuleChecker {
     if (std::ranges::find(findings_.violations, location, &Violation::location) != findings_.violations.end()) {
       return;  // one violation was already reported at this location
     }
-    ++told_;
+    ++reported_;
     findings_.violations.push_back(
-        {location, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text() + way_out_text(claim)});
+        {location, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text() + remedy_text(claim)});
     const bool is_tensor = described_.op->fields[location.field].type == facts::FieldType::tensors;
     if (!is_tensor || location.part == Part::dimension_count) {
       blamed_.push_back(location.field);  // one wrong size does not make the others wrong
@@ -114,7 +114,7 @@ class RuleChecker {
   }
 
   // The solution, if the field itself does not suggest it.
-  [[nodiscard]] std::string way_out_text(const RuleNode& claim) const {
+  [[nodiscard]] std::string remedy_text(const RuleNode& claim) const {
     return values_.node(claim.a).op == RuleOp::flags
                ? format_text(
                      ", since {} accepts no tensor owned by DirectML; bind it at execution, or in a graph let "
@@ -237,7 +237,7 @@ class RuleChecker {
   std::vector<std::uint16_t> conditions_;
   std::vector<std::size_t> blamed_;
   Verdict verdict_ = Verdict::asks_nothing;
-  std::size_t told_ = 0;
+  std::size_t reported_ = 0;
 };
 
 }  // namespace

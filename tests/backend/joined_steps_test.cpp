@@ -23,7 +23,7 @@ struct Form {
 struct FormNeighbor : Neighbor<Form> {};
 
 Operand in_slot(std::uint32_t slot) { return {.slot = slot, .type = kFloat, .offset = 0}; }
-Operand passed(std::uint64_t number) { return {.slot = kNoSlot, .type = kFloat, .offset = number}; }
+Operand passed(std::uint64_t number) { return {.slot = kForwardedSlot, .type = kFloat, .offset = number}; }
 
 std::unique_ptr<Form> join(const Step& step) { return std::make_unique<Form>(Form{step.family}); }
 
@@ -96,7 +96,8 @@ void with_add(std::vector<TensorDesc> tensors, std::size_t without_slot, Use use
   const std::uint16_t stored[] = {program.add(add.id, find_variant(add, tensors[0].type), sources)};
   std::vector<PlacedTensor> placed;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    placed.push_back({.tensor = tensors[i], .slot = i == without_slot ? kNoSlot : static_cast<std::uint32_t>(i)});
+    placed.push_back(
+        {.tensor = tensors[i], .slot = i == without_slot ? kForwardedSlot : static_cast<std::uint32_t>(i)});
   }
   Plan plan(2, 1);
   add_elementwise(plan, program, placed, stored);

@@ -42,7 +42,7 @@ TEST(Unbuilt, AnActivationIsRefusedWithTheOperatorThatItIsFusedWith) {
                                  "BATCH_NORMALIZATION InputTensor=f32[4] MeanTensor=f32[1] VarianceTensor=f32[1] "
                                  "ScaleTensor=f32[1] BiasTensor=f32[1] OutputTensor=f32[4] Spatial=1 Epsilon=0"}) {
     const auto described = parse_described(std::string(name) + " FusedActivation=ACTIVATION_RELU");
-    const auto result = make_op_desc(described, SchemaCheck::not_yet);
+    const auto result = make_op_desc(described, SchemaState::unchecked);
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().kind, ErrorKind::unsupported);
     EXPECT_EQ(result.error().message,

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "backend/cuda/kept.h"
+#include "backend/cuda/recent_objects.h"
 #include "ops/elementwise/cuda/fused.h"
 #include "ops/elementwise/cuda/interpreter.h"
 
@@ -88,8 +88,8 @@ TEST(FusedSource, SeveralStoresGoElementByElement) {
   }
 }
 
-TEST(Kept, KeepsWhatIsUsedAndWhatWasAskedForLast) {
-  Kept<int> kept(2);
+TEST(RecentObjects, KeepsWhatIsUsedAndWhatWasAskedForLast) {
+  RecentObjects<int> kept(2);
   const auto add = [&](const char* name) {
     auto value = std::make_shared<int>(1);
     kept.add(name, value);

@@ -161,7 +161,7 @@ std::string launched(const std::string& text, const GpuProperties& gpu = kMachin
   g_sources.clear();
   g_refused.clear();
   const auto plans =
-      compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1, .hands_on_tiles = false}).value();
+      compile_graph(test::parse_graph(text), DeviceTraits{.joins_from = 1, .forwards_tiles = false}).value();
   BackendProgram program;
   if (const BackendStatus status = prepare_steps(backend_plan(plans.run), gpu, program);
       status.code != BackendCode::ok) {

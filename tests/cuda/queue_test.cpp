@@ -66,7 +66,7 @@ TEST(Queue, StepsGetTheirOperandsAndTheWorkspaceBehindTheTemporary) {
   program.workspace_offset = 128;
   add_step(program, {.slot = 0, .type = DataType::FLOAT32, .offset = 12}, 0);
   add_step(program, {.slot = 1, .type = DataType::FLOAT32, .offset = 64}, 1000);
-  add_step(program, {.slot = kNoSlot, .type = DataType::FLOAT32, .offset = 0}, 8);
+  add_step(program, {.slot = kForwardedSlot, .type = DataType::FLOAT32, .offset = 0}, 8);
   std::byte input[16];
   std::byte temporary[2048];
   const DeviceAddress addresses[] = {number_of(input), number_of(temporary)};

@@ -314,26 +314,26 @@ constexpr const char* kStacked =
 
 // Stacked tensors are read in place.
 TEST(AttentionPlan, PacksAndAttends) {
-  const std::string plan = run_of({.joins_from = 1, .vector_bytes = 16, .attends_at_once = true}, kStacked);
+  const std::string plan = run_of({.joins_from = 1, .vector_bytes = 16, .has_fused_attention = true}, kStacked);
   EXPECT_EQ(plan.find("SLICE"), std::string::npos) << plan;
   EXPECT_NE(plan.find("run: 3 steps"), std::string::npos) << plan;
 }
 
 // Absent outputs stay absent when an operator's decomposition contains operators that are decomposed themselves.
 TEST(AttentionPlan, IsTwoProductsWhereItIsNoStepOfItsOwn) {
-  const std::string plan = run_of({.joins_from = 1, .attends_at_once = false}, kStacked);
+  const std::string plan = run_of({.joins_from = 1, .has_fused_attention = false}, kStacked);
   EXPECT_NE(plan.find("ATTENTION_ROWS"), std::string::npos) << plan;
   EXPECT_NE(plan.find("run: 3 steps"), std::string::npos) << plan;
   EXPECT_EQ(plan.find("IDENTITY"), std::string::npos) << plan;
   // With outputs that nothing reads, as for a stand-alone operator.
   const std::string alone =
-      run_of({.joins_from = 1, .attends_at_once = false}, std::string(kStacked) + "out y.1\nout y.2\n");
+      run_of({.joins_from = 1, .has_fused_attention = false}, std::string(kStacked) + "out y.1\nout y.2\n");
   EXPECT_NE(alone.find("run: 3 steps"), std::string::npos) << alone;
 }
 
 // The scores of all queries would exceed the temporary memory limit, so the queries are processed in groups.
 TEST(AttentionPlan, TakesSomeQueriesAtATimeInProducts) {
-  const std::string plan = run_of({.joins_from = 1, .attends_at_once = false},
+  const std::string plan = run_of({.joins_from = 1, .has_fused_attention = false},
                                   "x = input 1\ny = MULTIHEAD_ATTENTION x:f32[1,16384,96] x:f32[1,16384,96] "
                                   "x:f32[1,16384,96] - - - - - - - - -> f32[1,16384,96] -> - -> - Scale=1 "
                                   "MaskFilterValue=0 HeadCount=12 MaskType=NONE\nout y\n");

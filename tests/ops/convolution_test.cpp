@@ -305,8 +305,8 @@ TEST(Convolution, InAGraphWithItsNeighbors) {
 }
 
 std::string plan_of(const std::string& attributes, std::uint32_t vector_bytes, std::string_view out = "f32[1,8,6,6]",
-                    bool hands_on_tiles = true) {
-  const DeviceTraits traits{.joins_from = 1, .hands_on_tiles = hands_on_tiles, .vector_bytes = vector_bytes};
+                    bool forwards_tiles = true) {
+  const DeviceTraits traits{.joins_from = 1, .forwards_tiles = forwards_tiles, .vector_bytes = vector_bytes};
   std::string shown;
   const auto plans = compile_graph(
       parse_graph("x = input 1152\nw = owned 2304\np = CONVOLUTION x:f32[1,8,6,6] w:f32[8,8,3,3] - -> " +

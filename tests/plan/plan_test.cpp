@@ -357,7 +357,7 @@ OpDesc modulus(const TensorSpec& a, const TensorSpec& b, const TensorSpec& out) 
   described.arguments[0] = {.present = true, .tensors = {given(a)}, .numbers = {}, .operators = {}};
   described.arguments[1] = {.present = true, .tensors = {given(b)}, .numbers = {}, .operators = {}};
   described.arguments[2] = {.present = true, .tensors = {given(out)}, .numbers = {}, .operators = {}};
-  auto result = make_op_desc(described, SchemaCheck::not_yet);
+  auto result = make_op_desc(described, SchemaState::unchecked);
   EXPECT_TRUE(result.ok()) << result.error().message;
   return result.value();
 }

@@ -207,9 +207,9 @@ void describe(const BackendDevice*, BackendDeviceInfo* info) {
   // Plans are made as for a GPU: the CPU's kernels run them, if slowly.
   info->traits = {.threads = 64,
                   .joins_from = 1,
-                  .hands_on_tiles = false,
+                  .forwards_tiles = false,
                   .vector_bytes = 0,
-                  .attends_at_once = false,
+                  .has_fused_attention = false,
                   .has_row_moments = false};
   info->vendor = 0xfeed;
   info->product = 7;
@@ -355,7 +355,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
   bool joined = false;
   for_each_step(std::span(plan->words, plan->word_count), [&](const Step& step) {
     for (const Operand& operand : step.operands) {
-      joined = joined || operand.slot == kNoSlot;
+      joined = joined || operand.slot == kForwardedSlot;
       if (has_address(operand.slot)) {
         result->used_slots.insert(operand.slot);
       }

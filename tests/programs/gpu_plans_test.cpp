@@ -20,9 +20,9 @@ namespace {
 
 constexpr DeviceTraits kGpu{.threads = 64,
                             .joins_from = 1,
-                            .hands_on_tiles = false,
+                            .forwards_tiles = false,
                             .vector_bytes = 0,
-                            .attends_at_once = false,
+                            .has_fused_attention = false,
                             .has_row_moments = false};
 
 Device with_traits(const DeviceTraits& traits) {
@@ -140,7 +140,8 @@ TEST(GpuPlans, GiveTheBitsOfTheCpusOwn) {
         continue;
       }
       for (const DataType type : {DataType::unknown, DataType::FLOAT16, DataType::FLOAT64, DataType::INT8}) {
-        auto desc = make_op_desc(type == DataType::unknown ? *result : with_type(*result, type), SchemaCheck::not_yet);
+        auto desc =
+            make_op_desc(type == DataType::unknown ? *result : with_type(*result, type), SchemaState::unchecked);
         if (!desc.ok() || desc.value().empty || element_count(desc.value().output().tensor) > 100'000) {
           continue;
         }

@@ -74,7 +74,7 @@ inline std::shared_ptr<const OpDesc> parse_op(const std::string& name, const std
       std::ranges::copy(lists[i], tensor.strides);
     }
   }
-  auto result = make_op_desc(described, SchemaCheck::not_yet);
+  auto result = make_op_desc(described, SchemaState::unchecked);
   if (!result.ok()) {
     throw std::invalid_argument(result.error().message);
   }

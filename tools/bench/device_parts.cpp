@@ -15,7 +15,7 @@ constexpr std::uint64_t kMaxSets = 64;
 // The clock is coarse, and reading it takes a launch, so a sample has enough runs to last this long.
 constexpr double kSampleSeconds = 4e-3;
 constexpr std::uint64_t kMaxRuns = 1000;
-constexpr int kMaxRounds = 101;
+constexpr int kMaxDeviceRounds = 101;
 constexpr std::int64_t kWindow = 1 << 16;  // consecutive elements of a checked sample
 
 }  // namespace
@@ -71,7 +71,7 @@ Samples time_long(std::size_t things, const Settings& settings, const Timer& tim
     round_seconds += one * static_cast<double>(runs[i]);
   }
   const double wanted = std::clamp(settings.min_time / round_seconds, static_cast<double>(settings.min_rounds),
-                                   static_cast<double>(kMaxRounds));
+                                   static_cast<double>(kMaxDeviceRounds));
   return timer(runs, static_cast<int>(wanted));
 }
 

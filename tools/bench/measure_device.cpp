@@ -20,7 +20,7 @@ using Operations = std::vector<std::unique_ptr<client::Operation>>;  // one for 
 using Recording = std::function<void(std::uint64_t run)>;
 
 // The memory of a case: the bytes of one set, and the number of sets.
-struct OperandBuffer {
+struct BytesOfSets {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
   std::uint64_t out = 0;
@@ -36,21 +36,21 @@ int arrays_read(Layout layout) {
   return layout == Layout::scalar || layout == Layout::dividend || layout == Layout::row ? 1 : 2;
 }
 
-OperandBuffer buffer_of(const Case& of, const Placement& placement) {
+BytesOfSets bytes_of_sets(const Case& of, const Placement& placement) {
   const std::uint64_t size = anydml_type_size(of.type);
   // The pass reads packed arrays of the elements.
   const auto bytes = [&](std::int64_t extent, bool absent) {
     return absent ? 0
                   : round_up(static_cast<std::uint64_t>(std::max(extent, placement.elements)) * size, kDeviceAlignment);
   };
-  OperandBuffer buffer_index;
-  buffer_index.a = bytes(placement.inputs[0].extent, has_single(of.layout, Operand::dividend));
-  buffer_index.b = bytes(placement.inputs[1].extent, has_single(of.layout, Operand::divisor));
-  buffer_index.out = bytes(placement.output.extent, false);  // used only by the pass if the case runs in place
+  BytesOfSets of_sets;
+  of_sets.a = bytes(placement.inputs[0].extent, has_single(of.layout, Operand::dividend));
+  of_sets.b = bytes(placement.inputs[1].extent, has_single(of.layout, Operand::divisor));
+  of_sets.out = bytes(placement.output.extent, false);  // used only by the pass if the case runs in place
   if (of.layout != Layout::inplace) {
-    buffer_index.sets = sets_for(buffer_index.a + buffer_index.b + buffer_index.out);
+    of_sets.sets = sets_for(of_sets.a + of_sets.b + of_sets.out);
   }
-  return buffer_index;
+  return of_sets;
 }
 
 struct Total {
@@ -64,10 +64,10 @@ Total total_of(const std::vector<Case>& cases) {
   Total maximum;
   for (const Case& of : cases) {
     if (const auto placement = lay_out(of)) {
-      const OperandBuffer buffer_index = buffer_of(of, *placement);
-      maximum.a = std::max(maximum.a, buffer_index.a * buffer_index.sets);
-      maximum.b = std::max(maximum.b, buffer_index.b * buffer_index.sets);
-      maximum.out = std::max(maximum.out, buffer_index.out * buffer_index.sets);
+      const BytesOfSets of_sets = bytes_of_sets(of, *placement);
+      maximum.a = std::max(maximum.a, of_sets.a * of_sets.sets);
+      maximum.b = std::max(maximum.b, of_sets.b * of_sets.sets);
+      maximum.out = std::max(maximum.out, of_sets.out * of_sets.sets);
       maximum.block = std::max(maximum.block, kDeviceBlock * anydml_type_size(of.type));
     }
   }
@@ -132,7 +132,7 @@ class DeviceMeasurer::State {
     }
     prepare(of);
     const Placement& placement = *placed;
-    const OperandBuffer buffer_index = buffer_of(of, placement);
+    const BytesOfSets of_sets = bytes_of_sets(of, placement);
     const bool in_place = of.layout == Layout::inplace;
     const auto array =
         static_cast<std::uint64_t>(placement.elements) * static_cast<std::uint64_t>(anydml_type_size(of.type));
@@ -144,10 +144,10 @@ class DeviceMeasurer::State {
     result.bytes = static_cast<std::int64_t>(array) * arrays;
 
     const bool by_calls = of.type == ANYDML_FLOAT64;
-    const Operations kernels = by_calls ? Operations() : create_kernels(of, placement, buffer_index);
-    const Operations passes = by_calls ? Operations() : create_passes(of, buffer_index, array);
-    const auto kernel_call = by_calls ? create_kernel_call(of, placement, buffer_index) : nullptr;
-    const auto pass_call = by_calls ? create_pass_call(of, buffer_index, array) : nullptr;
+    const Operations kernels = by_calls ? Operations() : create_kernels(of, placement, of_sets);
+    const Operations passes = by_calls ? Operations() : create_passes(of, of_sets, array);
+    const auto kernel_call = by_calls ? create_kernel_call(of, placement, of_sets) : nullptr;
+    const auto pass_call = by_calls ? create_pass_call(of, of_sets, array) : nullptr;
     const Recording recordings[] = {[&](std::uint64_t run) { record(passes, run); },
                                     [&](std::uint64_t run) { record(kernels, run); }};
     DeviceCall* const calls[] = {pass_call.get(), kernel_call.get()};
@@ -162,7 +162,7 @@ class DeviceMeasurer::State {
       // A run overwrites the dividends, and dividing the remainders again costs nothing, so they are restored before
       // each run.
       for (int round = 0; round < std::max(settings_.min_rounds, 3) + 1; ++round) {
-        fill_dividends(of, buffer_index);
+        fill_dividends(of, of_sets);
         const double sample = time_both(1, 1, {1}, 1)[0][0];
         if (round != 0) {
           kernel_samples.push_back(sample);
@@ -176,7 +176,7 @@ class DeviceMeasurer::State {
     result.pass_by = arrays == 3 ? "ELEMENT_WISE_ADD" : "ELEMENT_WISE_IDENTITY";
     result.kernel = summarize(in_place ? kernel_samples : samples[1]);
     if (arrays == 2) {
-      const Recording copy = [&](std::uint64_t run) { record_copy(of, buffer_index, array, run % buffer_index.sets); };
+      const Recording copy = [&](std::uint64_t run) { record_copy(of, of_sets, array, run % of_sets.sets); };
       samples = time_long(1, settings_, [&](const auto& runs, int rounds) { return time({&copy, 1}, runs, rounds); });
       if (const Timing copied = summarize(samples[0]); copied.median < result.pass.median) {
         result.pass = copied;
@@ -186,7 +186,7 @@ class DeviceMeasurer::State {
 
     // The output of this run, which overwrites the pass's results, is checked.
     if (in_place) {
-      fill_dividends(of, buffer_index);
+      fill_dividends(of, of_sets);
     } else {
       run_once(recordings[0], calls[0]);
     }
@@ -199,7 +199,7 @@ class DeviceMeasurer::State {
     }
     result.check = check_sample(of, placement);
     if (in_place) {
-      fill_dividends(of, buffer_index);  // other layouts share the dividends
+      fill_dividends(of, of_sets);  // other layouts share the dividends
     }
     return result;
   }
@@ -226,13 +226,13 @@ class DeviceMeasurer::State {
     }
   }
 
-  void record_copy(const Case& of, const OperandBuffer& buffer_index, std::uint64_t bytes, std::uint64_t set) {
+  void record_copy(const Case& of, const BytesOfSets& of_sets, std::uint64_t bytes, std::uint64_t set) {
     const bool from_b = of.layout == Layout::dividend;
-    device_.list()->CopyBufferRegion(out_.Get(), set * buffer_index.out, (from_b ? b_ : a_).Get(),
-                                     set * (from_b ? buffer_index.b : buffer_index.a), bytes);
+    device_.list()->CopyBufferRegion(out_.Get(), set * of_sets.out, (from_b ? b_ : a_).Get(),
+                                     set * (from_b ? of_sets.b : of_sets.a), bytes);
   }
 
-  Operations create_kernels(const Case& of, const Placement& placement, const OperandBuffer& buffer_index) {
+  Operations create_kernels(const Case& of, const Placement& placement, const BytesOfSets& of_sets) {
     const Tensor a(of.type, placement, placement.inputs[0].strides, placement.inputs[0].extent);
     const Tensor b(of.type, placement, placement.inputs[1].strides, placement.inputs[1].extent);
     const Tensor out(of.type, placement, placement.output.strides, placement.output.extent);
@@ -242,22 +242,22 @@ class DeviceMeasurer::State {
                                        ? DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR, &floor}
                                        : DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_MODULUS_TRUNCATE, &truncate};
     Operations operations;
-    for (std::uint64_t set = 0; set < buffer_index.sets; ++set) {
+    for (std::uint64_t set = 0; set < of_sets.sets; ++set) {
       const auto input = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand, const Tensor& tensor) {
         return has_single(of.layout, operand) ? DML_BUFFER_BINDING{single_.Get(), 0, tensor.bytes()}
                                               : DML_BUFFER_BINDING{buffer.Get(), set * bytes, tensor.bytes()};
       };
-      const DML_BUFFER_BINDING inputs[] = {input(a_, buffer_index.a, Operand::dividend, a),
-                                           input(b_, buffer_index.b, Operand::divisor, b)};
+      const DML_BUFFER_BINDING inputs[] = {input(a_, of_sets.a, Operand::dividend, a),
+                                           input(b_, of_sets.b, Operand::divisor, b)};
       const DML_BUFFER_BINDING output{of.layout == Layout::inplace ? a_.Get() : out_.Get(),
-                                      of.layout == Layout::inplace ? 0 : set * buffer_index.out, out.bytes()};
+                                      of.layout == Layout::inplace ? 0 : set * of_sets.out, out.bytes()};
       operations.push_back(std::make_unique<client::Operation>(device_, desc));
       operations.back()->bind(inputs, {&output, 1});
     }
     return operations;
   }
 
-  Operations create_passes(const Case& of, const OperandBuffer& buffer_index, std::uint64_t array) {
+  Operations create_passes(const Case& of, const BytesOfSets& of_sets, std::uint64_t array) {
     const UINT sizes[] = {static_cast<UINT>((array + 3) / 4)};
     const DML_BUFFER_TENSOR_DESC buffer = tensor_of(ANYDML_UINT32, sizes, nullptr, sizes[0]);
     const DML_TENSOR_DESC tensor{DML_TENSOR_TYPE_BUFFER, &buffer};
@@ -267,13 +267,13 @@ class DeviceMeasurer::State {
     const DML_OPERATOR_DESC desc = two ? DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_ADD, &add}
                                        : DML_OPERATOR_DESC{DML_OPERATOR_ELEMENT_WISE_IDENTITY, &identity};
     Operations operations;
-    for (std::uint64_t set = 0; set < buffer_index.sets; ++set) {
+    for (std::uint64_t set = 0; set < of_sets.sets; ++set) {
       const std::uint64_t bytes = buffer.TotalTensorSizeInBytes;
-      const DML_BUFFER_BINDING a{a_.Get(), set * buffer_index.a, bytes};
-      const DML_BUFFER_BINDING b{b_.Get(), set * buffer_index.b, bytes};
+      const DML_BUFFER_BINDING a{a_.Get(), set * of_sets.a, bytes};
+      const DML_BUFFER_BINDING b{b_.Get(), set * of_sets.b, bytes};
       const DML_BUFFER_BINDING both[] = {a, b};
       const DML_BUFFER_BINDING one[] = {of.layout == Layout::dividend ? b : a};
-      const DML_BUFFER_BINDING output{out_.Get(), set * buffer_index.out, bytes};
+      const DML_BUFFER_BINDING output{out_.Get(), set * of_sets.out, bytes};
       operations.push_back(std::make_unique<client::Operation>(device_, desc));
       operations.back()->bind(two ? std::span<const DML_BUFFER_BINDING>(both) : one, {&output, 1});
     }
@@ -281,32 +281,32 @@ class DeviceMeasurer::State {
   }
 
   [[nodiscard]] std::unique_ptr<DeviceCall> create_kernel_call(const Case& of, const Placement& placement,
-                                                               const OperandBuffer& buffer_index) const {
-    using Place = DeviceCall::Place;
-    const auto place_of = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand) {
-      return has_single(of.layout, operand) ? Place{single_->GetGPUVirtualAddress(), 0}
-                                            : Place{buffer->GetGPUVirtualAddress(), bytes};
+                                                               const BytesOfSets& of_sets) const {
+    using BufferSets = DeviceCall::BufferSets;
+    const auto sets_of = [&](const Buffer& buffer, std::uint64_t bytes, Operand operand) {
+      return has_single(of.layout, operand) ? BufferSets{single_->GetGPUVirtualAddress(), 0}
+                                            : BufferSets{buffer->GetGPUVirtualAddress(), bytes};
     };
-    const std::vector<Place> inputs{place_of(a_, buffer_index.a, Operand::dividend),
-                                    place_of(b_, buffer_index.b, Operand::divisor)};
+    const std::vector<BufferSets> inputs{sets_of(a_, of_sets.a, Operand::dividend),
+                                         sets_of(b_, of_sets.b, Operand::divisor)};
     return std::make_unique<DeviceCall>(*of.row, of.type, placement, inputs,
                                         of.layout == Layout::inplace
-                                            ? Place{a_->GetGPUVirtualAddress(), buffer_index.a}
-                                            : Place{out_->GetGPUVirtualAddress(), buffer_index.out},
-                                        buffer_index.sets);
+                                            ? BufferSets{a_->GetGPUVirtualAddress(), of_sets.a}
+                                            : BufferSets{out_->GetGPUVirtualAddress(), of_sets.out},
+                                        of_sets.sets);
   }
 
-  [[nodiscard]] std::unique_ptr<DeviceCall> create_pass_call(const Case& of, const OperandBuffer& buffer_index,
+  [[nodiscard]] std::unique_ptr<DeviceCall> create_pass_call(const Case& of, const BytesOfSets& of_sets,
                                                              std::uint64_t array) const {
-    using Place = DeviceCall::Place;
+    using BufferSets = DeviceCall::BufferSets;
     const bool two = arrays_read(of.layout) == 2;
     const Row& row = row_named(two ? "add" : "identity");
-    const Place a{a_->GetGPUVirtualAddress(), buffer_index.a};
-    const Place b{b_->GetGPUVirtualAddress(), buffer_index.b};
+    const BufferSets a{a_->GetGPUVirtualAddress(), of_sets.a};
+    const BufferSets b{b_->GetGPUVirtualAddress(), of_sets.b};
     return std::make_unique<DeviceCall>(row, ANYDML_UINT32,
                                         place_packed(row, 1, {static_cast<std::int64_t>((array + 3) / 4)}, {}),
                                         two ? std::vector{a, b} : std::vector{of.layout == Layout::dividend ? b : a},
-                                        Place{out_->GetGPUVirtualAddress(), buffer_index.out}, buffer_index.sets);
+                                        BufferSets{out_->GetGPUVirtualAddress(), of_sets.out}, of_sets.sets);
   }
 
   // Takes `rounds` samples of each item in turn, in one list; a sample of item i has runs[i] runs.
@@ -347,9 +347,9 @@ class DeviceMeasurer::State {
     return seconds;
   }
 
-  void fill_dividends(const Case& of, const OperandBuffer& buffer_index) {
+  void fill_dividends(const Case& of, const BytesOfSets& of_sets) {
     if (of.layout == Layout::inplace) {
-      staging_.fill(a_, buffer_index.a, block_a_);
+      staging_.fill(a_, of_sets.a, block_a_);
     }
   }
 

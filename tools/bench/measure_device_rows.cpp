@@ -17,7 +17,7 @@ constexpr std::size_t kBuffers = kOutput + 1;
 
 // The memory of a case: the bytes of one set of each operand, the number of sets, and the part that the pass uses.
 struct Needs {
-  std::array<std::uint64_t, kBuffers> buffer{};
+  std::array<std::uint64_t, kBuffers> bytes{};
   std::uint64_t sets = 1;
   std::uint64_t moved = 0;       // bytes that a run moves
   std::uint64_t pass_array = 0;  // bytes
@@ -29,7 +29,7 @@ Needs needs_of(const Case& of, const Placement& placement) {
   Needs needs;
   const auto add = [&](std::size_t buffer, std::int64_t extent, anydml_type type, bool is_walked) {
     const std::uint64_t size = anydml_type_size(type);
-    needs.buffer[buffer] = static_cast<std::uint64_t>(extent) * size;
+    needs.bytes[buffer] = static_cast<std::uint64_t>(extent) * size;
     needs.moved += is_walked ? static_cast<std::uint64_t>(placement.elements) * size : 0;
   };
   int streams = 0;
@@ -43,9 +43,8 @@ Needs needs_of(const Case& of, const Placement& placement) {
   std::uint64_t all = 0;
   for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
     const bool is_of_pass = buffer == kOutput || static_cast<int>(buffer) < needs.pass_inputs;
-    needs.buffer[buffer] =
-        round_up(std::max(needs.buffer[buffer], is_of_pass ? needs.pass_array : 0), kDeviceAlignment);
-    all += needs.buffer[buffer];
+    needs.bytes[buffer] = round_up(std::max(needs.bytes[buffer], is_of_pass ? needs.pass_array : 0), kDeviceAlignment);
+    all += needs.bytes[buffer];
   }
   needs.sets = sets_for(all);
   return needs;
@@ -57,7 +56,7 @@ std::array<std::uint64_t, kBuffers> total_of(const std::vector<Case>& cases) {
     if (const auto placement = lay_out(of)) {
       const Needs needs = needs_of(of, *placement);
       for (std::size_t buffer = 0; buffer < kBuffers; ++buffer) {
-        maximum[buffer] = std::max(maximum[buffer], needs.buffer[buffer] * needs.sets);
+        maximum[buffer] = std::max(maximum[buffer], needs.bytes[buffer] * needs.sets);
       }
     }
   }
@@ -98,16 +97,16 @@ class DeviceRowMeasurer::State {
                                     : needs.pass_inputs == 1 ? "identity"
                                                              : "add");
     const Placement packed = place_packed(pass_row, 1, {static_cast<std::int64_t>(needs.pass_array / 4)}, {});
-    std::vector<DeviceCall::Place> pass_inputs;
+    std::vector<DeviceCall::BufferSets> pass_inputs;
     for (int i = 0; i < needs.pass_inputs; ++i) {
-      pass_inputs.push_back(place_in(static_cast<std::size_t>(i), needs));
+      pass_inputs.push_back(sets_in(static_cast<std::size_t>(i), needs));
     }
-    std::vector<DeviceCall::Place> inputs;
+    std::vector<DeviceCall::BufferSets> inputs;
     for (std::size_t i = 0; i < row.inputs.size(); ++i) {
-      inputs.push_back(is_single(of, i) ? DeviceCall::Place{singles_.first() + i * kDeviceAlignment, 0}
-                                        : place_in(buffer_of(row, i), needs));
+      inputs.push_back(is_single(of, i) ? DeviceCall::BufferSets{singles_.first() + i * kDeviceAlignment, 0}
+                                        : sets_in(buffer_of(row, i), needs));
     }
-    const DeviceCall::Place out = place_in(kOutput, needs);
+    const DeviceCall::BufferSets out = sets_in(kOutput, needs);
     DeviceCall pass(pass_row, ANYDML_UINT32, packed, pass_inputs, out, needs.sets);
     DeviceCall kernel(row, of.type, placement, inputs, out, needs.sets);
     DeviceCall* const things[] = {&kernel, &pass};
@@ -147,8 +146,8 @@ class DeviceRowMeasurer::State {
     std::uint64_t bytes = 0;  // bytes to fill
   };
 
-  [[nodiscard]] DeviceCall::Place place_in(std::size_t buffer, const Needs& needs) const {
-    return {buffers_[buffer].memory->first(), needs.buffer[buffer]};
+  [[nodiscard]] DeviceCall::BufferSets sets_in(std::size_t buffer, const Needs& needs) const {
+    return {buffers_[buffer].memory->first(), needs.bytes[buffer]};
   }
 
   static bool is_single(const Case& of, std::size_t input) {
@@ -180,7 +179,7 @@ class DeviceRowMeasurer::State {
     }
     for (const std::size_t i : row.tensors()) {
       if (!is_single(of, i)) {
-        fill_buffer(buffers_[buffer_of(row, i)], needs.buffer[buffer_of(row, i)] * needs.sets,
+        fill_buffer(buffers_[buffer_of(row, i)], needs.bytes[buffer_of(row, i)] * needs.sets,
                     row.input_type(i, of.type), of.data, row.inputs[i].holds);
       }
     }

@@ -9,7 +9,7 @@ namespace anydml::dmlrun {
 namespace {
 
 Result<GraphNode> core_node(const NodeModel& node) {
-  auto op = make_op_desc(describe(node.op, [](const facts::Field&) { return false; }), SchemaCheck::by_schema);
+  auto op = make_op_desc(describe(node.op, [](const facts::Field&) { return false; }), SchemaState::checked);
   if (!op) {
     return op.error();
   }

@@ -343,7 +343,7 @@ int show_graphs(const GraphArguments& arguments) {
   }
   // Like the CPU's, but without weight packing, which depends on the machine.
   constexpr DeviceTraits kDevice{
-      .joins_from = 1, .hands_on_tiles = true, .attends_at_once = true, .has_row_moments = true};
+      .joins_from = 1, .forwards_tiles = true, .has_fused_attention = true, .has_row_moments = true};
   for (const Dispatchable& dispatchable : loaded.get().dispatchables) {
     const auto graph = core_graph(dispatchable);
     std::string text;

@@ -128,9 +128,9 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
   info->shares_addresses = 1;
   info->traits = {.threads = device->pool->threads(),
                   .joins_from = 1,
-                  .hands_on_tiles = true,
+                  .forwards_tiles = true,
                   .vector_bytes = cpu::vector_bytes(device->target),
-                  .attends_at_once = true,
+                  .has_fused_attention = true,
                   .has_row_moments = true};
 }
 

@@ -81,7 +81,7 @@ struct StreamTile {
 };
 
 // A step over the elements of one operand without a slot: it produces or consumes them, a tile at a time. Immutable,
-// like Prepared.
+// like PreparedStep.
 class JoinedStep {
  public:
   JoinedStep() = default;

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "backend/cuda/kept.h"
+#include "backend/cuda/recent_objects.h"
 #include "backend/cuda/runtime.h"
 
 namespace anydml::cuda {
@@ -212,7 +212,7 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
   const std::string key = key_of(source, architecture);
   // Never destroyed: when the process ends, the driver may already be gone, and threads may still launch.
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new Kept<const LoadedKernels>(kMaxKept);  // null: it cannot be compiled
+  static auto& known = *new RecentObjects<const LoadedKernels>(kMaxKept);  // null: it cannot be compiled
   const std::scoped_lock lock(mutex);
   std::shared_ptr<const LoadedKernels> kernels;
   if (const auto* const found = known.find(key); found != nullptr) {

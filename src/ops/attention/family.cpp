@@ -2,7 +2,7 @@
 // The attention family. Bias, stacked tensors and the past become operators in front of the core. In a graph most of
 // them are free: slices become views, and sums are element-wise. A JOIN produces the present keys and values. The core
 // is an operator internal to this family. It is a single step that keeps the scores of some queries in the caches or,
-// on devices without that step (DeviceTraits::attends_at_once), two products with a step between them.
+// on devices without that step (DeviceTraits::has_fused_attention), two products with a step between them.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -248,7 +248,7 @@ class Composition {
       list_.add_output("FILL_VALUE_CONSTANT", {}, 0,  // an empty sum divided by an empty sum
                        {{.field = "ValueDataType", .numbers = {Scalar(static_cast<u64>(type_))}},
                         {.field = "Value", .numbers = {Scalar(std::numeric_limits<f64>::quiet_NaN())}}});
-    } else if (device_.attends_at_once) {
+    } else if (device_.has_fused_attention) {
       add_step(q, k, v);
     } else {
       add_products(q, k, v);

@@ -48,7 +48,7 @@ struct JoinedElements {
 
 // Reads a prologue or an epilogue. Empty if it cannot pass its elements on in order. May throw std::bad_alloc.
 [[nodiscard]] inline std::optional<JoinedElements> read_joined_elements(const Step& flat) {
-  const auto joined = std::ranges::find(flat.operands, kNoSlot, &Operand::slot);
+  const auto joined = std::ranges::find(flat.operands, kForwardedSlot, &Operand::slot);
   if (joined == flat.operands.end()) {
     return std::nullopt;
   }

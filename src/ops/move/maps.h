@@ -28,7 +28,7 @@ void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, Co
 void copy_padded(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_tile(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
-// The input is not padded, or was padded before (parts.h).
+// The input is not padded, or was padded before (decomposition.h).
 void lower_unfold(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_reversal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);

@@ -380,9 +380,9 @@ void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std:
 
 // With tiles of rows, the pixels of a class must be consecutive. They need not be if elements are passed on one by one.
 Joins convolution_joins(const OpDesc& desc, const DeviceTraits& device) {
-  const bool hands_on = desc.op == &kConvolutionPart && is_packed(desc.output().tensor) &&
-                        (!device.hands_on_tiles || all_window_classes(parameters_of(desc).windows) == 1);
-  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
+  const bool forwards = desc.op == &kConvolutionPart && is_packed(desc.output().tensor) &&
+                        (!device.forwards_tiles || all_window_classes(parameters_of(desc).windows) == 1);
+  return {.inputs = 0, .outputs = forwards ? 1U : 0U};
 }
 
 }  // namespace anydml::products

@@ -202,8 +202,8 @@ Joins joins(const OpDesc& desc, const DeviceTraits& device) {
   if (is_integer_product(*desc.op)) {
     return integer_product_joins(desc);
   }
-  const bool hands_on = desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
-  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
+  const bool forwards = desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
+  return {.inputs = 0, .outputs = forwards ? 1U : 0U};
 }
 
 // ---- Parts ----------------------------------------------------------------------------------------------------------

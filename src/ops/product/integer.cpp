@@ -354,9 +354,9 @@ Joins integer_product_joins(const OpDesc& desc) {
     return products::integer_convolution_joins(desc);
   }
   const IntegerParameters parameters = integer_parameters_of(desc);
-  const bool hands_on =
+  const bool forwards =
       parameters.exchanged == 0 && parameters.finish != IntegerFinish::quantized && is_packed(desc.output().tensor);
-  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
+  return {.inputs = 0, .outputs = forwards ? 1U : 0U};
 }
 
 void lower_integer_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {

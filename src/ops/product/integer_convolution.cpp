@@ -126,10 +126,10 @@ Result<Decomposition> decompose_integer_convolution(const OpDesc& desc, const In
 
 // The totals are passed on as tiles of INT32 rows, so the pixels must be contiguous.
 Joins integer_convolution_joins(const OpDesc& desc) {
-  const bool hands_on = desc.op == &kIntegerConvolution &&
+  const bool forwards = desc.op == &kIntegerConvolution &&
                         integer_convolution_parameters_of(desc).finish == IntegerFinish::int32 &&
                         is_packed(desc.output().tensor);
-  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
+  return {.inputs = 0, .outputs = forwards ? 1U : 0U};
 }
 
 void lower_integer_convolution_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {

@@ -308,8 +308,8 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 
 // The rows of a packed output are passed to a joined step as they are computed.
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
-  const bool hands_on = is_packed(desc.output().tensor) && !is_gradient(*desc.op);
-  return {.inputs = 0, .outputs = hands_on ? 1U : 0U};
+  const bool forwards = is_packed(desc.output().tensor) && !is_gradient(*desc.op);
+  return {.inputs = 0, .outputs = forwards ? 1U : 0U};
 }
 
 // An operator that copies every dimension is a view.

@@ -42,7 +42,7 @@ HWY_INLINE f32 stage_result(f64 y) {
   if constexpr (sizeof(T) == sizeof(f32)) {
     return static_cast<f32>(y);
   } else {
-    return to_odd(y);
+    return round_to_odd(y);
   }
 }
 

@@ -225,7 +225,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
     if (2 * bounds.met.taps() > bounds.met.all() || !has_finite_rows(bounds, operands)) {
       return false;
     }
-    const WindowClasses kept = bounds.met.among(bounds.classes);
+    const WindowClasses kept = bounds.met.restrict_classes(bounds.classes);
     const std::int64_t channels = channels_of_block(step_, bounds.met.all(), kProductBlock);
     if (bounds.met.taps() != 0 &&
         window_block_elements(kept, bounds.box, channels, kProductBlock) > buffers_.copied_elements) {

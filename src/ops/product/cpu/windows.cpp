@@ -305,7 +305,7 @@ MetTaps::MetTaps(const Windows& windows, const WindowClasses& classes, const Win
   }
 }
 
-WindowClasses MetTaps::among(WindowClasses classes) const {
+WindowClasses MetTaps::restrict_classes(WindowClasses classes) const {
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
     restrict_taps(classes.axes[i], low[i], count[i]);
   }

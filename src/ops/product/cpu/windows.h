@@ -122,7 +122,7 @@ struct MetTaps {
     return sum;
   }
   // The classes restricted to these taps.
-  [[nodiscard]] WindowClasses among(WindowClasses classes) const;
+  [[nodiscard]] WindowClasses restrict_classes(WindowClasses classes) const;
 };
 
 // Copies `channels` planes, one after another, from the channel at `from`. padding: the element outside the image.

@@ -304,8 +304,8 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   }
   ResampleStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const bool hands_on = neighbors.after.step != nullptr;
-  return std::make_unique<Resampling>(cut_rows(step, context.threads, hands_on), context.target, std::move(neighbors));
+  const bool forwards = neighbors.after.step != nullptr;
+  return std::make_unique<Resampling>(cut_rows(step, context.threads, forwards), context.target, std::move(neighbors));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ void keep_taps(ResampleRows& cut) {
   }
 }
 
-void lay_out_scratch(ResampleRows& cut, bool hands_on) {
+void lay_out_scratch(ResampleRows& cut, bool forwards) {
   const auto take = [&cut](std::size_t bytes) {
     const std::size_t at = cut.scratch_bytes;
     cut.scratch_bytes += aligned(bytes);
@@ -131,12 +131,12 @@ void lay_out_scratch(ResampleRows& cut, bool hands_on) {
     cut.levels_at = take(row * (cut.sampled.size() + 1));
   }
   cut.output_at =
-      hands_on ? take(static_cast<std::size_t>(cut.tile_elements()) * static_cast<std::size_t>(cut.element)) : 0;
+      forwards ? take(static_cast<std::size_t>(cut.tile_elements()) * static_cast<std::size_t>(cut.element)) : 0;
 }
 
 }  // namespace
 
-ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool hands_on) {
+ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool forwards) {
   ResampleRows cut;
   cut.step = step;
   cut.element = static_cast<std::int64_t>(element_size(step.type));
@@ -144,7 +144,7 @@ ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool hands_on)
   choose_tiles(cut, threads);
   keep_columns(cut);
   keep_taps(cut);
-  lay_out_scratch(cut, hands_on);
+  lay_out_scratch(cut, forwards);
   return cut;
 }
 

@@ -52,7 +52,7 @@ struct ResampleRows {
   [[nodiscard]] std::int64_t tile_elements() const { return tile_columns * tile_run; }
 };
 
-// hands_on: a joined step consumes the outputs.
-[[nodiscard]] ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool hands_on);
+// forwards: a joined step consumes the outputs.
+[[nodiscard]] ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool forwards);
 
 }  // namespace anydml

@@ -27,7 +27,7 @@ namespace anydml {
 
 // Converts a FLOAT64 to a FLOAT32 whose last bit is set if any nonzero digit follows (rounding to odd). Rounding that
 // to FLOAT16 equals a single rounding, since nothing is mistaken for a tie.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 to_odd(f64 y) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 round_to_odd(f64 y) {
   constexpr u64 kRest = (u64{1} << 29) - 1;
   const u64 bits = to_bits(y);
   const u64 odd = ((bits & kRest) + kRest) & ~kRest;
@@ -40,7 +40,7 @@ template <class T>
   if constexpr (sizeof(T) == sizeof(f32)) {
     return static_cast<f32>(y);
   } else {
-    return narrow<T>(to_odd(y));
+    return narrow<T>(round_to_odd(y));
   }
 }
 
@@ -103,7 +103,7 @@ template <class T, class Of, class... Inputs>
 
 // Whether a FLOAT32 whose relative error is below `part` does not determine which FLOAT16 is nearest to the true value:
 // both ends of its range are rounded to FLOAT16's last place, in a sum without smaller digits. True for NaN.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool leaves_open(f32 result, f32 part) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_rounding_ambiguous(f32 result, f32 part) {
   constexpr u32 kMin = to_bits(f32{0x1p-14f});  // normal
   const f32 size = magnitude_of(result);
   const u32 bits = to_bits(size) < kMin ? kMin : to_bits(size);

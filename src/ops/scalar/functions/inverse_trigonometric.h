@@ -181,7 +181,7 @@ struct AtanYxOf {
     return with_sign_of(select(x < 0.0f, kShortPi - angle, angle), y);
   }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const {
-    return leaves_open(result, 0x1.4p-21f);
+    return is_rounding_ambiguous(result, 0x1.4p-21f);
   }
 
   // Computed in pairs of FLOAT64, with a relative error below 2^-97: the polynomial has an error of 2^-103, and pairs

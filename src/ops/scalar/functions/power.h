@@ -221,7 +221,9 @@ struct PowOf {
                        (static_cast<u32>(is_integer) | static_cast<u32>(x > 0.0f));
     return select(inside != 0, from_bits<f32>(to_bits(result) | (to_bits(x) & (odd << 31))), quiet_nan<f32>());
   }
-  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const { return leaves_open(result, 0x1p-20f); }
+  [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_unclear(f32 result) const {
+    return is_rounding_ambiguous(result, 0x1p-20f);
+  }
 
   // Whether the result of `ordinary` is so close to a midpoint of two T that it does not determine the rounding.
   template <class T>

@@ -13,9 +13,9 @@ namespace anydml::cuda {
 
 // Keeps, by name, all objects in use, and the most recently requested others, up to a total number.
 template <class Value>
-class Kept {
+class RecentObjects {
  public:
-  explicit Kept(std::size_t maximum) : maximum_(maximum) {}
+  explicit RecentObjects(std::size_t maximum) : maximum_(maximum) {}
 
   // Null: not found. The value itself may be null.
   [[nodiscard]] const std::shared_ptr<Value>* find(const std::string& name) {
