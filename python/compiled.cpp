@@ -67,13 +67,13 @@ nb::list Compiled::run_on_device(nb::handle inputs, nb::handle outs, const nb::l
   check_count(targets.size(), call_.outputs(), "outputs");
   check_count(nb::len(truths), call_.outputs(), "truths");
   const std::vector<nb::handle> sources(given.begin(), given.end());
-  const std::vector<nb::handle> positions(targets.begin(), targets.end());
+  const std::vector<nb::handle> destinations(targets.begin(), targets.end());
   std::vector<bool> of_truths;
   for (const nb::handle one : truths) {
     of_truths.push_back(nb::cast<bool>(one));
   }
   DeviceCall call;
-  if (!call.locate(sources.data(), sources.size(), positions.data(), positions.size())) {
+  if (!call.locate(sources.data(), sources.size(), destinations.data(), destinations.size())) {
     raise(PyExc_TypeError, "no array is on a GPU");
   }
   nb::list results;

@@ -50,7 +50,7 @@ void FastGraph::add_to_cache(const nb::tuple& arguments, nb::handle out, nb::han
   if (args.inputs != graph.inputs() || cached->outputs.size() != graph.outputs()) {
     return;
   }
-  std::int64_t maximum = 0;
+  std::int64_t max_elements = 0;
   for (std::size_t i = 0; i < args.inputs + cached->outputs.size(); ++i) {
     if (i < args.inputs || cached->outputs[i - args.inputs].kind == CachedCall::Kind::given) {
       Operand operand;
@@ -59,14 +59,14 @@ void FastGraph::add_to_cache(const nb::tuple& arguments, nb::handle out, nb::han
         return;
       }
     }
-    maximum = std::max(maximum, element_count(graph.expected(i).tensor));
+    max_elements = std::max(max_elements, element_count(graph.expected(i).tensor));
   }
   cached->compiled = std::shared_ptr<const anydml_compiled>(graph.get(), [](const anydml_compiled*) {});
   cached->owner = nb::borrow(compiled);
   if (!watch.is_none()) {
     cached->watch = nb::borrow(watch);
   }
-  cached->releases = maximum >= kFewOfOtherShapes;
+  cached->releases = max_elements >= kFewOfOtherShapes;
   cache_.add(args.key, std::move(cached));
 }
 

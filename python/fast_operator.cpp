@@ -170,17 +170,17 @@ bool FastOperator::replace(std::string& name, nb::dict& given, OtherViews& views
   for (std::size_t i = 0; i < args.inputs; ++i) {
     PyTuple_SET_ITEM(inputs.ptr(), static_cast<Py_ssize_t>(i), nb::borrow(args.given[i]).release().ptr());
   }
-  const nb::object created = in_python([&] { return equivalent_(name_, inputs, given, result); });
-  if (created.is_none()) {
+  const nb::object replacement = in_python([&] { return equivalent_(name_, inputs, given, result); });
+  if (replacement.is_none()) {
     return false;
   }
-  name = nb::cast<std::string>(created[0]);
-  for (const nb::handle one : created[1]) {
+  name = nb::cast<std::string>(replacement[0]);
+  for (const nb::handle one : replacement[1]) {
     views.inputs.push_back(nb::borrow(one));
   }
-  given = nb::cast<nb::dict>(created[2]);
-  if (!created[3].is_none()) {
-    for (const nb::handle sizes : created[3]) {
+  given = nb::cast<nb::dict>(replacement[2]);
+  if (!replacement[3].is_none()) {
+    for (const nb::handle sizes : replacement[3]) {
       views.outputs.push_back(numbers_in(sizes));
     }
   }

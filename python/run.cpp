@@ -150,11 +150,11 @@ nb::list run_on_device(nb::handle op, nb::handle inputs, nb::handle outs, const 
   const std::vector<nb::object> given = list_of(inputs);
   const std::vector<nb::object> targets = list_of(outs);
   const std::vector<nb::handle> sources(given.begin(), given.end());
-  const std::vector<nb::handle> positions(targets.begin(), targets.end());
+  const std::vector<nb::handle> destinations(targets.begin(), targets.end());
   const facts::Operator* known = facts::find_operator(name);
   DeviceCall call;
   call.set_rules(same, rules, has_one_shape(known));
-  if (!call.locate(sources.data(), sources.size(), positions.data(), positions.size())) {
+  if (!call.locate(sources.data(), sources.size(), destinations.data(), destinations.size())) {
     raise(PyExc_TypeError, "no array is on a GPU");
   }
   nb::list results;

@@ -55,8 +55,8 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a
 using NodeSet = std::vector<bool>;   // by node
 using ValueSet = std::vector<bool>;  // by value
 
-// Replaces composed operators by their parts, under their names; parts may be composed too. No value: the device does
-// not need any operator of the graph decomposed.
+// Replaces composed operators by their decompositions, under their names; the parts may be composed too. No value: the
+// device does not need any operator of the graph decomposed.
 [[nodiscard]] Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device);
 
 // The nodes that an output depends on. `order` must be sorted.

@@ -31,12 +31,12 @@ Status take_tensors(const schema::Described& described, bool (*wanted)(facts::Fi
     }
     const auto& given = described.arguments[field].tensors;
     for (const schema::GivenTensor& tensor : given) {
-      const auto result = make_tensor({op.name, op.fields[field].name}, spec_of(tensor));
-      ANYDML_TRY(result);
+      const auto tensor_desc = make_tensor({op.name, op.fields[field].name}, spec_of(tensor));
+      ANYDML_TRY(tensor_desc);
       desc.tensors.push_back({.name = op.fields[field].name,
                               .present = true,
-                              .tensor = result.value(),
-                              .reach = reach_of(result.value())});
+                              .tensor = tensor_desc.value(),
+                              .reach = reach_of(tensor_desc.value())});
     }
     if (given.empty() && !facts::is_array(op.fields[field].kind)) {
       desc.tensors.emplace_back().name = op.fields[field].name;
@@ -169,9 +169,9 @@ Status build_decomposition(Decomposition& whole) {
     if (part.op != nullptr) {
       continue;
     }
-    auto result = make_op_desc(*part.described, SchemaState::unchecked);
-    ANYDML_TRY(result);
-    part.op = std::make_shared<const OpDesc>(std::move(result.value()));
+    auto part_desc = make_op_desc(*part.described, SchemaState::unchecked);
+    ANYDML_TRY(part_desc);
+    part.op = std::make_shared<const OpDesc>(std::move(part_desc.value()));
     part.described.reset();
     part.sources.resize(part.op->input_count, kNoValue);
   }

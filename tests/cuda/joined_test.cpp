@@ -34,7 +34,7 @@ std::vector<Launched> g_launched;
 std::vector<KernelSource> g_sources;
 std::string g_refused;   // NVRTC's error message
 bool g_compiles = true;  // whether NVRTC accepts any source
-const GpuProperties kMachine{.multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 232'448};
+const GpuProperties kProperties{.multiprocessors = 132, .compute_capability = 90, .shared_bytes_of_block = 232'448};
 
 class RecordedKernels final : public RuntimeKernels {
  public:
@@ -156,7 +156,7 @@ FamilyEntry find_family(std::uint32_t number) noexcept {
 namespace {
 
 // Runs the steps of a graph, all joined, and returns the names of the launched kernels.
-std::string launched(const std::string& text, const GpuProperties& gpu = kMachine) {
+std::string launched(const std::string& text, const GpuProperties& gpu = kProperties) {
   g_launched.clear();
   g_sources.clear();
   g_refused.clear();
@@ -208,7 +208,7 @@ TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
     const auto plans = compile_graph(graph, DeviceTraits{.joins_from = joins_from}).value();
     BackendProgram program;
     g_compiles = false;
-    const BackendStatus status = prepare_steps(backend_plan(plans.run), kMachine, program);
+    const BackendStatus status = prepare_steps(backend_plan(plans.run), kProperties, program);
     g_compiles = true;
     EXPECT_EQ(status.code, joins_from != 0 ? BackendCode::not_joined : BackendCode::ok);
     EXPECT_EQ(status.message == nullptr, joins_from == 0);
@@ -238,7 +238,7 @@ TEST(Workspace, LiesBehindThePlansTemporary) {
     BackendPlan flat = backend_plan(plan);
     flat.temporary_bytes = temporary;
     BackendProgram program;
-    const BackendStatus status = prepare_steps(flat, kMachine, program);
+    const BackendStatus status = prepare_steps(flat, kProperties, program);
     EXPECT_EQ(status.code, temporary > 1'000'000 ? BackendCode::out_of_memory : BackendCode::ok);
     return program;
   };

@@ -210,7 +210,7 @@ LayoutCheck::Layout LayoutCheck::draw_layout(const std::vector<std::int64_t>& si
 }
 
 // Aligned to 16 bytes, to the element size, or not at all.
-void LayoutCheck::position(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used) {
+void LayoutCheck::assign_base(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used) {
   std::int64_t minimum = 0;
   std::int64_t maximum = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -251,7 +251,7 @@ void LayoutCheck::run(const Program& program, const std::vector<std::int64_t>& s
       taken[over] = true;
       layouts[i] = layouts[static_cast<std::size_t>(over)];
     } else {
-      position(layouts[i], sizes, used);
+      assign_base(layouts[i], sizes, used);
     }
   }
   used += kGap;

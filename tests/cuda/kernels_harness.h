@@ -97,7 +97,7 @@ class LayoutCheck {
   };
   Layout draw_layout(const std::vector<std::int64_t>& sizes, const std::vector<std::size_t>& order, bool input,
                      bool plain);
-  void position(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used);
+  void assign_base(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used);
   void run(const Program& program, const std::vector<std::int64_t>& sizes, std::vector<Layout> layouts);
   int instead_of(const Program& program, const std::vector<Layout>& layouts, std::size_t store);
 

@@ -61,7 +61,7 @@ std::vector<f32> normalized(NormalizeFunction function, const std::vector<f32>& 
   }
   const f32 maximum = x[offset];
   for (std::size_t i = 0; i < x.size(); ++i) {
-    results[i] = power_of(x[i] - maximum);
+    results[i] = exponential_of(x[i] - maximum);
   }
   const f32 total = sum_in_order(results, has_lanes);
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -30,7 +30,7 @@ constexpr KernelSet make_set(bool tuned, bool scaled, std::initializer_list<std:
   set.vector = scaled ? record<'V'> : record<'v'>;
   set.transposed = tuned ? record<'t'> : nullptr;
   set.inputs = static_cast<std::uint8_t>(sizes.size() - 1);
-  set.most_staying = tuned ? 1 : set.inputs;
+  set.max_staying = tuned ? 1 : set.inputs;
   set.vector_elements = static_cast<std::uint8_t>(16 / std::max(sizes));
   set.tile_elements = 64;
   set.output_type = static_cast<std::uint8_t>(DataType::FLOAT32);
@@ -80,7 +80,7 @@ bool find_function(EntryId entry, std::uint32_t, CodeFunction& function) noexcep
 namespace {
 
 constexpr std::uint64_t kBase = 1 << 20;
-const GpuProperties kMachine{};
+const GpuProperties kProperties{};
 
 TensorDesc tensor(DataType type, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
   TensorDesc built;
@@ -108,7 +108,7 @@ ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {
 // The kernel that is launched if these bytes are added to the operands' addresses, which are multiples of 16.
 std::string launched(const ElementStep& step, std::vector<std::uint64_t> added = {}) {
   PreparedElements prepared;
-  if (const char* const why = prepared.prepare(step, kMachine); why != nullptr) {
+  if (const char* const why = prepared.prepare(step, kProperties); why != nullptr) {
     return why;
   }
   std::byte* bases[kMaxOperands] = {};
@@ -209,7 +209,7 @@ TEST(Prepare, SmallTasks) {
   const TensorDesc whole = tensor(kFloat, {64}, {1});
   const TensorDesc one = tensor(kFloat, {64}, {0});
   PreparedElements prepared;
-  ASSERT_EQ(prepared.prepare(step_of(EntryId::ELEMENT_WISE_ADD, {whole, one, whole}), kMachine), nullptr);
+  ASSERT_EQ(prepared.prepare(step_of(EntryId::ELEMENT_WISE_ADD, {whole, one, whole}), kProperties), nullptr);
   std::byte* bases[] = {reinterpret_cast<std::byte*>(kBase), reinterpret_cast<std::byte*>(2 * kBase),
                         reinterpret_cast<std::byte*>(3 * kBase)};
   SmallTask task;
@@ -224,7 +224,7 @@ TEST(Prepare, SmallTasks) {
   bases[0] += 1;
   EXPECT_FALSE(prepared.make_small_task(bases, task));
   PreparedElements other;
-  ASSERT_EQ(other.prepare(step_of(EntryId::ELEMENT_WISE_CLIP, {whole, whole}), kMachine), nullptr);
+  ASSERT_EQ(other.prepare(step_of(EntryId::ELEMENT_WISE_CLIP, {whole, whole}), kProperties), nullptr);
   EXPECT_FALSE(other.make_small_task(bases, task));
 }
 

@@ -162,7 +162,7 @@ void check(const Sizes& sizes, std::uint32_t seed) {
           scores.push_back(score);
         }
         for (f32& score : scores) {
-          score = power_of_score(score - maximum);
+          score = exponential_of_score(score - maximum);
         }
         const f32 total = sum_of(scores);
         for (std::int64_t c = 0; c < sizes.width; ++c) {
@@ -217,7 +217,7 @@ TEST(Attention, ExponentialsAreTheDefinition) {
       std::vector<f32> result = x;
       kernels->raise(result.data(), kAtOnce, 1.0F, zeros.data(), nullptr, 0);
       for (std::size_t i = 0; i < kAtOnce; ++i) {
-        different += to_bits(result[i]) != to_bits(power_of_score(x[i])) ? 1U : 0U;
+        different += to_bits(result[i]) != to_bits(exponential_of_score(x[i])) ? 1U : 0U;
       }
     }
     EXPECT_EQ(different, 0U) << cpu::target_name(target);

@@ -149,8 +149,8 @@ struct Batch {
       const f32 slope = products[row] / count / spread;
       const f32 share = difference(n) * slope;
       const f32 own = gradient.at(sizes, n);
-      const f32 centerd = own - gradients[row] / count;
-      output.expect(n, of_training ? (centerd - share) * factor : own * factor);
+      const f32 centered = own - gradients[row] / count;
+      output.expect(n, of_training ? (centered - share) * factor : own * factor);
       const f32 shift = (means[row] - mean.at(sizes, n)) * gradients[row];
       const f32 total = of_training ? products[row] + shift : products[row];
       first.expect(static_cast<i64>(row), total / std::sqrt(spread));

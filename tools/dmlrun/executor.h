@@ -31,7 +31,7 @@ struct ExecutionOptions {
                                           const client::DeviceOptions& device_options, Problems& problems);
 
 // Returns whether all comparisons found the expected values. Throws ModelFailure, or client::Failure if the failure is
-// not related to a place in the model.
+// not related to a location in the model.
 [[nodiscard]] bool execute_model(const Model& model, const ExecutionOptions& options, MemoryBudget& memory,
                                  client::Device& device, Output& output);
 

@@ -24,7 +24,7 @@ struct Folders {
 
 // Finds the regular file that a model names. Links are followed before the location is checked. Without allow_outside
 // the file must be in folders.input; with it, the current directory is tried too. The error gives the reason, but not
-// the place in the model.
+// the location in the model.
 [[nodiscard]] Result<std::filesystem::path> find_input(const Folders& folders, std::string_view source);
 
 // Resolves the path that a model asks to write, in folders.output unless allow_outside. Nothing is created.

@@ -9,7 +9,7 @@
 
 namespace anydml::dmlrun {
 
-// A failure with its place in the model.
+// A failure with its location in the model.
 struct ModelFailure {
   std::string path;
   std::string reason;

@@ -21,8 +21,8 @@ using ElementBits = std::uint64_t;
 [[nodiscard]] std::optional<DataType> parse_type(std::string_view name, bool any_case = false);
 
 // Reads a number of the type; floats are rounded once, to nearest even. The text is a JSON number or, for float types,
-// nan, inf or infinity in any case, with an optional sign. The error gives the reason without the place: "300 is not a
-// UINT8 (0 to 255)".
+// nan, inf or infinity in any case, with an optional sign. The error gives the reason without the location: "300 is not
+// a UINT8 (0 to 255)".
 [[nodiscard]] Result<ElementBits> parse_element(std::string_view text, DataType type);
 
 // Formats a value as DxDispatch does if six digits suffice, or else with enough digits to distinguish it from its

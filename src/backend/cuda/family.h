@@ -7,9 +7,8 @@
 // Validation  Steps come from the family's own lowering in the same build, and their parameters are trusted. `prepare`
 //             rejects a step that the kernels cannot run, such as one with too many elements, and says why. If it
 //             rejects a step with neighbors, the step comes again without them, over memory.
-// Device      `prepare` may be called while another device is current: everything it needs to know is in GpuProperties.
-// A
-//             launch finds its device current.
+// Device      `prepare` may be called while another device is current: everything it needs to know is in
+//             GpuProperties. A launch finds its device current.
 // Addresses   launch gets one for each operand of the step, at any alignment, in memory that the device can reach. The
 //             addresses of operands without a slot have no meaning: their elements come from, or go to, a neighbor.
 // Workspace   A step that needs one gets its address at each launch, a multiple of kTemporaryAlignment. Its

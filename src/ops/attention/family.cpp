@@ -323,9 +323,9 @@ class Composition {
       step.heads = sizes_.shared_heads;
       step.rows = sizes_.keys;
       step.width = elements;
-      const TensorDesc& built = is_wanted ? present : all;
-      const std::uint32_t value =
-          list_.add_internal(kAppend, {given(past), fresh, attentions::kLengths}, std::span(&built, 1), bytes_of(step));
+      const TensorDesc& target = is_wanted ? present : all;
+      const std::uint32_t value = list_.add_internal(kAppend, {given(past), fresh, attentions::kLengths},
+                                                     std::span(&target, 1), bytes_of(step));
       return is_wanted ? finish(value) : value;
     }
     const bool has_past = has(past) && sizes_.past_keys != 0;
@@ -396,18 +396,18 @@ class Composition {
       list_.set_output(0, value);
       return;
     }
-    std::vector<std::uint32_t> built;
+    std::vector<std::uint32_t> pieces;
     for (std::int64_t first = 0; first < sizes_.queries; first += maximum) {
       const std::int64_t count = std::min(maximum, sizes_.queries - first);
       const TensorDesc tokens = packed_tensor(type_, {sizes_.batches, count, sizes_.heads * sizes_.width});
-      built.push_back(
+      pieces.push_back(
           add_queries(slice(q, 2, first, count), k, v, first, count, heads_of_tokens(tokens, sizes_.heads)));
-      list_.see(built.back(), tokens);
+      list_.see(pieces.back(), tokens);
     }
     const TensorDesc& output = desc_.output().tensor;
     const TensorDesc joined =
         repeated(output, {size_from_end(output, 3), size_from_end(output, 2), size_from_end(output, 1)});
-    list_.set_output(0, list_.add_as("JOIN", built, joined, {{.field = "Axis", .numbers = {Scalar(u64{1})}}}));
+    list_.set_output(0, list_.add_as("JOIN", pieces, joined, {{.field = "Axis", .numbers = {Scalar(u64{1})}}}));
   }
 
   std::uint32_t add_queries(std::uint32_t q, std::uint32_t k, std::uint32_t v, std::int64_t first, std::int64_t count,
@@ -436,12 +436,13 @@ class Composition {
         list_.add_internal(kRows, {scores, given(attentions::kRelativeBias), mask(), given(attentions::kLengths)},
                            results, bytes_of(step));
     const std::uint32_t sums = multiply(exponentials, v, false, 1, sizes_.width);
-    const TensorDesc built = grouped(result, step_.group, false);
+    const TensorDesc grouped_result = grouped(result, step_.group, false);
     if (type_ == DataType::FLOAT32) {
-      return list_.add_as("ELEMENT_WISE_DIVIDE", {sums, exponentials + 1}, built, {});
+      return list_.add_as("ELEMENT_WISE_DIVIDE", {sums, exponentials + 1}, grouped_result, {});
     }
-    return list_.add_as("CAST", {list_.add("ELEMENT_WISE_DIVIDE", {sums, exponentials + 1}, DataType::FLOAT32, built)},
-                        built, {});
+    return list_.add_as("CAST",
+                        {list_.add("ELEMENT_WISE_DIVIDE", {sums, exponentials + 1}, DataType::FLOAT32, grouped_result)},
+                        grouped_result, {});
   }
 
   const OpDesc& desc_;

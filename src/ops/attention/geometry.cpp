@@ -103,22 +103,22 @@ std::int64_t rows_of(const OpDesc& desc, const Source& source) {
   return !source.is_given ? 0 : size_from_end(desc.tensors[source.tensor].tensor, source.stacked == 0 ? 2 : 4);
 }
 
-Status set_heads(const OpDesc& desc, Geometry& result) {
+Status set_heads(const OpDesc& desc, Geometry& geometry) {
   const char* const field = is_newer(desc) ? "QueryHeadCount" : "HeadCount";
-  result.heads = number_of(desc, field).as<u32>();
-  result.shared_heads = is_newer(desc) ? number_of(desc, "KeyValueHeadCount").as<u32>() : result.heads;
-  if (result.heads == 0) {
+  geometry.heads = number_of(desc, field).as<u32>();
+  geometry.shared_heads = is_newer(desc) ? number_of(desc, "KeyValueHeadCount").as<u32>() : geometry.heads;
+  if (geometry.heads == 0) {
     return invalid({desc.op->name, field}, "is 0; expected at least one head");
   }
-  if (result.shared_heads == 0 || result.heads % result.shared_heads != 0) {
+  if (geometry.shared_heads == 0 || geometry.heads % geometry.shared_heads != 0) {
     return invalid(
         {desc.op->name, "KeyValueHeadCount"},
-        format_text("is {}; expected a divisor of QueryHeadCount, which is {}", result.shared_heads, result.heads));
+        format_text("is {}; expected a divisor of QueryHeadCount, which is {}", geometry.shared_heads, geometry.heads));
   }
   return {};
 }
 
-Status set_sources(const OpDesc& desc, Geometry& result) {
+Status set_sources(const OpDesc& desc, Geometry& geometry) {
   auto query = find_source(desc, "queries", {{kQuery, 0, 0}, {kQueryKey, 2, 0}, {kQueryKeyValue, 3, 0}}, false);
   ANYDML_TRY(query);
   auto key = find_source(desc, "keys", {{kKey, 0, 0}, {kQueryKey, 2, 1}, {kKeyValue, 2, 0}, {kQueryKeyValue, 3, 1}},
@@ -127,65 +127,66 @@ Status set_sources(const OpDesc& desc, Geometry& result) {
   auto value = find_source(desc, "values", {{kValue, 0, 0}, {kKeyValue, 2, 1}, {kQueryKeyValue, 3, 2}},
                            has_tensor(desc, kPastValue));
   ANYDML_TRY(value);
-  result.query = query.value();
-  result.key = key.value();
-  result.value = value.value();
+  geometry.query = query.value();
+  geometry.key = key.value();
+  geometry.value = value.value();
   return {};
 }
 
-Status set_rows(const OpDesc& desc, Geometry& result) {
-  const auto of_query = row_elements(desc, result.query, result.heads);
+Status set_rows(const OpDesc& desc, Geometry& geometry) {
+  const auto of_query = row_elements(desc, geometry.query, geometry.heads);
   ANYDML_TRY(of_query);
-  result.depth = of_query.value();
-  result.width = size_from_end(desc.tensors[kPastValue].tensor, 1);
-  if (result.value.is_given) {
-    const auto of_value = row_elements(desc, result.value, result.shared_heads);
+  geometry.depth = of_query.value();
+  geometry.width = size_from_end(desc.tensors[kPastValue].tensor, 1);
+  if (geometry.value.is_given) {
+    const auto of_value = row_elements(desc, geometry.value, geometry.shared_heads);
     ANYDML_TRY(of_value);
-    result.width = of_value.value();
+    geometry.width = of_value.value();
   }
-  result.batches = size_from_end(desc.output().tensor, 3);
-  result.queries = size_from_end(desc.output().tensor, 2);
-  result.new_keys = rows_of(desc, result.key);
+  geometry.batches = size_from_end(desc.output().tensor, 3);
+  geometry.queries = size_from_end(desc.output().tensor, 2);
+  geometry.new_keys = rows_of(desc, geometry.key);
   const auto past = [&](Position position) {
     return has_tensor(desc, position) ? size_from_end(desc.tensors[position].tensor, 2) : 0;
   };
-  result.past_keys = past(kPastKey);
-  if (const std::int64_t values = rows_of(desc, result.value);
-      values != result.new_keys || past(kPastValue) != result.past_keys) {
-    const OpTensor& tensor = desc.tensors[result.value.is_given ? result.value.tensor : kPastValue];
+  geometry.past_keys = past(kPastKey);
+  if (const std::int64_t values = rows_of(desc, geometry.value);
+      values != geometry.new_keys || past(kPastValue) != geometry.past_keys) {
+    const OpTensor& tensor = desc.tensors[geometry.value.is_given ? geometry.value.tensor : kPastValue];
     return invalid(desc, tensor,
                    format_text("values have {} rows and {} past rows; expected {} and {}, as for the keys", values,
-                               past(kPastValue), result.new_keys, result.past_keys));
+                               past(kPastValue), geometry.new_keys, geometry.past_keys));
   }
-  result.keys = result.past_keys + result.new_keys;
+  geometry.keys = geometry.past_keys + geometry.new_keys;
   if (const OpTensor& present = desc.outputs()[1]; has_tensor(desc, kLengths) && present.present) {
-    result.keys = size_from_end(present.tensor, 2);
+    geometry.keys = size_from_end(present.tensor, 2);
   }
   return {};
 }
 
-Status check_present(const OpDesc& desc, const Geometry& result, const OpTensor& present, std::int64_t elements) {
-  const bool is_new_alone = !has_tensor(desc, kLengths) && size_from_end(present.tensor, 2) == result.new_keys;
-  return check_sizes(desc, present,
-                     {result.batches, result.shared_heads, is_new_alone ? result.new_keys : result.keys, elements});
+Status check_present(const OpDesc& desc, const Geometry& geometry, const OpTensor& present, std::int64_t elements) {
+  const bool is_new_alone = !has_tensor(desc, kLengths) && size_from_end(present.tensor, 2) == geometry.new_keys;
+  return check_sizes(
+      desc, present,
+      {geometry.batches, geometry.shared_heads, is_new_alone ? geometry.new_keys : geometry.keys, elements});
 }
 
-Status check_mask(const OpDesc& desc, Geometry& result) {
-  result.mask = static_cast<MaskKind>(number_of(desc, "MaskType").as<u32>());
-  if (result.mask == MaskKind::none) {
+Status check_mask(const OpDesc& desc, Geometry& geometry) {
+  geometry.mask = static_cast<MaskKind>(number_of(desc, "MaskType").as<u32>());
+  if (geometry.mask == MaskKind::none) {
     return {};
   }
   const OpTensor& mask = desc.tensors[kMask];
   if (!mask.present) {
     return invalid(desc, mask, "is absent; expected a mask, because MaskType is not NONE");
   }
-  if (result.mask == MaskKind::boolean) {
-    return check_repeated(desc, mask, {result.batches, result.heads, result.queries, result.keys});
+  if (geometry.mask == MaskKind::boolean) {
+    return check_repeated(desc, mask, {geometry.batches, geometry.heads, geometry.queries, geometry.keys});
   }
   const std::vector<std::int64_t> sizes =
-      result.mask == MaskKind::key_length      ? std::vector{std::int64_t{1}, result.batches}
-      : result.mask == MaskKind::key_end_start ? std::vector{std::int64_t{2}, result.batches}
-                                               : std::vector{3 * result.batches + 2};
+      geometry.mask == MaskKind::key_length      ? std::vector{std::int64_t{1}, geometry.batches}
+      : geometry.mask == MaskKind::key_end_start ? std::vector{std::int64_t{2}, geometry.batches}
+                                                 : std::vector{3 * geometry.batches + 2};
   return check_sizes(desc, mask, sizes);
 }
 

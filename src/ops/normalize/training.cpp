@@ -113,10 +113,10 @@ class BatchParts {
     const std::uint32_t shift =
         small("ELEMENT_WISE_MULTIPLY", small("ELEMENT_WISE_SUBTRACT", of.mean, wide(kGivenMean)), of.gradients);
     built("ELEMENT_WISE_DIVIDE", {small("ELEMENT_WISE_ADD", of.products, shift), root}, 1);
-    const std::uint32_t centerd = at_input("ELEMENT_WISE_SUBTRACT", wide(kInputGradient), mean_gradient);
+    const std::uint32_t centered = at_input("ELEMENT_WISE_SUBTRACT", wide(kInputGradient), mean_gradient);
     const std::uint32_t share =
         at_input("ELEMENT_WISE_MULTIPLY", at_input("ELEMENT_WISE_SUBTRACT", wide(kInput), of.mean), slope);
-    built("ELEMENT_WISE_MULTIPLY", {at_input("ELEMENT_WISE_SUBTRACT", centerd, share), factor}, 0);
+    built("ELEMENT_WISE_MULTIPLY", {at_input("ELEMENT_WISE_SUBTRACT", centered, share), factor}, 0);
     return list_.finish();
   }
 

@@ -29,7 +29,7 @@ constexpr TypeSet kMeanTypes =
     type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::INT8) | type_bit(DataType::UINT8);
 constexpr TypeSet kGradientTypes = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
 constexpr i64 kMaxTaps = i64{1} << 26;  // maximum for a stretched dimension, whose weights kernels store
-constexpr f32 kCentre = 0.5F;
+constexpr f32 kCenter = 0.5F;
 
 std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
   const schema::Argument* argument = find_argument(desc, field);
@@ -88,8 +88,8 @@ ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
                               .output_stride = byte_stride(output, i),
                               .kind = ResampleKind::linear,
                               .scale = scale_of(desc, i),
-                              .input_offset = number_or(numbers_of(desc, "InputPixelOffsets"), i, kCentre),
-                              .output_offset = number_or(numbers_of(desc, "OutputPixelOffsets"), i, -kCentre)};
+                              .input_offset = number_or(numbers_of(desc, "InputPixelOffsets"), i, kCenter),
+                              .output_offset = number_or(numbers_of(desc, "OutputPixelOffsets"), i, -kCenter)};
   if (is_linear(desc)) {
     const bool is_stretched = is_set(desc, "Antialiased") && dimension.scale < 1.0F;
     dimension.kind = is_stretched ? ResampleKind::stretched : ResampleKind::linear;
@@ -97,7 +97,7 @@ ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
     // The older operators choose the nearest element, and the second of two equally near ones: half a pixel further,
     // rounded down.
     dimension.kind = ResampleKind::decreasing;
-    dimension.input_offset -= kCentre;
+    dimension.input_offset -= kCenter;
   } else {
     dimension.kind = direction.front().as<u32>() == 0 ? ResampleKind::increasing : ResampleKind::decreasing;
   }

@@ -41,25 +41,25 @@ ANYDML_FLATTEN void add_where(f32* __restrict scores, std::int64_t count, const 
 #if defined(HWY_NAMESPACE) && HWY_TARGET == HWY_NEON
 #include "ops/attention/cpu/neon-inl.h"
 #else
-ANYDML_FLATTEN void find_max(const f32* __restrict scores, std::int64_t count, f32* __restrict maximum) noexcept {
+ANYDML_FLATTEN void find_max(const f32* __restrict scores, std::int64_t count, f32* __restrict maxima) noexcept {
   std::int64_t first = 0;
   for (; first + kScorePeriod <= count; first += kScorePeriod) {
     for (std::int64_t i = 0; i < kScorePeriod; ++i) {
-      maximum[i] = greater_score(maximum[i], scores[first + i]);
+      maxima[i] = greater_score(maxima[i], scores[first + i]);
     }
   }
   for (std::int64_t i = 0; first + i < count; ++i) {
-    maximum[i] = greater_score(maximum[i], scores[first + i]);
+    maxima[i] = greater_score(maxima[i], scores[first + i]);
   }
 }
 
-ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor, const f32* __restrict maximum,
+ANYDML_FLATTEN void raise(f32* __restrict scores, std::int64_t count, f32 factor, const f32* __restrict maxima,
                           f32* __restrict sums, std::int64_t period) noexcept {
   std::int64_t lane = 0;
   for (std::int64_t first = 0; first < count; first += kScoresTogether) {
-    const f32* const of_these = maximum + first % kScorePeriod;
+    const f32* const of_these = maxima + first % kScorePeriod;
     for (std::int64_t i = 0; i < kScoresTogether; ++i) {
-      scores[first + i] = power_of_score(scores[first + i] * factor - of_these[i]);
+      scores[first + i] = exponential_of_score(scores[first + i] * factor - of_these[i]);
     }
     if (sums != nullptr) {
       for (std::int64_t i = 0; i < kScoresTogether; ++i) {

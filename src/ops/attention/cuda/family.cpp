@@ -32,16 +32,16 @@ class RowsRun final : public PreparedStep {
         has_lengths_(has_lengths) {}
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte*, cudaStream_t stream) const noexcept override {
-    const RowsLaunch computed{.step = step_,
-                              .scores = reinterpret_cast<const f32*>(bases[0]),
-                              .bias = has_bias_ ? bases[1] : nullptr,
-                              .mask = has_mask_ ? bases[2] : nullptr,
-                              .lengths = has_lengths_ ? bases[3] : nullptr,
-                              .exponentials = reinterpret_cast<f32*>(bases[4]),
-                              .totals = reinterpret_cast<f32*>(bases[5]),
-                              .bias_is_aligned = is_aligned(bases[1], step_.bias, element_size(step_.type)),
-                              .mask_is_aligned = is_aligned(bases[2], step_.mask, sizeof(i32))};
-    return start_rows(computed, rows_, threads_, stream);
+    const RowsLaunch rows_launch{.step = step_,
+                                 .scores = reinterpret_cast<const f32*>(bases[0]),
+                                 .bias = has_bias_ ? bases[1] : nullptr,
+                                 .mask = has_mask_ ? bases[2] : nullptr,
+                                 .lengths = has_lengths_ ? bases[3] : nullptr,
+                                 .exponentials = reinterpret_cast<f32*>(bases[4]),
+                                 .totals = reinterpret_cast<f32*>(bases[5]),
+                                 .bias_is_aligned = is_aligned(bases[1], step_.bias, element_size(step_.type)),
+                                 .mask_is_aligned = is_aligned(bases[2], step_.mask, sizeof(i32))};
+    return start_rows(rows_launch, rows_, threads_, stream);
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {
@@ -67,15 +67,15 @@ class AppendRun final : public PreparedStep {
       return cudaSuccess;
     }
     const std::size_t bytes = element_size(step_.type);
-    const AppendLaunch computed{.step = step_,
-                                .past = bases[0],
-                                .fresh = bases[1],
-                                .lengths = bases[2],
-                                .all = bases[3],
-                                .is_aligned = is_aligned(bases[0], step_.q, bytes) &&
-                                              is_aligned(bases[1], step_.k, bytes) &&
-                                              is_aligned(bases[3], step_.output, bytes)};
-    return start_append(computed, elements_, stream);
+    const AppendLaunch append_launch{.step = step_,
+                                     .past = bases[0],
+                                     .fresh = bases[1],
+                                     .lengths = bases[2],
+                                     .all = bases[3],
+                                     .is_aligned = is_aligned(bases[0], step_.q, bytes) &&
+                                                   is_aligned(bases[1], step_.k, bytes) &&
+                                                   is_aligned(bases[3], step_.output, bytes)};
+    return start_append(append_launch, elements_, stream);
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override { std::snprintf(text, capacity, "elements"); }

@@ -75,9 +75,9 @@ __global__ void __launch_bounds__(kMaxRowThreads) raise_rows(const __grid_consta
     const u32 count = static_cast<u32>(step.keys - first < kBlock ? step.keys - first : kBlock);
     // The number of threads divides kBlock, so each thread reads back the scores that it wrote itself.
     for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
-      const f32 power = power_of_score(exponentials[first + i] - maximum);
-      exponentials[first + i] = power;
-      some[i] = power;
+      const f32 exponential = exponential_of_score(exponentials[first + i] - maximum);
+      exponentials[first + i] = exponential;
+      some[i] = exponential;
     }
     __syncthreads();
     if (threadIdx.x < kLanes) {

@@ -12,7 +12,7 @@ inline constexpr f32 kMinScore = from_bits<f32>(0xff800000);  // -infinity
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_score(f32 a, f32 b) { return select(b > a, b, a); }
 
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 power_of_score(f32 difference) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 exponential_of_score(f32 difference) {
   return static_cast<f32>(ExpOf{}.ordinary(difference));
 }
 

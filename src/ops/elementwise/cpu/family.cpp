@@ -28,13 +28,13 @@ void open(cpu::Target target) {
   if (table != nullptr) {
     return;
   }
-  auto computed = std::make_unique<KernelTable>(generic_kernels());
+  auto new_table = std::make_unique<KernelTable>(generic_kernels());
   for (const KernelTarget& vectors : vector_targets()) {
     if (vectors.target == target) {
-      vectors.replace(*computed);
+      vectors.replace(*new_table);
     }
   }
-  table = computed.release();
+  table = new_table.release();
 }
 
 // A single instruction whose result is stored; its kernel processes whole tiles.

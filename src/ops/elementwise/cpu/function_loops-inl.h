@@ -256,8 +256,8 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
   static_assert(std::is_trivially_copyable_v<Of>);
   static std::atomic<const HalfTable<Of>*> tables[std::is_empty_v<Of> ? 1 : kMaxTables] = {};
   for (std::atomic<const HalfTable<Of>*>& entry : tables) {
-    const HalfTable<Of>* computed = entry.load(std::memory_order_acquire);
-    if (computed == nullptr) {
+    const HalfTable<Of>* existing = entry.load(std::memory_order_acquire);
+    if (existing == nullptr) {
       if (count < kWorthTable<Of>) {
         return nullptr;
       }
@@ -271,13 +271,13 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
       auto* const bytes = reinterpret_cast<std::byte*>(fresh->results);
       const std::byte* const inputs[] = {bytes};
       run_function(scalar, inputs, bytes, kHalves, std::make_index_sequence<1>{});
-      if (entry.compare_exchange_strong(computed, fresh.get(), std::memory_order_acq_rel)) {
+      if (entry.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel)) {
         return fresh.release()->results;
       }
     }
     // Another thread may have built it. Compared by bits, since -0 and 0 differ here.
-    if (std::is_empty_v<Of> || std::memcmp(&computed->of, &scalar.of, sizeof(Of)) == 0) {
-      return computed->results;
+    if (std::is_empty_v<Of> || std::memcmp(&existing->of, &scalar.of, sizeof(Of)) == 0) {
+      return existing->results;
     }
   }
   return nullptr;

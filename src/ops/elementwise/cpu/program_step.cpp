@@ -117,7 +117,7 @@ class ProgramStep final : public TiledStep {
         }
       }
       for (std::int64_t column = 0; column < block.columns; column += step) {
-        const auto location = [&](const Source& source) -> ValueLocation {
+        const auto location_of = [&](const Source& source) -> ValueLocation {
           if (!source.is_operand) {
             return {scratch + source.number * buffer_bytes, source.stride};
           }
@@ -129,9 +129,9 @@ class ProgramStep final : public TiledStep {
         const auto columns = static_cast<std::size_t>(std::min(step, block.columns - column));
         for (const Stage& stage : schedule_.stages) {
           if (stage.is_run) {
-            run_steps(stage, columns, location);
+            run_steps(stage, columns, location_of);
           } else {
-            run_operation(schedule_.operations[stage.first], columns, location);
+            run_operation(schedule_.operations[stage.first], columns, location_of);
           }
         }
       }

@@ -96,10 +96,10 @@ struct Each {
 
   HWY_INLINE explicit Each(const RowBlock&) {}
   HWY_INLINE Each of(const std::byte* const* inputs) const {
-    Each computed = *this;
-    computed.scales = inputs[1];
-    computed.zeros = inputs[2];
-    return computed;
+    Each bound = *this;
+    bound.scales = inputs[1];
+    bound.zeros = inputs[2];
+    return bound;
   }
   HWY_INLINE hn::Vec<Wide> scale(std::size_t n) const { return load_wide<Scale>(scales + n * sizeof(Scale)); }
   HWY_INLINE hn::Vec<Sums> zero_sums(std::size_t n) const { return load_sums<Zero>(zeros + n); }

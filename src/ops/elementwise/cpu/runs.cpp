@@ -204,8 +204,8 @@ RunEntry run_entry(std::uint32_t variant) {
   }
   (std::make_index_sequence < Signature<Scalar>::kInputs == 1 ? 1 : kRunInputs > {});
   entry.prepare = [](const Attributes& attributes, void* scalar) {
-    const Scalar computed = make_scalar<Scalar>(attributes);
-    std::memcpy(scalar, &computed, sizeof(computed));
+    const Scalar value = make_scalar<Scalar>(attributes);
+    std::memcpy(scalar, &value, sizeof(value));
   };
   return entry;
 }

@@ -85,21 +85,21 @@ const char* make_code(const ElementStep& step, Code& code) {
       continue;  // not needed
     }
     const CodeFunction& function = functions[i];
-    CodeInstruction computed{};
-    computed.function = function.number;
+    CodeInstruction instruction{};
+    instruction.function = function.number;
     for (std::uint32_t source = 0; source < function.inputs; ++source) {
-      computed.sources[source] = values[step.program[i].sources[source]].slot;
+      instruction.sources[source] = values[step.program[i].sources[source]].slot;
     }
     slots.free_at(i);
     result.slot = slots.take(result.last_use);
-    computed.result = result.slot;
-    computed.scalar = static_cast<std::uint16_t>(code.scalars.size());
+    instruction.result = result.slot;
+    instruction.scalar = static_cast<std::uint16_t>(code.scalars.size());
     if (code.scalars.size() + function.scalar_words > kMaxScalars || code.instructions.size() == kMaxInstructions) {
       return "the program is longer than the CUDA backend can run in one step";
     }
     code.scalars.resize(code.scalars.size() + function.scalar_words);
-    function.make_scalar(step.program[i].attributes, code.scalars.data() + computed.scalar);
-    code.instructions.push_back(computed);
+    function.make_scalar(step.program[i].attributes, code.scalars.data() + instruction.scalar);
+    code.instructions.push_back(instruction);
   }
   if (slots.count() > kMaxSlots) {
     return "the program needs more live values than the CUDA backend supports";

@@ -97,7 +97,7 @@ template <class Scalar>
   static_assert(Types::kInputs <= static_cast<int>(kMaxInputs));
   KernelSet set{};
   set.inputs = static_cast<std::uint8_t>(Types::kInputs);
-  set.most_staying = set.inputs;
+  set.max_staying = set.inputs;
   set.vector_elements = static_cast<std::uint8_t>(Types::kVectorElements);
   for (int operand = 0; operand < Types::kOperands; ++operand) {
     set.element_sizes[operand] = static_cast<std::uint8_t>(Types::kSizes[operand]);

@@ -137,7 +137,7 @@ bool write_fused(const ElementStep& step, FusedSource& source) {
     source.set.element_sizes[i] = static_cast<std::uint8_t>(bytes[i]);
   }
   source.set.inputs = static_cast<std::uint8_t>(step.loads);
-  source.set.most_staying = source.set.inputs;
+  source.set.max_staying = source.set.inputs;
   source.set.element_sizes[step.loads] = static_cast<std::uint8_t>(bytes[step.stored[0]]);
   source.set.vector_elements = static_cast<std::uint8_t>(kVectorBytes / widest);
   std::ranges::copy(std::as_bytes(std::span(program.words)), source.scalar.bytes);

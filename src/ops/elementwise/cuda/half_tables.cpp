@@ -33,12 +33,12 @@ std::uint16_t* make_table(const GpuProperties& gpu, FillHalves fill, const Scala
   }
   auto* const results = static_cast<std::uint16_t*>(memory);
   // Filled on a temporary stream and synchronized, so that any stream may use the table afterwards.
-  const bool computed = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
-                        fill(results, scalar, stream) == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess;
+  const bool succeeded = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
+                         fill(results, scalar, stream) == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess;
   if (stream != nullptr) {
     cudaStreamDestroy(stream);
   }
-  if (!computed) {
+  if (!succeeded) {
     static_cast<void>(cudaGetLastError());
     cudaFree(memory);
     return nullptr;

@@ -58,7 +58,7 @@ struct KernelSet {
   // Tiles through shared memory: an input is contiguous along the second innermost loop.
   LaunchKernel transposed;
   std::uint8_t inputs;
-  std::uint8_t most_staying;     // inputs that may be broadcast along a row of vectors
+  std::uint8_t max_staying;      // inputs that may be broadcast along a row of vectors
   std::uint8_t vector_elements;  // per vector
   std::uint8_t tile_elements;    // along one side of a tile
   std::uint8_t output_type;      // DataType; another type of the same width where the entry only moves bits

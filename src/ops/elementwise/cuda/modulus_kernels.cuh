@@ -518,7 +518,7 @@ const KernelSet& modulus_kernels() noexcept {
     set.strided = launch_modulus_strided<kFloor, T>;
     set.vector = launch_modulus_vectors<kFloor, T>;
     set.transposed = launch_modulus_transposed<kFloor, T>;
-    set.most_staying = 1;  // both would make a row of one value
+    set.max_staying = 1;  // both would make a row of one value
     set.tile_elements = static_cast<std::uint8_t>(Tile<T>::kElements);
     static_assert(Tile<T>::kElements < 256);
     return set;

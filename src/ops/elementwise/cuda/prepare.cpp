@@ -185,7 +185,7 @@ bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t row
   }
   const std::int64_t vectors_of_row = (inner_size + elements - 1) / elements;
   const bool full = geometry_.rank == 1 || inner_size % elements == 0 || vectors_of_row >= kVectorsOfLongRow;
-  if (staying > kernels_->most_staying || !full) {
+  if (staying > kernels_->max_staying || !full) {
     return false;
   }
   geometry_.vectors_of_row = make_divisor(static_cast<std::uint32_t>(vectors_of_row));

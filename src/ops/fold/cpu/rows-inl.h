@@ -61,8 +61,8 @@ inline std::int64_t block_from(std::int64_t first, std::int64_t stride) {
 
 // The elements that one window position along the last dimension adds to a unit.
 struct FoldRow {
-  std::int64_t offset;  // index of the first sum
-  std::int64_t block;   // the first block
+  std::int64_t first_sum;  // index of the first sum
+  std::int64_t block;      // the first block
   std::int64_t blocks;
   std::int64_t in_window;
 };
@@ -121,7 +121,7 @@ struct FoldUnit {
     if constexpr (is_float<T>) {
       for_each_row([&](const FoldRow& row) {
         for (std::int64_t i = 0; i < row.blocks; ++i) {
-          begins[row.offset + i * last.stride] = -sum_t<T>{0};
+          begins[row.first_sum + i * last.stride] = -sum_t<T>{0};
         }
       });
     }
@@ -136,7 +136,7 @@ struct FoldUnit {
       const std::byte* const blocks =
           from + in_window * along.window * step.input_window + block * along.blocks * step.input_block;
       for_each_row([&](const FoldRow& row) {
-        add_row<T>(sums + row.offset, along.stride,
+        add_row<T>(sums + row.first_sum, along.stride,
                    blocks + row.in_window * step.input_window + row.block * step.input_block, step.input_block,
                    row.blocks, widened);
       });

@@ -27,9 +27,9 @@ struct ScatterCut {
 };
 
 ScatterCut cut(const GatherStep& step, std::int64_t threads) {
-  ScatterCut computed{.loop = kMaxRank, .loop_parts = 1, .run_parts = 1, .target_parts = 1, .targets = 1};
+  ScatterCut result{.loop = kMaxRank, .loop_parts = 1, .run_parts = 1, .target_parts = 1, .targets = 1};
   for (std::uint32_t k = 0; k < step.coordinates; ++k) {
-    computed.targets *= step.table[k].size;
+    result.targets *= step.table[k].size;
   }
   const std::int64_t all = step.iterations(step.rank) * (2 * step.run + kCostOfItem);
   std::int64_t wanted = std::clamp<std::int64_t>(all / kMinOfPiece, 1, threads * kPiecesOfThread);
@@ -38,20 +38,20 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
     const bool is_free = step.loops[i].number != 0 || i >= step.item_rank;
     const std::int64_t fitting = i + 1 < step.rank ? step.loops[i].size : parts(step.loops[i].size, kMinOfRow);
     if (is_free && fitting > maximum) {
-      computed.loop = i;
+      result.loop = i;
       maximum = fitting;
       if (fitting >= wanted) {
         break;  // the outermost loop that is long enough
       }
     }
   }
-  computed.loop_parts = std::min(wanted, maximum);
+  result.loop_parts = std::min(wanted, maximum);
   // Each part reads all indices again, so the number of parts is limited to the number of threads.
-  wanted = parts(std::min(wanted, threads), computed.loop_parts);
-  computed.run_parts = std::clamp<std::int64_t>(step.run / kMinOfRun, 1, wanted);
-  wanted = parts(wanted, computed.run_parts);
-  computed.target_parts = std::clamp<std::int64_t>(computed.targets, 1, wanted);
-  return computed;
+  wanted = parts(std::min(wanted, threads), result.loop_parts);
+  result.run_parts = std::clamp<std::int64_t>(step.run / kMinOfRun, 1, wanted);
+  wanted = parts(wanted, result.run_parts);
+  result.target_parts = std::clamp<std::int64_t>(result.targets, 1, wanted);
+  return result;
 }
 
 class Scatter final : public cpu::PreparedStep {

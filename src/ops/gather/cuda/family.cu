@@ -109,13 +109,13 @@ class SelectionRun final : public PreparedStep {
     steps_ = static_cast<u64>(step.run);
     for (u32 i = 0; i < step.rank; ++i) {
       const GatherLoop& loop = step.loops[i];
-      PartLoop computed{.size = loop.size, .strides = {loop.table, loop.indices, loop.slices, 0, loop.number}};
+      PartLoop part_loop{.size = loop.size, .strides = {loop.table, loop.indices, loop.slices, 0, loop.number}};
       if (i < step.item_rank) {
         item /= loop.size;
-        computed.strides[kItem] = item;
-        items_.loops.push_back(computed);
+        part_loop.strides[kItem] = item;
+        items_.loops.push_back(part_loop);
       }
-      whole.loops.push_back(computed);
+      whole.loops.push_back(part_loop);
       steps_ |= static_cast<u64>(loop.table) | static_cast<u64>(loop.slices);
       index_steps_ |= static_cast<u64>(loop.indices);
     }

@@ -96,18 +96,18 @@ struct GatherOffsets {
 // The position that an index refers to, or -1 if it is out of range. kNearest: clamped, as for a gather.
 template <bool kNearest>
 [[nodiscard]] __device__ inline i64 load_index(const std::byte* from, DataType type, bool aligned, i64 size) {
-  const auto target = [size]<class Index>(Index index) {
+  const auto resolve = [size]<class Index>(Index index) {
     return kNearest ? nearest_index(index, size) : resolve_index(index, size);
   };
   switch (type) {
     case DataType::UINT32:
-      return target(load_element<u32>(from, aligned));
+      return resolve(load_element<u32>(from, aligned));
     case DataType::INT32:
-      return target(static_cast<i32>(load_element<u32>(from, aligned)));
+      return resolve(static_cast<i32>(load_element<u32>(from, aligned)));
     case DataType::UINT64:
-      return target(load_element<u64>(from, aligned));
+      return resolve(load_element<u64>(from, aligned));
     default:
-      return target(static_cast<i64>(load_element<u64>(from, aligned)));
+      return resolve(static_cast<i64>(load_element<u64>(from, aligned)));
   }
 }
 
@@ -158,10 +158,10 @@ struct ScatterTarget {
   for (u32 k = 0; k < task.coordinates; ++k) {
     const GatherCoordinate& dimension = task.dimensions[k];
     const std::byte* const index = task.indices + offsets.at[kIndices] + k * task.coordinate_stride;
-    const i64 target = load_index<false>(index, task.index_type, task.indices_aligned != 0, dimension.size);
-    found.is_inside = found.is_inside && target >= 0;
-    found.table += target * dimension.stride;
-    found.number += target * dimension.number;
+    const i64 resolved = load_index<false>(index, task.index_type, task.indices_aligned != 0, dimension.size);
+    found.is_inside = found.is_inside && resolved >= 0;
+    found.table += resolved * dimension.stride;
+    found.number += resolved * dimension.number;
   }
   return found;
 }
@@ -229,9 +229,9 @@ __global__ void __launch_bounds__(kGatherThreads) fill_one_hot(const __grid_cons
     const u32 n = blockIdx.x * (kGatherThreads * kEach) + i * kGatherThreads + threadIdx.x;
     if (n < task.nest.count) {
       const GatherOffsets offsets = offsets_of(task.nest, n);
-      const i64 target = load_index<false>(task.indices + offsets.at[kIndices], task.index_type,
-                                           task.indices_aligned != 0, task.depth);
-      store_element<T>(task.output + offsets.at[kSlices], target == offsets.at[kTable] ? on : off, aligned);
+      const i64 resolved = load_index<false>(task.indices + offsets.at[kIndices], task.index_type,
+                                             task.indices_aligned != 0, task.depth);
+      store_element<T>(task.output + offsets.at[kSlices], resolved == offsets.at[kTable] ? on : off, aligned);
     }
   }
 }

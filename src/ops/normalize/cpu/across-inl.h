@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Rows across memory, several at a time; a part of kernels-inl.h.
 
-ANYDML_FLATTEN void take_greater(const Elements* x, std::int64_t width, f32* maximum) {
+ANYDML_FLATTEN void take_greater(const Elements* x, std::int64_t width, f32* maxima) {
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < width; ++i) {
-    maximum[i] = greater_element(maximum[i], x[i]);
+    maxima[i] = greater_element(maxima[i], x[i]);
   }
 }
-ANYDML_FLATTEN void subtract_columns(const Elements* x, const f32* maximum, std::int64_t width, f32* to) {
+ANYDML_FLATTEN void subtract_columns(const Elements* x, const f32* maxima, std::int64_t width, f32* to) {
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < width; ++i) {
-    to[i] = x[i] - maximum[i];
+    to[i] = x[i] - maxima[i];
   }
 }
 template <NormalizeFunction kFunction>
-ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* exponentials, const f32* maximum,
+ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* exponentials, const f32* maxima,
                                    const f32* totals, std::int64_t width, Elements* to) {
   if constexpr (kFunction == NormalizeFunction::softmax) {
     ANYDML_INDEPENDENT
@@ -24,7 +24,7 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* exponentia
   } else {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < width; ++i) {
-      to[i] = (x[i] - maximum[i]) - totals[i];
+      to[i] = (x[i] - maxima[i]) - totals[i];
     }
   }
 }
@@ -32,12 +32,12 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* exponentia
 // Writes the exponentials of some lines to `computed`, which may be where the lines are packed. The number of lines is
 // a multiple of kExponentialsTogether, unless they are the last ones.
 template <class T>
-void exponentials_of_lines(Lines<T>& lines, std::int64_t count, const f32* maximum, f32* computed) {
+void exponentials_of_lines(Lines<T>& lines, std::int64_t count, const f32* maxima, f32* computed) {
   alignas(64) f32 gathered[kMaxColumns];
   const std::int64_t width = lines.tile.width;
   const bool is_last = lines.number + count == lines.tile.loops.count;
   for (std::int64_t i = 0; i < count; ++i, lines.next()) {
-    subtract_columns(lines.load(gathered), maximum, width, computed + i * width);
+    subtract_columns(lines.load(gathered), maxima, width, computed + i * width);
   }
   if (is_last) {
     std::fill_n(computed + count * width, kExponentialsTogether, 0.0F);
@@ -52,7 +52,7 @@ inline std::int64_t lines_at_once(std::int64_t width) {
 // The totals of a tile. `replaces`: the exponentials replace the packed lines; `kept`: they are also written to the
 // output.
 template <class T>
-void sum_tile(Lines<T> lines, const f32* maximum, bool replaces, bool kept, f32* stage, f32* totals) {
+void sum_tile(Lines<T> lines, const f32* maxima, bool replaces, bool kept, f32* stage, f32* totals) {
   alignas(64) f32 sums[kReduceLanes * kMaxLaneColumns];
   static_assert(kMaxColumns * kFewElements <= kReduceLanes * kMaxLaneColumns);
   BlockTree<f32> trees[kMaxTreeColumns];
@@ -71,7 +71,7 @@ void sum_tile(Lines<T> lines, const f32* maximum, bool replaces, bool kept, f32*
       const std::int64_t some = std::min(at_once, of_block - first);
       f32* const computed = replaces ? lines.own() : stage;
       LoopWalk written = lines.line;
-      exponentials_of_lines(lines, some, maximum, computed);
+      exponentials_of_lines(lines, some, maxima, computed);
       for (std::int64_t i = 0; i < some; ++i) {
         add_columns(computed + i * width, width, sums + (first + i) % lanes * width);
       }
@@ -98,23 +98,23 @@ template <class T, NormalizeFunction kFunction>
 void normalize_tile(const Tile<T>& tile, bool has_room, f32* scratch) {
   constexpr bool kIsSoftmax = kFunction == NormalizeFunction::softmax;
   alignas(64) f32 gathered[kMaxColumns];
-  alignas(64) f32 maximum[kMaxColumns];
+  alignas(64) f32 maxima[kMaxColumns];
   alignas(64) f32 totals[kMaxColumns];
   f32* const stage = scratch;
   f32* const packed = has_room ? scratch + kNormalizeStage + kNormalizePadding : nullptr;
   const std::int64_t count = tile.loops.count;
   const std::int64_t width = tile.width;
-  std::fill_n(maximum, width, kMinElement);
+  std::fill_n(maxima, width, kMinElement);
   const Lines<T> all(tile, packed);
   for (Lines<T> lines = all; lines.number < count; lines.next()) {
     if (has_room) {
       gather<T>(tile.input + lines.line.input(), tile.input_stride, width, lines.own());
     }
-    take_greater(lines.load(gathered), width, maximum);
+    take_greater(lines.load(gathered), width, maxima);
   }
   const bool replaces = kIsSoftmax && has_room;
   const bool kept = kIsSoftmax && !has_room && tile.writes();
-  sum_tile(all, maximum, replaces, kept, stage, totals);
+  sum_tile(all, maxima, replaces, kept, stage, totals);
   for (std::int64_t i = 0; i < width; ++i) {
     totals[i] = finished_total<kFunction>(totals[i]);
   }
@@ -124,7 +124,7 @@ void normalize_tile(const Tile<T>& tile, bool has_room, f32* scratch) {
   for (std::int64_t first = 0; first < count; first += at_once) {
     const std::int64_t some = std::min(at_once, count - first);
     if (kIsSoftmax && !replaces && !kept) {
-      exponentials_of_lines(ahead, some, maximum, stage);
+      exponentials_of_lines(ahead, some, maxima, stage);
     }
     for (std::int64_t i = 0; i < some; ++i, lines.next()) {
       Elements* const to = tile.destination(lines.line, gathered);
@@ -134,17 +134,17 @@ void normalize_tile(const Tile<T>& tile, bool has_room, f32* scratch) {
       } else {
         x = lines.load(gathered);
       }
-      finish_columns<kFunction>(x, x, maximum, totals, width, to);
+      finish_columns<kFunction>(x, x, maxima, totals, width, to);
       tile.store(lines.line, gathered);
     }
   }
 }
 
-ANYDML_FLATTEN void find_columns(const Elements* x, std::int64_t number, std::int64_t width, f32* maximum,
+ANYDML_FLATTEN void find_columns(const Elements* x, std::int64_t number, std::int64_t width, f32* maxima,
                                  std::int64_t* indices) {
   for (std::int64_t i = 0; i < width; ++i) {
-    const bool beyond = is_beyond(x[i], maximum[i]);
-    maximum[i] = select(beyond, static_cast<f32>(x[i]), maximum[i]);
+    const bool beyond = is_beyond(x[i], maxima[i]);
+    maxima[i] = select(beyond, static_cast<f32>(x[i]), maxima[i]);
     indices[i] = beyond ? number : indices[i];
   }
 }
@@ -152,13 +152,13 @@ ANYDML_FLATTEN void find_columns(const Elements* x, std::int64_t number, std::in
 template <class T>
 void hardmax_tile(const Tile<T>& tile) {
   alignas(64) f32 buffer[kMaxColumns];
-  alignas(64) f32 maximum[kMaxColumns];
+  alignas(64) f32 maxima[kMaxColumns];
   alignas(64) std::int64_t indices[kMaxColumns] = {};
   const std::int64_t width = tile.width;
-  std::fill_n(maximum, width, kMinElement);
+  std::fill_n(maxima, width, kMinElement);
   LoopWalk line = tile.walk();
   for (std::int64_t i = 0; i < tile.loops.count; ++i, line.next()) {
-    find_columns(tile.load(line, buffer), i, width, maximum, indices);
+    find_columns(tile.load(line, buffer), i, width, maxima, indices);
   }
   line = tile.walk();
   for (std::int64_t i = 0; i < tile.loops.count; ++i, line.next()) {

@@ -89,28 +89,28 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   }
   NormalizeStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormalizeCut computed = cut_rows(step.loops, step.type, context.threads, kMinOfPiece);
-  NormalizeRun run = vector_normalize_run(context.target, step, computed.across);
+  const NormalizeCut cut = cut_rows(step.loops, step.type, context.threads, kMinOfPiece);
+  NormalizeRun run = vector_normalize_run(context.target, step, cut.across);
   if (run == nullptr) {
-    run = generic_normalize_run(step, computed.across);
+    run = generic_normalize_run(step, cut.across);
   }
-  return std::make_unique<Normalization>(step, computed, run, context.target);
+  return std::make_unique<Normalization>(step, cut, run, context.target);
 }
 
 }  // namespace
 
 NormalizeCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t minimum) {
-  NormalizeCut computed{};
+  NormalizeCut cut{};
   const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // 1 without rows
-  computed.across = goes_across(loops, type);
-  computed.width = computed.across ? width_of(loops, threads) : 1;
-  computed.tiles = parts(columns, computed.width);
-  computed.units = loops.outputs / columns * computed.tiles;
-  const std::int64_t elements = std::max<std::int64_t>(1, loops.count * computed.width);
-  computed.has_room = elements <= kMaxRoom;
+  cut.across = goes_across(loops, type);
+  cut.width = cut.across ? width_of(loops, threads) : 1;
+  cut.tiles = parts(columns, cut.width);
+  cut.units = loops.outputs / columns * cut.tiles;
+  const std::int64_t elements = std::max<std::int64_t>(1, loops.count * cut.width);
+  cut.has_room = elements <= kMaxRoom;
   const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), minimum, kMaxOfPiece);
-  computed.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  return computed;
+  cut.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  return cut;
 }
 
 namespace cpu {

@@ -19,7 +19,7 @@ static_assert(kExponentialsTogether <= kNormalizePadding);
 ANYDML_FLATTEN void exponentials_in_place(f32* values, std::int64_t count) {
   for (std::int64_t first = 0; first < count; first += kExponentialsTogether) {
     for (std::int64_t i = first; i < first + kExponentialsTogether; ++i) {
-      values[i] = power_of(values[i]);
+      values[i] = exponential_of(values[i]);
     }
   }
 }
@@ -30,7 +30,7 @@ ANYDML_FLATTEN void exponentials(const Elements* __restrict x, f32 maximum, std:
   const std::int64_t whole = count - count % kExponentialsTogether;
   for (std::int64_t first = 0; first < whole; first += kExponentialsTogether) {
     for (std::int64_t i = first; i < first + kExponentialsTogether; ++i) {
-      to[i] = power_of(x[i] - maximum);
+      to[i] = exponential_of(x[i] - maximum);
     }
   }
   if (whole < count) {
@@ -39,7 +39,7 @@ ANYDML_FLATTEN void exponentials(const Elements* __restrict x, f32 maximum, std:
       rest[i - whole] = x[i] - maximum;
     }
     for (std::int64_t i = 0; i < kExponentialsTogether; ++i) {
-      rest[i] = power_of(rest[i]);
+      rest[i] = exponential_of(rest[i]);
     }
     for (std::int64_t i = whole; i < count; ++i) {
       to[i] = rest[i - whole];

@@ -235,7 +235,7 @@ struct MomentRows {
   bool is_ordinary;  // whether the shared scale is
   f32 count;         // elements per row
   bool has_room;
-  f32* computed;
+  f32* results;
   f32* scales;
   f32* biases;
   f32* held;
@@ -257,10 +257,10 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
     finish_one<T>(x, mean, factor, all.bias.load(all.bias.at(affine), 0, 1, all.biases)[0], count, packed);
     return;
   }
-  Elements* to = all.rows.destination(row, first, all.computed);
+  Elements* to = all.rows.destination(row, first, all.results);
   if (all.shared_scale != nullptr) {
     finish_any(x, mean, root, all.shared_scale + first, true, all.shared_bias + first, true, count, to);
-    all.rows.store(row, first, count, all.computed);
+    all.rows.store(row, first, count, all.results);
     return;
   }
   const std::int64_t scale_step = all.scale.stride(inner);
@@ -277,7 +277,7 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
     x += length;
     to += length;
   }
-  all.rows.store(row, first, count, all.computed);
+  all.rows.store(row, first, count, all.results);
 }
 
 template <class T>
@@ -364,7 +364,7 @@ void run_moments_along(const MomentStep& step, const NormalizeCut& cut, std::int
                     .is_ordinary = false,
                     .count = static_cast<f32>(step.loops.count),
                     .has_room = cut.has_room,
-                    .computed = scratch,
+                    .results = scratch,
                     .scales = scratch + kPaddedStage,
                     .biases = scratch + 2 * kPaddedStage,
                     .held = scratch + 3 * kPaddedStage};
@@ -544,12 +544,12 @@ void run_moments_across(const MomentStep& step, const NormalizeCut& cut, std::in
                       .mean_step = step.affine.kept[inner].input,
                       .variance_step = step.affine.kept[inner].output};
   for (; first < end; ++first) {
-    const LoopWalk destination(loops.kept, inner, first / cut.tiles);
+    const LoopWalk walk(loops.kept, inner, first / cut.tiles);
     const LoopWalk affine(step.affine.kept, inner, first / cut.tiles);
     const std::int64_t number = first % cut.tiles * cut.width;
     const Tile<T> tile{.loops = loops,
-                       .input = tensors.input + loops.input_offset + destination.input() + number * column.input,
-                       .output = tensors.output + loops.output_offset + destination.output() + number * column.output,
+                       .input = tensors.input + loops.input_offset + walk.input() + number * column.input,
+                       .output = tensors.output + loops.output_offset + walk.output() + number * column.output,
                        .width = std::min(cut.width, column.size - number),
                        .input_stride = column.input,
                        .output_stride = column.output};

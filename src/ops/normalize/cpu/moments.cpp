@@ -60,12 +60,12 @@ class Moments final : public cpu::PreparedStep {
 std::unique_ptr<cpu::PreparedStep> prepare_moments(const Step& flat, const cpu::StepContext& context) {
   MomentStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const NormalizeCut computed = cut_rows(step.loops, step.type, context.threads, kMinOfPiece);
-  MomentRun run = vector_moment_run(context.target, step, computed.across);
+  const NormalizeCut cut = cut_rows(step.loops, step.type, context.threads, kMinOfPiece);
+  MomentRun run = vector_moment_run(context.target, step, cut.across);
   if (run == nullptr) {
-    run = generic_moment_run(step, computed.across);
+    run = generic_moment_run(step, cut.across);
   }
-  return std::make_unique<Moments>(step, computed, run, context.target);
+  return std::make_unique<Moments>(step, cut, run, context.target);
 }
 
 }  // namespace anydml

@@ -46,7 +46,7 @@ struct DeviceRow {
 
 // EXP of a difference from the maximum, which is at most 0 or NaN. As bit patterns, numbers below -104 are the largest,
 // except for negative NaNs, which a GPU's arithmetic does not produce.
-[[nodiscard]] __device__ inline f32 power_here(f32 difference) {
+[[nodiscard]] __device__ inline f32 exponential_here(f32 difference) {
   constexpr u32 kMin = to_bits(-104.0f);  // its exponential is 0 in FLOAT32
   const exponential::Parts e = exponential::parts_on_gpu(from_bits<f32>(min(to_bits(difference), kMin)));
   return static_cast<f32>(fused(e.part, e.power, e.power));

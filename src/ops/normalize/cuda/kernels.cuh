@@ -12,10 +12,10 @@ template <NormalizeFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished_total(f32 sum) {
   return kFunction == NormalizeFunction::log_softmax ? logarithm_of(sum) : sum;
 }
-// difference: from the maximum; power: its exponential. Each function needs only one of them.
+// difference: from the maximum; exponential: of the difference. Each function needs only one of them.
 template <NormalizeFunction kFunction>
-[[nodiscard]] __device__ inline f32 finished(f32 difference, f32 power, f32 total) {
-  return kFunction == NormalizeFunction::log_softmax ? difference - total : power / total;
+[[nodiscard]] __device__ inline f32 finished(f32 difference, f32 exponential, f32 total) {
+  return kFunction == NormalizeFunction::log_softmax ? difference - total : exponential / total;
 }
 
 // One warp per row. Thread t has the elements t, t + 32, ..., which alternate between the lanes t and t + 32.
@@ -44,9 +44,9 @@ __global__ void __launch_bounds__(kNormalizeThreads) in_warps(const __grid_const
 #pragma unroll
   for (u32 k = 0; k < kOfThread; ++k) {
     const f32 difference = values[k] - maximum;
-    const f32 power = power_here(difference);
-    values[k] = kKeepsExponentials ? power : difference;
-    sums[k % 2] = added(sums[k % 2], thread + 32 * k < launch.count ? power : kNothing<f32>);
+    const f32 exponential = exponential_here(difference);
+    values[k] = kKeepsExponentials ? exponential : difference;
+    sums[k % 2] = added(sums[k % 2], thread + 32 * k < launch.count ? exponential : kNothing<f32>);
   }
   const f32 total = finished_total<kFunction>(fold_warp(added(sums[0], sums[1])));
 #pragma unroll
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kNormalizeThreads) in_blocks(const __grid_cons
     const u32 some = min(at_once, launch.count - first);
 #pragma unroll 4
     for (u32 i = threadIdx.x; i < some; i += kNormalizeThreads) {
-      exponentials[i] = power_here(row.load(first + i) - maximum);
+      exponentials[i] = exponential_here(row.load(first + i) - maximum);
     }
     __syncthreads();
     f32 sum = kNothing<f32>;
@@ -136,8 +136,8 @@ __global__ void __launch_bounds__(kNormalizeThreads) in_blocks(const __grid_cons
       result = finished<kFunction>(0, exponentials[i], total);
     } else {
       const f32 difference = row.load(i) - maximum;
-      const f32 power = kFunction == NormalizeFunction::softmax ? power_here(difference) : 0;
-      result = finished<kFunction>(difference, power, total);
+      const f32 exponential = kFunction == NormalizeFunction::softmax ? exponential_here(difference) : 0;
+      result = finished<kFunction>(difference, exponential, total);
     }
     row.store(i, result);
   }
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
 #pragma unroll
       for (u32 n = 0; n < kTogether; ++n) {
         const f32 difference = values[k + n] - maximum;
-        four[n] = power_here(difference);
+        four[n] = exponential_here(difference);
         values[k + n] = kKeepsExponentials ? four[n] : difference;
       }
       quads[i / kTogether] = make_float4(four[0], four[1], four[2], four[3]);
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
         for (u32 k = 0; k < kLanesOfThread; ++k) {
           const u32 i = first + warp + k * kColumnWarps;
           if (i < end) {
-            lanes[k] = added(lanes[k], power_here(row.load(i) - maximum));
+            lanes[k] = added(lanes[k], exponential_here(row.load(i) - maximum));
           }
         }
       }
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
         if (computes) {
 #pragma unroll 4
           for (u32 i = warp; i < some; i += kColumnWarps) {
-            lines[i][column] = power_here(row.load(first + i) - maximum);
+            lines[i][column] = exponential_here(row.load(first + i) - maximum);
           }
         }
         __syncthreads();  // by now the previous lines have been added
@@ -385,8 +385,8 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
       result = finished<kFunction>(0, exponentials[i / kColumnLines][i % kColumnLines][column], total);
     } else {
       const f32 difference = row.load(i) - maximum;
-      const f32 power = kFunction == NormalizeFunction::softmax ? power_here(difference) : 0;
-      result = finished<kFunction>(difference, power, total);
+      const f32 exponential = kFunction == NormalizeFunction::softmax ? exponential_here(difference) : 0;
+      result = finished<kFunction>(difference, exponential, total);
     }
     row.store(i, result);
   }

@@ -14,14 +14,14 @@ namespace anydml::cuda {
 namespace {
 
 DeviceLoops device_loops(const AxisLoop* loops, u32 rank) {
-  DeviceLoops computed{};
-  computed.rank = rank;
+  DeviceLoops result{};
+  result.rank = rank;
   for (u32 i = 0; i < rank; ++i) {
-    computed.sizes[i] = make_divisor(static_cast<u32>(loops[i].size));
-    computed.first[i] = loops[i].input;
-    computed.second[i] = loops[i].output;
+    result.sizes[i] = make_divisor(static_cast<u32>(loops[i].size));
+    result.first[i] = loops[i].input;
+    result.second[i] = loops[i].output;
   }
-  return computed;
+  return result;
 }
 
 // All strides ORed; only the lowest bits matter.

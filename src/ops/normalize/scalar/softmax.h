@@ -23,7 +23,7 @@ inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
 // EXP of a difference from the maximum, with EXP's bits. The difference is at most 0, or NaN, so only one limit is
 // needed. Horner's scheme has fewer operations, but on Arm it costs extra moves. Both were compared with EXP for every
 // FLOAT32 down to -104.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 power_of(f32 difference) {
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 exponential_of(f32 difference) {
   using namespace exponential;
   const f32 x = select(difference < -104.0f, -104.0f, difference);
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)

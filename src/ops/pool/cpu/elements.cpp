@@ -54,7 +54,7 @@ void for_each_tap(const PoolStep& step, const PoolTaps* taps, const std::byte* p
 struct Window {
   PoolTaps taps[kPoolAxes];
   std::int64_t elements;  // existing ones
-  f64 coordinates;        // including padding
+  f64 window_size;        // including padding
   std::int64_t output;    // offsets in bytes
   std::int64_t index;
   const std::byte* plane;    // plane of the input
@@ -64,7 +64,7 @@ struct Window {
 Window window_of(const PoolStep& step, std::int64_t number, const PoolAddresses& at) {
   Window window{};
   window.elements = 1;
-  window.coordinates = 1;
+  window.window_size = 1;
   std::int64_t plane_size = 1;
   for (std::uint32_t i = step.rank; i-- > 0;) {
     const PoolAxis& axis = step.axes[i];
@@ -72,7 +72,7 @@ Window window_of(const PoolStep& step, std::int64_t number, const PoolAddresses&
     number /= axis.output;
     window.taps[i] = pool_taps(axis, coordinate);
     window.elements *= window.taps[i].count();
-    window.coordinates *= static_cast<f64>(axis.window);
+    window.window_size *= static_cast<f64>(axis.window);
     window.output += coordinate * axis.output_step;
     window.index += coordinate * axis.index_step;
     plane_size *= axis.input;
@@ -96,7 +96,7 @@ T pooled(const PoolStep& step, const Window& window, std::int64_t& index) {
         sum += pool_lifted<Value>(step.function, widen(load<T>(from)));
       });
       const auto divisor =
-          step.counts_padding != 0 ? static_cast<Value>(window.coordinates) : static_cast<Value>(window.elements);
+          step.counts_padding != 0 ? static_cast<Value>(window.window_size) : static_cast<Value>(window.elements);
       return narrow<T>(pool_finished<Value>(step.function, sum, divisor));
     }
   }

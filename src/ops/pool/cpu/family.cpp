@@ -75,7 +75,7 @@ void set_scratch(const PoolStep& step, PoolCut& cut) {
   cut.gathered = take(std::max(row, outputs * static_cast<std::int64_t>(sizeof(f64))));
   cut.numbers = take(outputs * static_cast<std::int64_t>(sizeof(u32)));
   cut.tags = take(outer * cut.kept_rows * static_cast<std::int64_t>(sizeof(std::int64_t)));
-  cut.computed =
+  cut.results =
       take((std::max(kPoolResults, outputs) + kPoolSlack) * static_cast<std::int64_t>(element_size(step.type)));
   cut.bytes = at;
 }

@@ -45,7 +45,7 @@ struct PoolCut {
   std::int64_t gathered;  // strided elements of a tensor
   std::int64_t numbers;   // taps from which indices are computed
   std::int64_t tags;      // the numbers of the kept rows
-  std::int64_t computed;  // elements for a joined step
+  std::int64_t results;   // elements for a joined step
   std::int64_t bytes;
 };
 

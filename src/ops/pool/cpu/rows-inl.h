@@ -32,7 +32,7 @@ class Tile {
         gathered_(scratch + cut.gathered),
         numbers_(reinterpret_cast<u32*>(scratch + cut.numbers)),
         tags_(reinterpret_cast<std::int64_t*>(scratch + cut.tags)),
-        result_(scratch + cut.computed) {}
+        results_(scratch + cut.results) {}
 
   // Starts a tile of a plane, whose rows follow.
   void begin(std::int64_t plane, std::int64_t tile) {
@@ -73,7 +73,7 @@ class Tile {
   // Passes the remaining elements to the joined step.
   void flush() {
     if (computed_count_ != 0) {
-      at_.after->run(computed_first_, computed_count_, result_, at_.operands);
+      at_.after->run(computed_first_, computed_count_, results_, at_.operands);
       computed_count_ = 0;
     }
   }
@@ -239,11 +239,11 @@ class Tile {
       }
       const DirectWindow<Value> window{.rows = shifted, .row_count = row_count_, .width = last_.window};
       const std::int64_t divisor = step_.function == PoolFunction::average ? divisor_of(last_.window) : 1;
-      const std::int64_t computed =
+      const std::int64_t computed_count =
           begin == end        ? 0
           : last_.stride == 1 ? pool_directly<Op, 1>(window, last_.input - start, end - begin, divisor, to + begin)
                               : pool_directly<Op, 2>(window, last_.input - start, end - begin, divisor, to + begin);
-      add_one_by_one(rows, begin + computed, first_ + columns_, to);
+      add_one_by_one(rows, begin + computed_count, first_ + columns_, to);
       return true;
     }
 #endif
@@ -454,7 +454,7 @@ class Tile {
         flush();
       }
       computed_first_ = computed_count_ == 0 ? first : computed_first_;
-      finish<T, Op>(step_.function, totals_, divisors_, count, result_ + computed_count_ * element_);
+      finish<T, Op>(step_.function, totals_, divisors_, count, results_ + computed_count_ * element_);
       computed_count_ += count;
       return;
     }
@@ -483,7 +483,7 @@ class Tile {
   std::byte* const gathered_;
   u32* const numbers_;
   std::int64_t* const tags_;  // the number of each kept row
-  std::byte* const result_;
+  std::byte* const results_;
 
   std::int64_t plane_ = 0;
   const std::byte* input_ = nullptr;

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
   std::int64_t index = 0;
   std::int64_t plane_size = 1;
   std::int64_t elements = 1;
-  f64 coordinates = 1;
+  f64 window_size = 1;
   for (u32 i = rank; i-- > 0;) {
     const PoolAxis& axis = step.axes[i];
     const Quotient parts = divide(rest, launch.sizes[i]);
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
     index += parts.remainder * axis.index_step;
     plane_size *= axis.input;
     elements *= taps[i].count();
-    coordinates *= static_cast<f64>(axis.window);
+    window_size *= static_cast<f64>(axis.window);
   }
   const Quotient channel = divide(rest, launch.channels);
   output += channel.remainder * step.channel.output_step + channel.quotient * step.batch.output_step;
@@ -94,9 +94,9 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
       std::int64_t offset = 0;
       std::int64_t line = 0;
       for (u32 i = 0; i + 2 < rank; ++i) {
-        const std::int64_t input_index = taps[i].start + numbers[i] * step.axes[i].dilation;
-        offset += input_index * step.axes[i].input_step;
-        line = line * step.axes[i].input + input_index;
+        const std::int64_t coordinate = taps[i].start + numbers[i] * step.axes[i].dilation;
+        offset += coordinate * step.axes[i].input_step;
+        line = line * step.axes[i].input + coordinate;
       }
       line = rest * plane_size + line * height.input * width.input;
       for (std::int64_t row = rows.first; row < rows.end; ++row) {
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kPoolThreads) pool_elements(const __grid_const
       }
     }
   }
-  const f64 divisor = step.counts_padding != 0 ? coordinates : static_cast<f64>(elements);
+  const f64 divisor = step.counts_padding != 0 ? window_size : static_cast<f64>(elements);
   store_element<T>(launch.output + output, fold.result(divisor), launch.output_is_aligned);
   if (launch.indices != nullptr) {
     if (launch.indices_are_wide) {

@@ -43,8 +43,8 @@ ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& cl
   for (std::uint32_t i = kWindowAxes; i-- > 0;) {
     const std::int64_t outputs = classes.axes[i].outputs;
     const std::int64_t minimum = i == kWindowAxes - 1 ? limits.panel : 1;
-    const std::int64_t most_here = limits.skips ? max_along(classes.axes[i], step.windows.axes[i], minimum) : kNoLimit;
-    tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, std::min(maximum, most_here)), 1);
+    const std::int64_t max_here = limits.skips ? max_along(classes.axes[i], step.windows.axes[i], minimum) : kNoLimit;
+    tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, std::min(maximum, max_here)), 1);
     tiles.across[i] = parts_of(outputs, tiles.count[i]);
     maximum = limits.skips ? maximum / tiles.count[i] : tiles.across[i] == 1 ? maximum / outputs : 1;
   }
@@ -57,10 +57,10 @@ WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
     const WindowAxis& axis = windows.axes[i];
     const bool is_backward = windows.is_backward != 0;
-    WindowClass& computed = classes.axes[i];
-    computed = window_class(windows, i, 0);
-    computed.taps = taps_of_group(windows, i, (bits >> i & 1) != 0 ? tap_groups(windows, i) - 1 : 0);
-    computed.tap_move = is_backward ? axis.dilation / std::gcd(axis.dilation, axis.stride) : axis.dilation;
+    WindowClass& along = classes.axes[i];
+    along = window_class(windows, i, 0);
+    along.taps = taps_of_group(windows, i, (bits >> i & 1) != 0 ? tap_groups(windows, i) - 1 : 0);
+    along.tap_move = is_backward ? axis.dilation / std::gcd(axis.dilation, axis.stride) : axis.dilation;
   }
   return classes;
 }
@@ -97,13 +97,13 @@ TapClasses::TapClasses(const Windows& windows) {
 }
 
 WindowClasses TapClasses::of(std::int64_t number) const {
-  WindowClasses computed{};
+  WindowClasses classes{};
   for (std::uint32_t i = kWindowAxes; i-- > 0;) {
     const auto count = static_cast<std::int64_t>(axes[i].size());
-    computed.axes[i] = axes[i][static_cast<std::size_t>(number % count)];
+    classes.axes[i] = axes[i][static_cast<std::size_t>(number % count)];
     number /= count;
   }
-  return computed;
+  return classes;
 }
 
 std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps, std::int64_t block) {

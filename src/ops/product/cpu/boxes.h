@@ -83,10 +83,10 @@ struct BoxLines {
   std::int64_t step;    // distance between rows of pixels in the totals
 
   static constexpr std::int64_t kShortRow = 32;
-  static constexpr std::int64_t most_between(std::int64_t length) { return length <= kShortRow ? length / 3 : 0; }
+  static constexpr std::int64_t max_between(std::int64_t length) { return length <= kShortRow ? length / 3 : 0; }
 
   BoxLines(const WindowPlane& plane, const WindowTile& box)
-      : is_joined(plane.row_step <= box.count[2] + most_between(box.count[2])),
+      : is_joined(plane.row_step <= box.count[2] + max_between(box.count[2])),
         count(is_joined ? 1 : box.count[1]),
         length(is_joined ? (box.count[1] - 1) * plane.row_step + box.count[2] : box.count[2]),
         step(is_joined ? plane.row_step : box.count[2]) {}
@@ -106,7 +106,7 @@ struct BoxLines {
 
 // The number of totals in a row of a tile, rounded up to a multiple of `unit`.
 [[nodiscard]] inline std::int64_t totals_row(const ConvolutionTiles& tiles, bool by_lines, std::int64_t unit) {
-  const std::int64_t between = by_lines ? BoxLines::most_between(BoxLines::kShortRow) : 0;
+  const std::int64_t between = by_lines ? BoxLines::max_between(BoxLines::kShortRow) : 0;
   return parts_of(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), unit) * unit;
 }
 

@@ -131,19 +131,19 @@ class ConvolutionRun final : public cpu::PreparedStep {
     }
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * tiles_of_piece_;
     const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(step_, tiles_, class_count_));
-    TileBounds bounds;  // most of it is used for some tiles only
+    TileState state;  // most of it is used for some tiles only
     for (std::int64_t number = first; number < end; ++number) {
-      move_to(number, number == first, operands, bounds);
-      if (bounds.box.outputs() == 0) {
+      move_to(number, number == first, operands, state);
+      if (state.box.outputs() == 0) {
         continue;  // only other classes have an output here
       }
       auto* const totals = reinterpret_cast<f32*>(piece.scratch);
-      if (kernels_ == nullptr || bounds.depth == 0) {
-        compute_by_definition(bounds, operands, totals);
+      if (kernels_ == nullptr || state.depth == 0) {
+        compute_by_definition(state, operands, totals);
       } else {
-        compute(bounds, operands, piece.scratch);
+        compute(state, operands, piece.scratch);
       }
-      finish(bounds, operands, totals);
+      finish(state, operands, totals);
     }
   }
 
@@ -155,7 +155,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
   }
 
  private:
-  struct TileBounds {
+  struct TileState {
     std::int64_t image;
     std::int64_t group;
     WindowClasses classes;
@@ -173,36 +173,36 @@ class ConvolutionRun final : public cpu::PreparedStep {
     bool is_like_last;      // same pixels as the previous tile
   };
   // The classes of a box of pixels are consecutive, since they share the lines of the output.
-  void move_to(std::int64_t number, bool is_first, std::byte* const* operands, TileBounds& bounds) const {
+  void move_to(std::int64_t number, bool is_first, std::byte* const* operands, TileState& state) const {
     const std::int64_t pixels = number % (tiles_.boxes() * class_count_);
     number /= tiles_.boxes() * class_count_;
-    bounds.row = number % tiles_.down * tiles_.rows;
+    state.row = number % tiles_.down * tiles_.rows;
     number /= tiles_.down;
     const bool has_same_matrix =
-        !is_first && bounds.image == number / step_.groups && bounds.group == number % step_.groups;
-    bounds.group = number % step_.groups;
-    bounds.image = number / step_.groups;
-    bounds.rows = std::min(tiles_.rows, step_.rows - bounds.row);
-    bounds.is_like_last = !is_first && !skips_ && pixels == bounds.pixels;
-    bounds.has_same_windows = false;
-    if (bounds.is_like_last) {
+        !is_first && state.image == number / step_.groups && state.group == number % step_.groups;
+    state.group = number % step_.groups;
+    state.image = number / step_.groups;
+    state.rows = std::min(tiles_.rows, step_.rows - state.row);
+    state.is_like_last = !is_first && !skips_ && pixels == state.pixels;
+    state.has_same_windows = false;
+    if (state.is_like_last) {
       return;
     }
-    const bool has_same_box = has_same_matrix && pixels / class_count_ == bounds.pixels / class_count_;
+    const bool has_same_box = has_same_matrix && pixels / class_count_ == state.pixels / class_count_;
     const WindowClasses classes = classes_.of(pixels % class_count_);
-    const bool has_same_geometry = has_same_box && meet_the_same(bounds.classes, classes);
-    bounds.pixels = pixels;
-    bounds.classes = classes;
-    if (has_same_geometry && !skips_ && bounds.depth <= kProductBlock) {
-      bounds.has_same_windows = bounds.box.outputs() <= panel_columns() || by_lines(step_);
+    const bool has_same_geometry = has_same_box && meet_the_same(state.classes, classes);
+    state.pixels = pixels;
+    state.classes = classes;
+    if (has_same_geometry && !skips_ && state.depth <= kProductBlock) {
+      state.has_same_windows = state.box.outputs() <= panel_columns() || by_lines(step_);
       return;  // the box, the depth and the plane are unchanged
     }
-    bounds.box = box_of(tiles_, bounds.classes, pixels / class_count_);
-    bounds.depth = step_.channels * bounds.classes.taps();
-    if (kernels_ != nullptr && bounds.depth != 0 && bounds.box.outputs() != 0) {
-      bounds.kept = bounds.classes;
-      bounds.is_skipping = skips_ && leaves_out_taps(bounds, operands);
-      bounds.plane = window_plane(bounds.kept, bounds.box);
+    state.box = box_of(tiles_, state.classes, pixels / class_count_);
+    state.depth = step_.channels * state.classes.taps();
+    if (kernels_ != nullptr && state.depth != 0 && state.box.outputs() != 0) {
+      state.kept = state.classes;
+      state.is_skipping = skips_ && leaves_out_taps(state, operands);
+      state.plane = window_plane(state.kept, state.box);
     }
   }
 
@@ -220,18 +220,18 @@ class ConvolutionRun final : public cpu::PreparedStep {
   [[nodiscard]] std::int64_t panel_columns() const { return kernels_ != nullptr ? kernels_->panel : 0; }
 
   // Finds the taps that the tile needs. False: all of them, or too many for skipping to be worthwhile.
-  bool leaves_out_taps(TileBounds& bounds, std::byte* const* operands) const {
-    bounds.met = MetTaps(step_.windows, bounds.classes, bounds.box);
-    if (2 * bounds.met.taps() > bounds.met.all() || !has_finite_rows(bounds, operands)) {
+  bool leaves_out_taps(TileState& state, std::byte* const* operands) const {
+    state.met = MetTaps(step_.windows, state.classes, state.box);
+    if (2 * state.met.taps() > state.met.all() || !has_finite_rows(state, operands)) {
       return false;
     }
-    const WindowClasses kept = bounds.met.restrict_classes(bounds.classes);
-    const std::int64_t channels = channels_of_block(step_, bounds.met.all(), kProductBlock);
-    if (bounds.met.taps() != 0 &&
-        window_block_elements(kept, bounds.box, channels, kProductBlock) > buffers_.copied_elements) {
+    const WindowClasses kept = state.met.restrict_classes(state.classes);
+    const std::int64_t channels = channels_of_block(step_, state.met.all(), kProductBlock);
+    if (state.met.taps() != 0 &&
+        window_block_elements(kept, state.box, channels, kProductBlock) > buffers_.copied_elements) {
       return false;
     }
-    bounds.kept = kept;
+    state.kept = kept;
     return true;
   }
 
@@ -277,51 +277,51 @@ class ConvolutionRun final : public cpu::PreparedStep {
 
   // ---- Outputs with taps ----
 
-  [[nodiscard]] const std::byte* channel(const TileBounds& bounds, std::byte* const* operands,
+  [[nodiscard]] const std::byte* channel(const TileState& state, std::byte* const* operands,
                                          std::int64_t number) const {
-    return operands[kInput] + bounds.image * step_.input_image +
-           (bounds.group * step_.channels + number) * step_.input_channel;
+    return operands[kInput] + state.image * step_.input_image +
+           (state.group * step_.channels + number) * step_.input_channel;
   }
 
   // The packed filter for the group and class of the tile.
-  [[nodiscard]] const f32* filter_of(const TileBounds& bounds, std::byte* const* operands) const {
-    const WindowClass* const axes = bounds.classes.axes;
+  [[nodiscard]] const f32* filter_of(const TileState& state, std::byte* const* operands) const {
+    const WindowClass* const axes = state.classes.axes;
     const std::int64_t before =
-        bounds.group * step_.taps() + taps_before(step_.windows, axes[0].taps, axes[1].taps, axes[2].taps);
+        state.group * step_.taps() + taps_before(step_.windows, axes[0].taps, axes[1].taps, axes[2].taps);
     return reinterpret_cast<const f32*>(operands[kFilter]) + before * step_.rows * step_.channels;
   }
 
   // Whether all factors of the tile's rows are finite.
-  [[nodiscard]] bool has_finite_rows(const TileBounds& bounds, std::byte* const* operands) const {
+  [[nodiscard]] bool has_finite_rows(const TileState& state, std::byte* const* operands) const {
     const std::int64_t strips = parts_of(step_.rows, step_.strip);
     const f32* const flags = reinterpret_cast<const f32*>(operands[kFilter]) +
-                             step_.groups * step_.rows * step_.channels * step_.taps() + bounds.group * strips;
-    return std::all_of(flags + bounds.row / step_.strip, flags + parts_of(bounds.row + bounds.rows, step_.strip),
+                             step_.groups * step_.rows * step_.channels * step_.taps() + state.group * strips;
+    return std::all_of(flags + state.row / step_.strip, flags + parts_of(state.row + state.rows, step_.strip),
                        [](f32 flag) { return flag == 0; });
   }
 
-  void compute_by_definition(const TileBounds& bounds, std::byte* const* operands, f32* totals) const {
-    for (std::int64_t row = 0; row < bounds.rows; ++row) {
-      for (std::int64_t pixel = 0; pixel < bounds.box.outputs(); ++pixel) {
-        totals[row * buffers_.row_step + pixel] = output_by_definition(bounds, operands, row, pixel);
+  void compute_by_definition(const TileState& state, std::byte* const* operands, f32* totals) const {
+    for (std::int64_t row = 0; row < state.rows; ++row) {
+      for (std::int64_t pixel = 0; pixel < state.box.outputs(); ++pixel) {
+        totals[row * buffers_.row_step + pixel] = output_by_definition(state, operands, row, pixel);
       }
     }
   }
 
-  [[nodiscard]] f32 output_by_definition(const TileBounds& bounds, std::byte* const* operands, std::int64_t row,
+  [[nodiscard]] f32 output_by_definition(const TileState& state, std::byte* const* operands, std::int64_t row,
                                          std::int64_t pixel) const {
-    const WindowClass* const axes = bounds.classes.axes;
-    const std::int64_t taps = bounds.classes.taps();
+    const WindowClass* const axes = state.classes.axes;
+    const std::int64_t taps = state.classes.taps();
     const auto tap_along = [&](std::int64_t tap, std::uint32_t axis) {
       return axis == 0   ? tap / (axes[1].taps.count * axes[2].taps.count)
              : axis == 1 ? tap / axes[2].taps.count % axes[1].taps.count
                          : tap % axes[2].taps.count;
     };
     const std::byte* const filter =
-        operands[kFilter] + bounds.group * step_.filter_group + (bounds.row + row) * step_.filter_row;
+        operands[kFilter] + state.group * step_.filter_group + (state.row + row) * step_.filter_row;
     const auto weight = [&](std::int64_t k) {
       if (step_.strip != 0) {
-        return packed_factor(filter_of(bounds, operands), step_.rows, step_.strip, bounds.depth, bounds.row + row, k);
+        return packed_factor(filter_of(state, operands), step_.rows, step_.strip, state.depth, state.row + row, k);
       }
       const std::byte* at = filter + k / taps * step_.filter_channel;
       for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
@@ -330,11 +330,11 @@ class ConvolutionRun final : public cpu::PreparedStep {
       }
       return load<f32>(at);
     };
-    const std::int64_t outputs[] = {bounds.box.first[0] + pixel / (bounds.box.count[1] * bounds.box.count[2]),
-                                    bounds.box.first[1] + pixel / bounds.box.count[2] % bounds.box.count[1],
-                                    bounds.box.first[2] + pixel % bounds.box.count[2]};
+    const std::int64_t outputs[] = {state.box.first[0] + pixel / (state.box.count[1] * state.box.count[2]),
+                                    state.box.first[1] + pixel / state.box.count[2] % state.box.count[1],
+                                    state.box.first[2] + pixel % state.box.count[2]};
     const auto element = [&](std::int64_t k) {
-      const std::byte* at = channel(bounds, operands, k / taps);
+      const std::byte* at = channel(state, operands, k / taps);
       for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
         const std::int64_t there =
             axes[i].first + outputs[i] * axes[i].output_move + tap_along(k % taps, i) * axes[i].tap_move;
@@ -345,13 +345,13 @@ class ConvolutionRun final : public cpu::PreparedStep {
       }
       return load<f32>(at);
     };
-    return sum_of_products(bounds.depth, element, weight);
+    return sum_of_products(state.depth, element, weight);
   }
 
   // The windows of a tile, one block after another.
   struct WindowColumns {
     const ConvolutionRun& run;
-    TileBounds& bounds;
+    TileState& state;
     std::byte* const* operands;
     std::int64_t* offsets;
     std::byte* copied;
@@ -359,82 +359,82 @@ class ConvolutionRun final : public cpu::PreparedStep {
 
     // Indices count only the kept taps.
     void begin(std::int64_t first, std::int64_t depth) const {
-      if (bounds.has_same_windows) {
+      if (state.has_same_windows) {
         return;
       }
       constexpr f32 kPadding = 0;
-      WindowBlock& block = bounds.block;
-      find_block(bounds.kept, bounds.plane, bounds.box, first, depth, kProductBlock, block);
-      copy_block(run.step_.windows, block, run.channel(bounds, operands, 0), run.step_.input_channel, sizeof(f32),
+      WindowBlock& block = state.block;
+      find_block(state.kept, state.plane, state.box, first, depth, kProductBlock, block);
+      copy_block(run.step_.windows, block, run.channel(state, operands, 0), run.step_.input_channel, sizeof(f32),
                  &kPadding, copied);
-      if (depth != bounds.depth || !bounds.is_like_last) {
+      if (depth != state.depth || !state.is_like_last) {
         tap_offsets(block, offsets);
       }
     }
     [[nodiscard]] Panel panel(std::int64_t column, std::int64_t, std::int64_t depth) const {
       const std::int64_t width = run.kernels_->panel;
-      if (!bounds.has_same_windows) {
-        pack_windows(bounds.block.plane(), bounds.box, copied, offsets, depth, column, width, sizeof(f32),
+      if (!state.has_same_windows) {
+        pack_windows(state.block.plane(), state.box, copied, offsets, depth, column, width, sizeof(f32),
                      reinterpret_cast<std::byte*>(packed));
       }
       return {.first = packed, .step = width};
     }
   };
 
-  void compute(TileBounds& bounds, std::byte* const* operands, std::byte* scratch) const {
-    PackedStrips a{.first = filter_of(bounds, operands) + bounds.row * bounds.depth, .depth = bounds.depth};
+  void compute(TileState& state, std::byte* const* operands, std::byte* scratch) const {
+    PackedStrips a{.first = filter_of(state, operands) + state.row * state.depth, .depth = state.depth};
     const WindowColumns b{.run = *this,
-                          .bounds = bounds,
+                          .state = state,
                           .operands = operands,
                           .offsets = reinterpret_cast<std::int64_t*>(scratch + buffers_.offsets),
                           .copied = scratch + buffers_.copied,
                           .packed = reinterpret_cast<f32*>(scratch + buffers_.panel)};
     const TileTotals tile{.first = reinterpret_cast<f32*>(scratch + buffers_.totals),
                           .row_step = buffers_.row_step,
-                          .rows = bounds.rows,
-                          .columns = bounds.box.outputs()};
-    if (!bounds.is_skipping) {
-      add_blocks(bounds, a, b, tile);
+                          .rows = state.rows,
+                          .columns = state.box.outputs()};
+    if (!state.is_skipping) {
+      add_blocks(state, a, b, tile);
       return;
     }
     KeptStrips kept{.all = a,
-                    .taps = bounds.met,
-                    .rows = bounds.rows,
+                    .taps = state.met,
+                    .rows = state.rows,
                     .of_strip = kernels_->strip,
                     .packed = reinterpret_cast<f32*>(scratch + buffers_.strips)};
-    add_blocks(bounds, kept, b, tile);
+    add_blocks(state, kept, b, tile);
     for (std::int64_t row = 0; row < tile.rows; ++row) {
       f32* const totals = tile.first + row * tile.row_step;
       for (std::int64_t pixel = 0; pixel < tile.columns; ++pixel) {
         if (to_bits(totals[pixel]) == to_bits(-0.0F)) {
-          totals[pixel] = output_by_definition(bounds, operands, row, pixel);
+          totals[pixel] = output_by_definition(state, operands, row, pixel);
         }
       }
     }
   }
 
   // The end of the block that begins with this factor. Factors that are left out count toward the length of a block.
-  [[nodiscard]] static std::int64_t end_of_block(const TileBounds& bounds, std::int64_t first) {
-    if (!bounds.is_skipping) {
-      return std::min(first + kProductBlock, bounds.depth);
+  [[nodiscard]] static std::int64_t end_of_block(const TileState& state, std::int64_t first) {
+    if (!state.is_skipping) {
+      return std::min(first + kProductBlock, state.depth);
     }
-    const std::int64_t next = (bounds.met.k_of(first) / kProductBlock + 1) * kProductBlock;
-    return bounds.met.before(std::min(next, bounds.depth));
+    const std::int64_t next = (state.met.k_of(first) / kProductBlock + 1) * kProductBlock;
+    return state.met.before(std::min(next, state.depth));
   }
 
   // Adds block by block, in the order that numerics.md defines. A block whose factors are all left out would add +0.
   template <class Rows>
-  void add_blocks(const TileBounds& bounds, Rows& a, const WindowColumns& b, const TileTotals& tile) const {
-    const std::int64_t all = step_.channels * bounds.kept.taps();
+  void add_blocks(const TileState& state, Rows& a, const WindowColumns& b, const TileTotals& tile) const {
+    const std::int64_t all = step_.channels * state.kept.taps();
     for (std::int64_t row = 0; row < tile.rows && all == 0; ++row) {
       std::fill_n(tile.first + row * tile.row_step, tile.columns, 0.0F);
     }
     for (std::int64_t first = 0; first < all;) {
-      const std::int64_t end = end_of_block(bounds, first);
+      const std::int64_t end = end_of_block(state, first);
       a.begin(first, end - first);
       b.begin(first, end - first);
       if (by_lines(step_)) {
-        add_lines(bounds, a.strip(0, tile.rows, first, end - first), b, tile, first, end - first);
+        add_lines(state, a.strip(0, tile.rows, first, end - first), b, tile, first, end - first);
       } else {
         for (std::int64_t column = 0; column < tile.columns; column += kernels_->panel) {
           const Panel panel = b.panel(column, first, end - first);
@@ -445,22 +445,22 @@ class ConvolutionRun final : public cpu::PreparedStep {
       first = end;
     }
     if (by_lines(step_) && all != 0) {
-      const BoxLines lines(bounds.plane, bounds.box);
+      const BoxLines lines(state.plane, state.box);
       for (std::int64_t row = 0; row < tile.rows; ++row) {
-        lines.close_up(bounds.box, tile.first + row * tile.row_step);
+        lines.close_up(state.box, tile.first + row * tile.row_step);
       }
     }
   }
 
   // Adds one strip of few rows.
-  void add_lines(const TileBounds& bounds, const f32* strip, const WindowColumns& b, const TileTotals& tile,
+  void add_lines(const TileState& state, const f32* strip, const WindowColumns& b, const TileTotals& tile,
                  std::int64_t first, std::int64_t depth) const {
-    const BoxLines lines(bounds.plane, bounds.box);
+    const BoxLines lines(state.plane, state.box);
     const auto* const copied = reinterpret_cast<const f32*>(b.copied);
-    for (std::int64_t i = 0; i < bounds.box.count[0]; ++i) {
+    for (std::int64_t i = 0; i < state.box.count[0]; ++i) {
       for (std::int64_t j = 0; j < lines.count; ++j) {
-        lines_[tile.rows - 1](strip, copied + bounds.block.plane().offset_of_row(i, j), b.offsets, depth,
-                              tile.first + lines.offset_of(bounds.box, i, j), tile.row_step, lines.length, first == 0);
+        lines_[tile.rows - 1](strip, copied + state.block.plane().offset_of_row(i, j), b.offsets, depth,
+                              tile.first + lines.offset_of(state.box, i, j), tile.row_step, lines.length, first == 0);
       }
     }
   }
@@ -477,31 +477,31 @@ class ConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  void finish(const TileBounds& bounds, std::byte* const* operands, f32* totals) const {
+  void finish(const TileState& state, std::byte* const* operands, f32* totals) const {
     const bool is_forwarded = after_.step != nullptr;
-    const std::int64_t columns = bounds.box.outputs();
+    const std::int64_t columns = state.box.outputs();
     if (columns == 1 && !is_forwarded) {
-      finish_one(bounds, operands, totals);
+      finish_one(state, operands, totals);
       return;
     }
-    for (std::int64_t row = 0; row < bounds.rows; ++row) {
-      f32* const computed = totals + row * buffers_.row_step;
-      const std::int64_t channel = bounds.group * step_.rows + bounds.row + row;
+    for (std::int64_t row = 0; row < state.rows; ++row) {
+      f32* const row_totals = totals + row * buffers_.row_step;
+      const std::int64_t channel = state.group * step_.rows + state.row + row;
       const std::byte* const bias = has_bias_ ? operands[kBias] + channel * step_.bias_channel : nullptr;
       if (is_forwarded) {
-        scale_row(computed, bias, columns, reinterpret_cast<std::byte*>(computed));
+        scale_row(row_totals, bias, columns, reinterpret_cast<std::byte*>(row_totals));
       } else {
-        write_row(bounds, computed, bias,
-                  operands[kOutput] + bounds.image * step_.output_image + channel * step_.output_channel);
+        write_row(state, row_totals, bias,
+                  operands[kOutput] + state.image * step_.output_image + channel * step_.output_channel);
       }
     }
     if (is_forwarded) {
       const WindowAxis* const axes = step_.windows.axes;
       const std::int64_t pixel =
-          (bounds.box.first[0] * axes[1].output + bounds.box.first[1]) * axes[2].output + bounds.box.first[2];
+          (state.box.first[0] * axes[1].output + state.box.first[1]) * axes[2].output + state.box.first[2];
       after_.run(
-          {.first = ((bounds.image * step_.groups + bounds.group) * step_.rows + bounds.row) * step_.pixels() + pixel,
-           .rows = bounds.rows,
+          {.first = ((state.image * step_.groups + state.group) * step_.rows + state.row) * step_.pixels() + pixel,
+           .rows = state.rows,
            .columns = columns,
            .row_step = step_.pixels(),
            .buffer_row_step = buffers_.row_step * kBytes},
@@ -510,16 +510,16 @@ class ConvolutionRun final : public cpu::PreparedStep {
   }
 
   // A box of one pixel; there are many of them if the stride is large.
-  void finish_one(const TileBounds& bounds, std::byte* const* operands, const f32* totals) const {
+  void finish_one(const TileState& state, std::byte* const* operands, const f32* totals) const {
     constexpr ProductScale kScale{.alpha = 1, .beta = 1};
-    const std::int64_t channel = bounds.group * step_.rows + bounds.row;
-    std::byte* to = operands[kOutput] + bounds.image * step_.output_image + channel * step_.output_channel;
+    const std::int64_t channel = state.group * step_.rows + state.row;
+    std::byte* to = operands[kOutput] + state.image * step_.output_image + channel * step_.output_channel;
     for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
-      const WindowClass& along = bounds.classes.axes[i];
-      to += (along.first_output + bounds.box.first[i] * along.output_stride) * step_.windows.axes[i].output_step;
+      const WindowClass& along = state.classes.axes[i];
+      to += (along.first_output + state.box.first[i] * along.output_stride) * step_.windows.axes[i].output_step;
     }
     const std::byte* bias = has_bias_ ? operands[kBias] + channel * step_.bias_channel : nullptr;
-    for (std::int64_t row = 0; row < bounds.rows; ++row, to += step_.output_channel) {
+    for (std::int64_t row = 0; row < state.rows; ++row, to += step_.output_channel) {
       const f32 total = totals[row * buffers_.row_step];
       const f32 value = bias == nullptr ? kScale(total) : kScale(total, load<f32>(bias + row * step_.bias_channel));
       std::memcpy(to, &value, sizeof(value));
@@ -527,10 +527,10 @@ class ConvolutionRun final : public cpu::PreparedStep {
   }
 
   // Writes the pixels of one channel; `to` is the address of the first.
-  void write_row(const TileBounds& bounds, f32* computed, const std::byte* bias, std::byte* to) const {
-    for_each_run(step_, bounds.classes, bounds.box, kBytes,
+  void write_row(const TileState& state, f32* row_totals, const std::byte* bias, std::byte* to) const {
+    for_each_run(step_, state.classes, state.box, kBytes,
                  [&](std::int64_t pixel, std::int64_t count, std::int64_t offset, std::int64_t step) {
-                   f32* const totals = computed + pixel;
+                   f32* const totals = row_totals + pixel;
                    if (step == kBytes) {
                      scale_row(totals, bias, count, to + offset);
                      return;

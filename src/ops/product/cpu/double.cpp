@@ -156,13 +156,13 @@ class DoubleRun final : public cpu::PreparedStep {
 
   void finish(const TileBounds& bounds, std::byte* const* operands, const f64* totals) const {
     for (std::int64_t row = 0; row < bounds.rows; ++row) {
-      const f64* const computed = totals + row * buffers_.row_step;
+      const f64* const row_totals = totals + row * buffers_.row_step;
       std::byte* const to = at(operands, kOutput, step_.output, bounds.batch, bounds.row + row, bounds.column);
       const std::byte* const c =
           has_c_ ? at(operands, kC, step_.c, bounds.batch, bounds.row + row, bounds.column) : nullptr;
       for (std::int64_t column = 0; column < bounds.columns; ++column) {
-        const f64 value =
-            c == nullptr ? scale_(computed[column]) : scale_(computed[column], load<f64>(c + column * step_.c.column));
+        const f64 value = c == nullptr ? scale_(row_totals[column])
+                                       : scale_(row_totals[column], load<f64>(c + column * step_.c.column));
         std::memcpy(to + column * step_.output.column, &value, sizeof(value));
       }
     }

@@ -268,21 +268,21 @@ class ProductRun final : public cpu::PreparedStep {
     const bool is_forwarded = after_.step != nullptr;
     const bool is_contiguous = step_.output.column == kBytes || bounds.columns == 1;
     for (std::int64_t row = 0; row < bounds.rows; ++row) {
-      f32* const computed = totals + row * tiles_.columns;
+      f32* const row_totals = totals + row * tiles_.columns;
       const std::byte* const c =
           has_c_ ? at(operands, kC, step_.c, bounds.batch, bounds.row + row, bounds.column) : nullptr;
       if (is_forwarded) {
-        scale_row(computed, c, bounds.columns, reinterpret_cast<std::byte*>(computed));
+        scale_row(row_totals, c, bounds.columns, reinterpret_cast<std::byte*>(row_totals));
         continue;
       }
       std::byte* const to = at(operands, kOutput, step_.output, bounds.batch, bounds.row + row, bounds.column);
       if (is_contiguous) {
-        scale_row(computed, c, bounds.columns, to);
+        scale_row(row_totals, c, bounds.columns, to);
         continue;
       }
-      scale_row(computed, c, bounds.columns, reinterpret_cast<std::byte*>(computed));
+      scale_row(row_totals, c, bounds.columns, reinterpret_cast<std::byte*>(row_totals));
       for (std::int64_t column = 0; column < bounds.columns; ++column) {
-        std::memcpy(to + column * step_.output.column, computed + column, sizeof(f32));
+        std::memcpy(to + column * step_.output.column, row_totals + column, sizeof(f32));
       }
     }
     if (is_forwarded) {

@@ -30,9 +30,9 @@ ANYDML_INLINE void for_each_index(Use use) {
   (std::make_index_sequence<kCount>());
 }
 
-ANYDML_INLINE void put(u32* arguments, int32x4_t sum, bool is_first) {
+ANYDML_INLINE void put(u32* to, int32x4_t sum, bool is_first) {
   const uint32x4_t bits = vreinterpretq_u32_s32(sum);
-  vst1q_u32(arguments, is_first ? bits : vaddq_u32(bits, vld1q_u32(arguments)));
+  vst1q_u32(to, is_first ? bits : vaddq_u32(bits, vld1q_u32(to)));
 }
 
 constexpr std::size_t kVector = 16;

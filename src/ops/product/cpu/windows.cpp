@@ -63,7 +63,7 @@ struct Copier {
   const WindowPlane& plane;
   Word padding;
 
-  // Copies elements of the image row `from`, at positions start, start + place_move, and so on.
+  // Copies elements of the image row `from`, at positions start, start + coordinate_step, and so on.
   void copy_stretch(const std::byte* from, std::int64_t start, Word* to) const {
     const WindowPlane::Axis& axis = plane.axes[2];
     const WindowAxis& image = windows.axes[2];

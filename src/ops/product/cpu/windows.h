@@ -25,7 +25,7 @@ struct WindowTile {
 // The layout in the copy of the elements that a tile needs from one channel. Offsets are in elements.
 struct WindowPlane {
   // Along a dimension there are `parts` stretches of `length` elements. Stretch p starts at the input position start +
-  // p * part_move and continues in steps of place_move.
+  // p * part_move and continues in steps of coordinate_step.
   struct Axis {
     std::int64_t parts;
     std::int64_t length;

@@ -297,18 +297,18 @@ WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[
   for (u32 i = 0; i < kWindowAxes; ++i) {
     const WindowAxis& axis = step.windows.axes[i];
     const std::int64_t here = std::min<std::int64_t>(window_classes(step.windows, i) - first[i], kLaunchClasses);
-    AxisLaunch& computed = launch.axes[i];
-    computed.input_step = axis.input_step;
-    computed.filter_step = axis.filter_step;
-    computed.output_step = axis.output_step;
-    computed.input = narrow(axis.input);
-    computed.output = narrow(axis.output);
-    computed.classes = make_divisor(narrow(here));
+    AxisLaunch& axis_launch = launch.axes[i];
+    axis_launch.input_step = axis.input_step;
+    axis_launch.filter_step = axis.filter_step;
+    axis_launch.output_step = axis.output_step;
+    axis_launch.input = narrow(axis.input);
+    axis_launch.output = narrow(axis.output);
+    axis_launch.classes = make_divisor(narrow(here));
     for (std::int64_t n = 0; n < here; ++n) {
-      computed.of_class[n] = class_of(window_class(step.windows, i, first[i] + n));
+      axis_launch.of_class[n] = class_of(window_class(step.windows, i, first[i] + n));
     }
     part.classes *= here;
-    part.columns *= computed.of_class[0].outputs.divisor;
+    part.columns *= axis_launch.of_class[0].outputs.divisor;
   }
   launch.input_image = step.input_image;
   launch.input_channel = step.input_channel;

@@ -41,15 +41,15 @@ class DoubleRun final : public PreparedStep {
 
  private:
   [[nodiscard]] DoubleMatrixLaunch matrix(const MatrixStrides& strides, std::byte* at) const {
-    DoubleMatrixLaunch computed{
+    DoubleMatrixLaunch matrix{
         .at = at, .row_stride = strides.row, .column_stride = strides.column, .batch = {}, .is_aligned = false};
     auto all = static_cast<std::uint64_t>(strides.row) | static_cast<std::uint64_t>(strides.column);
     for (u32 i = 0; i < step_.batch_rank; ++i) {
-      computed.batch[i] = strides.batch[i];
+      matrix.batch[i] = strides.batch[i];
       all |= static_cast<std::uint64_t>(strides.batch[i]);
     }
-    computed.is_aligned = is_multiple(at, all, sizeof(f64));
-    return computed;
+    matrix.is_aligned = is_multiple(at, all, sizeof(f64));
+    return matrix;
   }
 
   ProductStep step_;

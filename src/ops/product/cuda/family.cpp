@@ -117,20 +117,20 @@ class ProductRun final : public PreparedStep {
  private:
   static FactorLaunch factor(const MatrixStrides& strides, std::int64_t side_stride, std::int64_t k_stride,
                              std::int64_t side) {
-    FactorLaunch computed{};
-    computed.side_stride = side_stride;
-    computed.k_stride = k_stride;
-    std::copy_n(strides.batch, kBatchRank, computed.batch);
-    computed.side = static_cast<u32>(side);
-    computed.k_is_near = std::abs(k_stride) < std::abs(side_stride);
-    return computed;
+    FactorLaunch factor{};
+    factor.side_stride = side_stride;
+    factor.k_stride = k_stride;
+    std::copy_n(strides.batch, kBatchRank, factor.batch);
+    factor.side = static_cast<u32>(side);
+    factor.k_is_near = std::abs(k_stride) < std::abs(side_stride);
+    return factor;
   }
   static MatrixLaunch matrix(const MatrixStrides& strides) {
-    MatrixLaunch computed{};
-    computed.row_stride = strides.row;
-    computed.column_stride = strides.column;
-    std::copy_n(strides.batch, kBatchRank, computed.batch);
-    return computed;
+    MatrixLaunch matrix{};
+    matrix.row_stride = strides.row;
+    matrix.column_stride = strides.column;
+    std::copy_n(strides.batch, kBatchRank, matrix.batch);
+    return matrix;
   }
   void set_factor(FactorLaunch& factor, const std::byte* from, const MatrixStrides& strides) const {
     factor.from = from;

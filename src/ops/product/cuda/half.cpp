@@ -33,16 +33,16 @@ class Maker {
   [[nodiscard]] bool is_good() const { return good_; }
 
   Handle matmul() {
-    void* computed = nullptr;
-    check(library_.matmul_create(&computed, kBlasCompute32F, kBlasReal32F));
-    return {computed, library_.matmul_destroy};
+    void* handle = nullptr;
+    check(library_.matmul_create(&handle, kBlasCompute32F, kBlasReal32F));
+    return {handle, library_.matmul_destroy};
   }
   Handle preference(std::uint32_t alignment) {
-    void* computed = nullptr;
-    check(library_.preference_create(&computed));
+    void* handle = nullptr;
+    check(library_.preference_create(&handle));
     const auto set = [&](int attribute, const auto& value) {
       if (good_) {
-        check(library_.preference_set(computed, attribute, &value, sizeof(value)));
+        check(library_.preference_set(handle, attribute, &value, sizeof(value)));
       }
     };
     set(kBlasMaxWorkspace, kMaxWorkspace);
@@ -51,7 +51,7 @@ class Maker {
     for (int i = 0; i < 4; ++i) {
       set(kBlasAlignments + i, i < 2 ? alignment : std::max(alignment, of_output));
     }
-    return {computed, library_.preference_destroy};
+    return {handle, library_.preference_destroy};
   }
   // The layout of the transposed matrix. trans: the attribute that says whether to transpose it back; 0: it must not be
   // transposed.
@@ -62,17 +62,17 @@ class Maker {
       good_ = false;
       return {nullptr, library_.layout_destroy};
     }
-    void* computed = nullptr;
+    void* handle = nullptr;
     const int type = element_bytes == sizeof(f16) ? kBlasReal16F : kBlasReal32F;
     const auto length = static_cast<std::uint64_t>(lines->are_rows ? columns : rows);
     const auto count = static_cast<std::uint64_t>(lines->are_rows ? rows : columns);
-    check(library_.layout_create(&computed, type, length, count, lines->pitch));
-    Handle layout(computed, library_.layout_destroy);
+    check(library_.layout_create(&handle, type, length, count, lines->pitch));
+    Handle layout(handle, library_.layout_destroy);
     if (good_ && step_.batch_rank != 0) {
       const auto batches = static_cast<std::int32_t>(step_.batches);
       const std::int64_t stride = strides.batch[0] / element_bytes;
-      check(library_.layout_set(computed, kBlasBatchCount, &batches, sizeof(batches)));
-      check(library_.layout_set(computed, kBlasBatchStride, &stride, sizeof(stride)));
+      check(library_.layout_set(handle, kBlasBatchCount, &batches, sizeof(batches)));
+      check(library_.layout_set(handle, kBlasBatchStride, &stride, sizeof(stride)));
     }
     if (good_ && trans != 0) {
       const std::int32_t form = lines->are_rows ? kBlasPlain : kBlasTransposed;

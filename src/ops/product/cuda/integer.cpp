@@ -102,32 +102,32 @@ class IntegerRun final : public PreparedStep {
  private:
   [[nodiscard]] ByteFactorLaunch factor(const std::byte* from, const MatrixStrides& strides, std::int64_t side_stride,
                                         std::int64_t k_stride, std::int64_t side) const {
-    ByteFactorLaunch computed{};
-    computed.from = from;
-    computed.side_stride = side_stride;
-    computed.k_stride = k_stride;
-    std::memcpy(computed.batch, strides.batch, sizeof(computed.batch));
-    computed.side = static_cast<u32>(side);
+    ByteFactorLaunch factor{};
+    factor.from = from;
+    factor.side_stride = side_stride;
+    factor.k_stride = k_stride;
+    std::memcpy(factor.batch, strides.batch, sizeof(factor.batch));
+    factor.side = static_cast<u32>(side);
     const std::uint64_t batches = low_bits(step_.product, strides);
     const auto words_along = [&](std::int64_t near, std::int64_t far) {
       return near == 1 && is_multiple(from, batches | static_cast<std::uint64_t>(far), kWordBytes);
     };
-    computed.order = words_along(k_stride, side_stride)   ? ByteOrder::words_along_k
-                     : words_along(side_stride, k_stride) ? ByteOrder::words_along_side
-                                                          : ByteOrder::bytes;
-    return computed;
+    factor.order = words_along(k_stride, side_stride)   ? ByteOrder::words_along_k
+                   : words_along(side_stride, k_stride) ? ByteOrder::words_along_side
+                                                        : ByteOrder::bytes;
+    return factor;
   }
   [[nodiscard]] MatrixLaunch matrix(std::byte* at, const MatrixStrides& strides) const {
-    MatrixLaunch computed{};
-    computed.at = at;
-    computed.row_stride = strides.row;
-    computed.column_stride = strides.column;
-    std::memcpy(computed.batch, strides.batch, sizeof(computed.batch));
+    MatrixLaunch matrix{};
+    matrix.at = at;
+    matrix.row_stride = strides.row;
+    matrix.column_stride = strides.column;
+    std::memcpy(matrix.batch, strides.batch, sizeof(matrix.batch));
     const std::uint64_t others = low_bits(step_.product, strides) | static_cast<std::uint64_t>(strides.row);
-    computed.is_aligned = is_multiple(at, others | static_cast<std::uint64_t>(strides.column), sizeof(f32));
-    computed.has_vectors =
+    matrix.is_aligned = is_multiple(at, others | static_cast<std::uint64_t>(strides.column), sizeof(f32));
+    matrix.has_vectors =
         strides.column == kBytes && step_.product.columns % kVector == 0 && is_multiple(at, others, kVectorBytes);
-    return computed;
+    return matrix;
   }
 
   IntegerStep step_;

@@ -156,7 +156,7 @@ class ByteLoader {
 }
 
 // The bits of an output.
-[[nodiscard]] __device__ inline u32 finished_total(const IntegerLaunch& launch, const OutputAddresses& position,
+[[nodiscard]] __device__ inline u32 finished_total(const IntegerLaunch& launch, const OutputAddresses& addresses,
                                                    u32 row, u32 column, i32 total) {
   if (launch.finish == kFinishInt32) {
     return static_cast<u32>(total);
@@ -164,8 +164,8 @@ class ByteLoader {
   if (launch.finish == kFinishFloat32) {
     f32 value =
         scaled_total(total, float_factor(scale_at(launch.a_scale, row, column), scale_at(launch.b_scale, row, column)));
-    if (position.c != nullptr) {
-      const f32 added = load_number(position.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
+    if (addresses.c != nullptr) {
+      const f32 added = load_number(addresses.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
                                         static_cast<std::int64_t>(column) * launch.c.column_stride,
                                     launch.c.is_aligned);
       value = value + added;

@@ -117,7 +117,7 @@ class ByteWindows {
 #pragma unroll
     for (u32 n = 0; n < kWords; ++n) {
       const WindowTap& tap = taps[threadIdx.x / kTile + n * kDepthStep];
-      const bool is_there = window_.meets(launch_, tap.position) && is_column_;
+      const bool is_there = window_.meets(launch_, tap.displacement) && is_column_;
       const u32 word =
           load_channels<kIsWord>(window_.from + tap.input, launch_.input_channel, is_there ? tap.channels : 0);
       of_b_[n] = ((is_there ? word : padding_) ^ input_flip_) & channel_mask(tap.channels);

@@ -140,12 +140,12 @@ struct OutputAddresses {
                                            : launch.output.at + batch_offset(launch, batch, launch.output.batch)) {}
 };
 
-[[nodiscard]] __device__ inline f32 scaled_output(const ProductLaunch& launch, const OutputAddresses& position, u32 row,
-                                                  u32 column, f32 total) {
-  if (position.c == nullptr) {
+[[nodiscard]] __device__ inline f32 scaled_output(const ProductLaunch& launch, const OutputAddresses& addresses,
+                                                  u32 row, u32 column, f32 total) {
+  if (addresses.c == nullptr) {
     return launch.scale(total);
   }
-  return launch.scale(total, load_number(position.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
+  return launch.scale(total, load_number(addresses.c + static_cast<std::int64_t>(row) * launch.c.row_stride +
                                              static_cast<std::int64_t>(column) * launch.c.column_stride,
                                          launch.c.is_aligned));
 }
@@ -320,14 +320,14 @@ __global__ void __launch_bounds__(kSumThreads)
   }
   const Quotient row = divide(number, launch.columns);
   const Quotient matrix = divide(row.quotient, launch.rows);
-  const OutputAddresses position(launch, matrix.quotient);
+  const OutputAddresses addresses(launch, matrix.quotient);
   const f32 total = added_sums(launch.split, number);
-  const f32 value = scaled_output(launch, position, matrix.remainder, row.remainder, total);
+  const f32 value = scaled_output(launch, addresses, matrix.remainder, row.remainder, total);
   const auto bits = __builtin_bit_cast(u32, value);
   if constexpr (kIsForwarded<After>) {
     launch.after(number, bits);
   } else {
-    store_element<f32>(position.output + static_cast<std::int64_t>(matrix.remainder) * launch.output.row_stride +
+    store_element<f32>(addresses.output + static_cast<std::int64_t>(matrix.remainder) * launch.output.row_stride +
                            static_cast<std::int64_t>(row.remainder) * launch.output.column_stride,
                        bits, launch.output.is_aligned);
   }

@@ -150,7 +150,7 @@ __device__ inline void put_output(const Launch& launch, u32 channel, const Pixel
 struct alignas(16) WindowTap {
   std::int64_t input;   // bytes from the first tap of the first channel
   std::int64_t filter;  // bytes from the start of the row
-  i32 position[kLaunchAxes];
+  i32 displacement[kLaunchAxes];
   u32 channels;  // number of channels; 0: beyond the last k
 };
 
@@ -166,8 +166,8 @@ __device__ inline void describe_tap(const ConvolutionLaunch& launch, const Windo
     const ClassLaunch& along = *block.classes[i];
     const AxisLaunch& axis = launch.axes[i];
     parts = divide(parts.quotient, along.taps);
-    tap.position[i] = static_cast<i32>(parts.remainder) * along.tap_move;
-    input += tap.position[i] * axis.input_step;
+    tap.displacement[i] = static_cast<i32>(parts.remainder) * along.tap_move;
+    input += tap.displacement[i] * axis.input_step;
     filter += static_cast<std::int64_t>(along.first_tap + parts.remainder * along.tap_step) * axis.filter_step;
   }
   const u32 channel = parts.quotient * kChannels;
@@ -255,7 +255,7 @@ class WindowFactors {
  private:
   // Whether this tap is inside the image for this thread's pixel.
   [[nodiscard]] __device__ bool meets(const WindowTap& tap) const {
-    return is_column_ && window_.meets(launch_, tap.position);
+    return is_column_ && window_.meets(launch_, tap.displacement);
   }
   // Writes a tap to the table. number: k, counted from the first.
   __device__ void describe(u32 number) {

@@ -112,7 +112,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     [[nodiscard]] std::int64_t at(std::int64_t all_rows) const { return (panel * all_rows + row) * size.panel; }
     [[nodiscard]] f32* sums(std::int64_t gate) const { return scratch + gate * size.count(); }
     [[nodiscard]] f32* inputs(std::int64_t gate) const { return sums(kMaxGates + gate); }
-    [[nodiscard]] f32* computed() const { return sums(2 * kMaxGates); }
+    [[nodiscard]] f32* new_state() const { return sums(2 * kMaxGates); }
   };
 
   [[nodiscard]] Tile tile_of(std::int64_t number, std::byte* const* operands, const cpu::Piece& piece) const {
@@ -400,17 +400,17 @@ class RecurrentRun final : public cpu::PreparedStep {
         finish_gate(tile, kLstmForget, 0, kPeepholeForget, cell);
       }
       finish_gate(tile, kLstmCell, 1);
-      f32* const computed = tile.computed();
+      f32* const new_state = tile.new_state();
       kernels_.next_cells(tile.size.count(), tile.sums(kLstmInput),
-                          step_.couples == 0 ? tile.sums(kLstmForget) : nullptr, tile.sums(kLstmCell), cell, computed);
-      round(tile, computed);
-      finish_gate(tile, kLstmOutput, 0, kPeepholeOutput, computed);
-      copy_active(tile, computed, cell);
-      apply(tile, 2, computed);
-      kernels_.multiply(tile.size.count(), tile.sums(kLstmOutput), computed);
-      round(tile, computed);
+                          step_.couples == 0 ? tile.sums(kLstmForget) : nullptr, tile.sums(kLstmCell), cell, new_state);
+      round(tile, new_state);
+      finish_gate(tile, kLstmOutput, 0, kPeepholeOutput, new_state);
+      copy_active(tile, new_state, cell);
+      apply(tile, 2, new_state);
+      kernels_.multiply(tile.size.count(), tile.sums(kLstmOutput), new_state);
+      round(tile, new_state);
     }
-    keep(tile, tile.computed());
+    keep(tile, tile.new_state());
   }
 
   // The product of the last gate is multiplied by the reset gate.
@@ -428,10 +428,10 @@ class RecurrentRun final : public cpu::PreparedStep {
                          tile.sums(kGruHidden));
       apply(tile, 1, tile.sums(kGruHidden));
       kernels_.next_hiddens(tile.size.count(), tile.sums(kGruUpdate), tile.sums(kGruHidden), state_of(tile),
-                            tile.computed());
-      round(tile, tile.computed());
+                            tile.new_state());
+      round(tile, tile.new_state());
     }
-    keep(tile, tile.computed());
+    keep(tile, tile.new_state());
   }
 
   // The first of two phases: the update gate, and the hidden state after the reset gate.
@@ -451,10 +451,10 @@ class RecurrentRun final : public cpu::PreparedStep {
       multiply(tile, tile.memory + memory_.reset, kGruHidden, 1);
       finish_gate(tile, kGruHidden, 1);
       kernels_.next_hiddens(tile.size.count(), tile.memory + memory_.update + tile.at(step_.rows),
-                            tile.sums(kGruHidden), state_of(tile), tile.computed());
-      round(tile, tile.computed());
+                            tile.sums(kGruHidden), state_of(tile), tile.new_state());
+      round(tile, tile.new_state());
     }
-    keep(tile, tile.computed());
+    keep(tile, tile.new_state());
   }
 
   // ---- The new state ------------------------------------------------------------------------------------------------
@@ -483,9 +483,9 @@ class RecurrentRun final : public cpu::PreparedStep {
 
   // Stores the new hidden state of the rows that have this time step; the other rows keep theirs, and their outputs are
   // 0.
-  void keep(const Tile& tile, const f32* computed) const {
+  void keep(const Tile& tile, const f32* new_state) const {
     f32* const state = state_of(tile);
-    copy_active(tile, computed, state);
+    copy_active(tile, new_state, state);
     hand_on(tile, state, tile.memory + memory_.hidden[(tile.step + 1) % 2]);
     if (has(tile, kRecurrentSequence)) {
       const std::int64_t stride = step_.strides[kRecurrentSequence].unit;

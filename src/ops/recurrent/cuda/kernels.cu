@@ -46,15 +46,15 @@ __device__ bool has(const RecurrentLaunch& launch, RecurrentOperand operand) {
   return launch.operands[operand] != nullptr;
 }
 
-__device__ std::byte* offset_of(const RecurrentLaunch& launch, RecurrentOperand operand, std::int64_t time,
-                                const Element& at) {
+__device__ std::byte* address_of(const RecurrentLaunch& launch, RecurrentOperand operand, std::int64_t time,
+                                 const Element& at) {
   const RecurrentStrides& strides = launch.step.strides[operand];
   return launch.operands[operand] + time * strides.time + at.direction * strides.direction + at.row * strides.row +
          at.unit * strides.unit;
 }
 
 __device__ f32 load(const RecurrentLaunch& launch, RecurrentOperand operand, const Element& at) {
-  const std::byte* const from = offset_of(launch, operand, 0, at);
+  const std::byte* const from = address_of(launch, operand, 0, at);
   const bool aligned = (launch.aligned >> operand & 1) != 0;
   return launch.step.is_half != 0 ? widen(from_bits<f16>(load_element<f16>(from, aligned)))
                                   : from_bits<f32>(load_element<f32>(from, aligned));
@@ -62,7 +62,7 @@ __device__ f32 load(const RecurrentLaunch& launch, RecurrentOperand operand, con
 
 __device__ void store(const RecurrentLaunch& launch, RecurrentOperand operand, std::int64_t time, const Element& at,
                       f32 value) {
-  std::byte* const to = offset_of(launch, operand, time, at);
+  std::byte* const to = address_of(launch, operand, time, at);
   const bool aligned = (launch.aligned >> operand & 1) != 0;
   if (launch.step.is_half != 0) {
     store_element<f16>(to, to_bits(narrow<f16>(value)), aligned);
@@ -226,10 +226,10 @@ __device__ NewState next_state(const Gates& gates, f32 hidden, f32 cell) {
   if (step.kind == RecurrentKind::lstm) {
     const f32 input = gates.of(kLstmInput);
     const f32 forget = step.couples != 0 ? 1.0F - input : gates.of(kLstmForget);
-    const f32 computed = rounded(launch, next_cell(forget, cell, input, gates.of(kLstmCell)));
+    const f32 new_cell = rounded(launch, next_cell(forget, cell, input, gates.of(kLstmCell)));
     const f32 output =
-        is_late(launch, kLstmOutput) ? gates.finished(kLstmOutput, 0, 1, computed) : gates.of(kLstmOutput);
-    return {rounded(launch, output * gates.activated(2, computed)), computed};
+        is_late(launch, kLstmOutput) ? gates.finished(kLstmOutput, 0, 1, new_cell) : gates.of(kLstmOutput);
+    return {rounded(launch, output * gates.activated(2, new_cell)), new_cell};
   }
   if (gates.now.phase == RecurrentPhase::hidden) {
     const f32 update = *kept(launch, launch.memory.update, gates.at);

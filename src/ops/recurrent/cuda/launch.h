@@ -32,7 +32,7 @@ struct RecurrentLaunch {
   u32 phases;   // per time step
   u32 gates;    // in the phase with the most gates
   u32 units;    // per block of threads
-  u32 rows;     // per block of threads: 1, 2, 4 or kRecurrentMostRows
+  u32 rows;     // per block of threads: 1, 2, 4 or kRecurrentMaxRows
   u32 parts;    // blocks of 256 products that are summed in parallel
   u32 unit_tiles;
   u32 row_tiles;

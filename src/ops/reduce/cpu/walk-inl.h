@@ -107,32 +107,32 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
   const ReduceLoop& column = step.kept[step.kept_rank - 1];
   const bool reduced_is_contiguous = step.reduced[step.reduced_rank - 1].input == element;
   const bool column_is_contiguous = column.size > 1 && column.input == element;
-  Cut computed{};
+  Cut result{};
   // An ordered fold without lanes combines an output's elements one after another, so vectors must go across.
-  computed.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
+  result.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
   std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // per unit
-  if (computed.across) {
+  if (result.across) {
     const std::int64_t others = step.outputs / column.size * step.blocks();
-    computed.width =
+    result.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
     // A few units are split into one or two per thread, but not more: memory is slowest with short parts of long rows.
-    if (const std::int64_t units = others * parts(column.size, computed.width);
+    if (const std::int64_t units = others * parts(column.size, result.width);
         !are_computed && units < 2 * threads && units % threads != 0) {
       const std::int64_t line = std::max<std::int64_t>(1, 64 / element);
       const std::int64_t share = parts(column.size, others < threads ? parts(threads, others) : 2);
-      computed.width = std::min(computed.width, std::max(parts(share, line) * line, kMinRowBytes / element));
+      result.width = std::min(result.width, std::max(parts(share, line) * line, kMinRowBytes / element));
     }
-    computed.tiles = parts(column.size, computed.width);
-    computed.units = others * computed.tiles;
-    bytes *= computed.width;
+    result.tiles = parts(column.size, result.width);
+    result.units = others * result.tiles;
+    bytes *= result.width;
   } else {
-    computed.width = 1;
-    computed.tiles = column.size;
-    computed.units = step.outputs * step.blocks();
+    result.width = 1;
+    result.tiles = column.size;
+    result.units = step.outputs * step.blocks();
   }
   const std::int64_t wanted = std::clamp(step.outputs * step.count * element / (8 * threads), kMinOfPiece, kMaxOfPiece);
-  computed.units_of_piece = std::max<std::int64_t>(1, wanted / bytes);
-  return computed;
+  result.units_of_piece = std::max<std::int64_t>(1, wanted / bytes);
+  return result;
 }
 
 std::uint64_t pieces_of(const Cut& cut) { return static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)); }

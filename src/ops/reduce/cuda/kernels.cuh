@@ -16,22 +16,22 @@ template <auto kKernel>
 
 template <class W>
 [[nodiscard]] constexpr ReduceKernels make_kernels() {
-  ReduceKernels computed{};
-  computed.element_bytes = sizeof(typename W::T);
-  computed.partial_bytes = sizeof(typename W::Value);
-  computed.is_ordered = W::kOrdered;
-  computed.has_half_sums = W::kHalfSums;
-  computed.at(ReduceKernel::along_vectors) = start<along_vectors<W>>;
-  computed.at(ReduceKernel::along_elements) = start<along_elements<W>>;
-  computed.at(ReduceKernel::across_vectors) = start<across<W, W::kVector, false>>;
-  computed.at(ReduceKernel::across_elements) = start<across<W, 1, false>>;
+  ReduceKernels kernels{};
+  kernels.element_bytes = sizeof(typename W::T);
+  kernels.partial_bytes = sizeof(typename W::Value);
+  kernels.is_ordered = W::kOrdered;
+  kernels.has_half_sums = W::kHalfSums;
+  kernels.at(ReduceKernel::along_vectors) = start<along_vectors<W>>;
+  kernels.at(ReduceKernel::along_elements) = start<along_elements<W>>;
+  kernels.at(ReduceKernel::across_vectors) = start<across<W, W::kVector, false>>;
+  kernels.at(ReduceKernel::across_elements) = start<across<W, 1, false>>;
   if constexpr (W::kOrdered) {
-    computed.at(ReduceKernel::along_wide) = start<along_wide<W>>;
-    computed.at(ReduceKernel::across_lanes) = start<across<W, 1, true>>;
-    computed.at(ReduceKernel::across_staged) = start<across_staged<W>>;
+    kernels.at(ReduceKernel::along_wide) = start<along_wide<W>>;
+    kernels.at(ReduceKernel::across_lanes) = start<across<W, 1, true>>;
+    kernels.at(ReduceKernel::across_staged) = start<across_staged<W>>;
   }
-  computed.at(ReduceKernel::combine) = start<combine<W>>;
-  return computed;
+  kernels.at(ReduceKernel::combine) = start<combine<W>>;
+  return kernels;
 }
 
 template <class Fold, bool kIsArg = false>

@@ -221,21 +221,21 @@ class Maxima final : public Aligning<T> {
       const RegionRange in_rows = rows.inside(y);
       for (std::int64_t x = 0; x < step.axes[1].bins; ++x) {
         const RegionRange in_columns = columns.inside(x);
-        f32 maximum[kUnitChannels];
-        std::fill_n(maximum, kUnitChannels, -std::numeric_limits<f32>::infinity());
+        f32 maxima[kUnitChannels];
+        std::fill_n(maxima, kUnitChannels, -std::numeric_limits<f32>::infinity());
         for (std::int64_t i = in_rows.first; i < in_rows.end; ++i) {
           const RegionTap row = rows.tap(y, i);
           for (std::int64_t j = in_columns.first; j < in_columns.end; ++j) {
             const RegionTap column = columns.tap(x, j);
             for (std::int64_t c = 0; c < unit.channels; ++c) {
               const RegionPlane<T> plane{from + c * step.image[1], step.image[2], step.image[3]};
-              maximum[c] = greater_of(maximum[c], region_sample(row, column, plane));
+              maxima[c] = greater_of(maxima[c], region_sample(row, column, plane));
             }
           }
         }
         for (std::int64_t c = 0; c < unit.channels; ++c) {
           store_narrow<T>(to + c * step.bins[1] + y * step.bins[2] + x * step.bins[3],
-                          region_max(maximum[c], in_rows.count() * in_columns.count(), rows.count() * columns.count(),
+                          region_max(maxima[c], in_rows.count() * in_columns.count(), rows.count() * columns.count(),
                                      step.outside));
         }
       }

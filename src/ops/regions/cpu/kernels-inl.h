@@ -42,10 +42,10 @@ void add_row(const RegionColumns& columns, const std::byte* row, std::int64_t ch
   }
 }
 
-inline void raise(const std::byte* row, std::int64_t count, f32* maximum) noexcept {
+inline void raise(const std::byte* row, std::int64_t count, f32* maxima) noexcept {
   ANYDML_INDEPENDENT
   for (std::int64_t i = 0; i < count; ++i) {
-    maximum[i] = greater_of(maximum[i], load_float(row + i * static_cast<std::int64_t>(sizeof(f32))));
+    maxima[i] = greater_of(maxima[i], load_float(row + i * static_cast<std::int64_t>(sizeof(f32))));
   }
 }
 

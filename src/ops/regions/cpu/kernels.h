@@ -37,8 +37,8 @@ struct RegionKernels {
   AddRow add_contiguous;  // the same if the channels of an element are adjacent
   AddRow add_row;         // for one channel
   void (*widen)(const std::byte* halves, std::int64_t count, f32* to) noexcept;
-  // maximum[i] becomes the maximum of itself and row[i], which may have any alignment.
-  void (*raise)(const std::byte* row, std::int64_t count, f32* maximum) noexcept;
+  // maxima[i] becomes the maximum of itself and row[i], which may have any alignment.
+  void (*raise)(const std::byte* row, std::int64_t count, f32* maxima) noexcept;
 };
 
 [[nodiscard]] RegionKernels region_kernels(cpu::Target target);

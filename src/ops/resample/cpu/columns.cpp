@@ -94,19 +94,19 @@ Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std
     std::int64_t tap = 0;
     std::int64_t taps = 1;
     if (stretched) {
-      const StretchedTaps computed(dimension, first + c);
-      tap = computed.first();
-      taps = computed.count();
+      const StretchedTaps column_taps(dimension, first + c);
+      tap = column_taps.first();
+      taps = column_taps.count();
       counts[c] = static_cast<std::int32_t>(taps);
       for (std::int64_t t = 0; t < columns.max_taps; ++t) {
-        weights[t * count + c] = t < taps ? computed.weight(t) : 0.0F;
+        weights[t * count + c] = t < taps ? column_taps.weight(t) : 0.0F;
       }
     } else if (linear) {
-      const LinearTaps computed = linear_taps(dimension, first + c);
-      tap = computed.first;
-      taps = computed.second == 0.0F ? 1 : 2;
-      weights[c] = 1.0F - computed.second;
-      weights[count + c] = computed.second;
+      const LinearTaps column_taps = linear_taps(dimension, first + c);
+      tap = column_taps.first;
+      taps = column_taps.second == 0.0F ? 1 : 2;
+      weights[c] = 1.0F - column_taps.second;
+      weights[count + c] = column_taps.second;
     } else {
       tap = nearest_of(dimension, first + c);
     }

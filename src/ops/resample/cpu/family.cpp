@@ -31,21 +31,21 @@ void set_taps(const ResampleDimension& dimension, const std::vector<LinearTaps>&
               LevelTaps& taps) {
   taps.index = index;
   if (dimension.kind == ResampleKind::stretched) {
-    const StretchedTaps computed(dimension, index);
-    taps.first = computed.first();
-    taps.count = computed.count();
+    const StretchedTaps stretched(dimension, index);
+    taps.first = stretched.first();
+    taps.count = stretched.count();
     taps.weights = memory;
     for (std::int64_t t = 0; t < taps.count; ++t) {
-      memory[t] = computed.weight(t);
+      memory[t] = stretched.weight(t);
     }
     return;
   }
-  const LinearTaps computed = kept.empty() ? few_taps(dimension, index) : kept[static_cast<std::size_t>(index)];
-  taps.first = computed.first;
-  taps.count = computed.second == 0.0F ? 1 : 2;
+  const LinearTaps linear = kept.empty() ? few_taps(dimension, index) : kept[static_cast<std::size_t>(index)];
+  taps.first = linear.first;
+  taps.count = linear.second == 0.0F ? 1 : 2;
   taps.weights = taps.pair;
-  taps.pair[0] = 1.0F - computed.second;
-  taps.pair[1] = computed.second;
+  taps.pair[0] = 1.0F - linear.second;
+  taps.pair[1] = linear.second;
 }
 
 // The state of a running piece: the position of the unit, and the rows that are kept.

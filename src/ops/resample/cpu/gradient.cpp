@@ -70,9 +70,9 @@ class GradientAxis {
   void walk() {
     std::vector<std::int64_t> firsts;
     for (std::int64_t o = 0; o < inputs(); ++o) {
-      const LinearTaps computed = few_taps(dimension_.forward, o);
-      firsts.push_back(computed.first);
-      seconds_.push_back(computed.second);
+      const LinearTaps linear = few_taps(dimension_.forward, o);
+      firsts.push_back(linear.first);
+      seconds_.push_back(linear.second);
     }
     GradientTaps taps{};
     const auto first_of = [&](std::int64_t o) { return firsts[static_cast<std::size_t>(o)]; };
@@ -411,10 +411,10 @@ class GradientWork {
     std::byte* const row = first + next_ * cut_.row_bytes;
     kept_[next_] = wanted;
     next_ = (next_ + 1) % cut_.slots;
-    auto* const computed = reinterpret_cast<f32*>(row);
-    elements_.load(input_ + offset, cut_.column.front().input_stride(), chunk_, run_, computed);
+    auto* const values = reinterpret_cast<f32*>(row);
+    elements_.load(input_ + offset, cut_.column.front().input_stride(), chunk_, run_, values);
     if (cut_.step.divisor != GradientDivisor::none) {
-      kernels_.divide(divisors(elements), chunk_ * run_, computed);
+      kernels_.divide(divisors(elements), chunk_ * run_, values);
     }
     return row;
   }

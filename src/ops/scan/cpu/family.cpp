@@ -56,15 +56,15 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   const AxisLoops& loops = step.loops;
   const std::int64_t blocks = parts(loops.count, kScanBlock);
   const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
-  ScanCut computed{};
-  computed.across = goes_across(step);
-  const std::int64_t outer = computed.across ? loops.outputs / columns : 1;
-  const std::int64_t all = computed.across ? columns : loops.outputs;
+  ScanCut result{};
+  result.across = goes_across(step);
+  const std::int64_t outer = result.across ? loops.outputs / columns : 1;
+  const std::int64_t all = result.across ? columns : loops.outputs;
   const bool is_staged = element_size(step.type) < sizeof(f32) ||
                          loops.kept[loops.kept_rank - 1].output != static_cast<std::int64_t>(element_size(step.type));
   const std::int64_t rows = std::clamp(kShortRows / loops.count / kScanRows * kScanRows, kScanRows, kMaxRows);
-  const std::int64_t maximum = !computed.across ? rows : is_staged ? kMaxScanLoad : kMaxWidth;
-  const std::int64_t minimum = computed.across ? kMinWidth : kFewRows;
+  const std::int64_t maximum = !result.across ? rows : is_staged ? kMaxScanLoad : kMaxWidth;
+  const std::int64_t minimum = result.across ? kMinWidth : kFewRows;
   std::int64_t width = std::min(all, maximum);
   while (width > minimum && outer * parts(all, width) < 2 * threads) {
     width = std::max(minimum, width / 2);
@@ -73,27 +73,27 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
   // chain of them is as fast as two threads that share it; a chain of floats is slower than that.
   const bool is_float = is_float_type(step.type);
-  const bool is_slow = is_float && !computed.across && all < kFewRows;
-  computed.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
+  const bool is_slow = is_float && !result.across && all < kFewRows;
+  result.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
   const std::int64_t max_blocks = kGroupBytes / kScanBlock / static_cast<std::int64_t>(element_size(step.type));
-  computed.block = is_float_type(step.type) || (computed.shared && computed.across) ? kScanBlock
-                   : computed.shared                                                ? kScanBlock * max_blocks
-                                                                                    : std::max(kScanBlock, loops.count);
-  computed.width = computed.shared && !computed.across ? 1 : width;
-  computed.tiles_of_loop = parts(all, computed.width);
-  computed.tiles = outer * computed.tiles_of_loop;
+  result.block = is_float_type(step.type) || (result.shared && result.across) ? kScanBlock
+                 : result.shared                                              ? kScanBlock * max_blocks
+                                                                              : std::max(kScanBlock, loops.count);
+  result.width = result.shared && !result.across ? 1 : width;
+  result.tiles_of_loop = parts(all, result.width);
+  result.tiles = outer * result.tiles_of_loop;
   const std::int64_t elements = loops.count * width;
   const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kMinOfPiece, kMaxOfPiece);
-  computed.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  if (!computed.across && is_float_type(step.type)) {
+  result.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  if (!result.across && is_float_type(step.type)) {
     const std::int64_t wanted_blocks = parts(parts(blocks, threads), kScanRows) * kScanRows;
-    computed.group = std::clamp(wanted_blocks, kScanRows, max_blocks);
+    result.group = std::clamp(wanted_blocks, kScanRows, max_blocks);
   } else {
-    computed.group = 1;
+    result.group = 1;
   }
-  computed.groups = parts(parts(loops.count, computed.block), computed.group);
-  computed.together = std::min(computed.groups, parts(threads, computed.tiles));
-  return computed;
+  result.groups = parts(parts(loops.count, result.block), result.group);
+  result.together = std::min(result.groups, parts(threads, result.tiles));
+  return result;
 }
 
 std::uint64_t pieces_of(const ScanCut& cut) {

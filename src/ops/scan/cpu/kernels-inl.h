@@ -22,23 +22,23 @@ void load_elements(const std::byte* from, std::int64_t stride, std::int64_t coun
     }
     widen_halves(from, count, reinterpret_cast<f32*>(to));
   } else {
-    auto* const computed = reinterpret_cast<scan_t<T>*>(to);
+    auto* const values = reinterpret_cast<scan_t<T>*>(to);
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
     if (stride == kBytes || stride == -kBytes) {  // constants, so that the compiler vectorizes
       const auto* const elements = reinterpret_cast<const Elements<T>*>(from);
       if (stride == kBytes) {
         for (std::int64_t i = 0; i < count; ++i) {
-          computed[i] = elements[i];
+          values[i] = elements[i];
         }
       } else {
         for (std::int64_t i = 0; i < count; ++i) {
-          computed[i] = elements[-i];
+          values[i] = elements[-i];
         }
       }
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) {
-      computed[i] = *reinterpret_cast<const Elements<T>*>(from + i * stride);
+      values[i] = *reinterpret_cast<const Elements<T>*>(from + i * stride);
     }
   }
 }
@@ -53,23 +53,23 @@ void store_elements(const std::byte* from, std::int64_t count, std::byte* to, st
       std::memcpy(to + i * stride, packed + i * 2, sizeof(f16));
     }
   } else {
-    const auto* const computed = reinterpret_cast<const scan_t<T>*>(from);
+    const auto* const values = reinterpret_cast<const scan_t<T>*>(from);
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
     if (stride == kBytes || stride == -kBytes) {
       auto* const elements = reinterpret_cast<Elements<T>*>(to);
       if (stride == kBytes) {
         for (std::int64_t i = 0; i < count; ++i) {
-          elements[i] = static_cast<T>(computed[i]);
+          elements[i] = static_cast<T>(values[i]);
         }
       } else {
         for (std::int64_t i = 0; i < count; ++i) {
-          elements[-i] = static_cast<T>(computed[i]);
+          elements[-i] = static_cast<T>(values[i]);
         }
       }
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) {
-      *reinterpret_cast<Elements<T>*>(to + i * stride) = static_cast<T>(computed[i]);
+      *reinterpret_cast<Elements<T>*>(to + i * stride) = static_cast<T>(values[i]);
     }
   }
 }

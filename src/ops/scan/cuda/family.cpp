@@ -33,23 +33,23 @@ struct ScanShape {
 ScanShape shape_of(const ScanStep& step, const GpuProperties& gpu) {
   const AxisLoops& loops = step.loops;
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
-  ScanShape computed{};
-  computed.blocks = parts_of(loops.count, kScanBlock);
-  computed.across = column.size > 1 && column.input != 0 && std::abs(column.input) < std::abs(step.along().input);
-  computed.tiles_of_loop = parts_of(column.size, kScanChains);
+  ScanShape shape{};
+  shape.blocks = parts_of(loops.count, kScanBlock);
+  shape.across = column.size > 1 && column.input != 0 && std::abs(column.input) < std::abs(step.along().input);
+  shape.tiles_of_loop = parts_of(column.size, kScanChains);
   const std::int64_t groups =
-      computed.across ? loops.outputs / column.size * computed.tiles_of_loop : parts_of(loops.outputs, kScanChains);
+      shape.across ? loops.outputs / column.size * shape.tiles_of_loop : parts_of(loops.outputs, kScanChains);
   // Blocks read the input twice, which takes 1.5 times as long. So do groups that occupy fewer than two
   // thirds of the multiprocessors.
-  computed.in_blocks = computed.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(gpu.multiprocessors);
-  if (!computed.in_blocks) {
-    computed.groups = groups;
-  } else if (computed.across) {
-    computed.groups = groups * computed.blocks;
+  shape.in_blocks = shape.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(gpu.multiprocessors);
+  if (!shape.in_blocks) {
+    shape.groups = groups;
+  } else if (shape.across) {
+    shape.groups = groups * shape.blocks;
   } else {
-    computed.groups = parts_of(loops.outputs * computed.blocks, kScanChains);
+    shape.groups = parts_of(loops.outputs * shape.blocks, kScanChains);
   }
-  return computed;
+  return shape;
 }
 
 class ScanRun final : public PreparedStep {

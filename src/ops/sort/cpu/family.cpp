@@ -62,22 +62,22 @@ SortCut cut(const SortStep& step, std::int64_t threads) {
   const bool is_wide = element_size(step.type) == 8;
   const std::size_t key_bytes = is_wide ? sizeof(i64) : sizeof(i32);
   const std::size_t word_bytes = is_wide ? sizeof(WideWord) : sizeof(NarrowWord);
-  SortCut computed{};
-  computed.width = width_of(step, threads);
-  computed.tiles = parts(inner, computed.width);
-  computed.units = step.rows / inner * computed.tiles;
-  const std::int64_t elements = count * computed.width;
+  SortCut result{};
+  result.width = width_of(step, threads);
+  result.tiles = parts(inner, result.width);
+  result.units = step.rows / inner * result.tiles;
+  const std::int64_t elements = count * result.width;
   const std::int64_t wanted = std::clamp(step.rows * count / (8 * threads), kMinOfPiece, kMaxOfPiece);
-  computed.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
-  computed.selects = step.k <= count / kSmallPart;
+  result.units_of_piece = std::max<std::int64_t>(1, wanted / elements);
+  result.selects = step.k <= count / kSmallPart;
   const auto aligned = [](std::size_t bytes) { return (bytes + 63) / 64 * 64; };
-  const std::int64_t keys = computed.width > 1 ? elements : std::min(count, kSortChunk);
-  const std::int64_t words = computed.selects ? selection_room(step.k) : count;
-  computed.minima = aligned(static_cast<std::size_t>(keys) * key_bytes);
-  computed.words = computed.minima + aligned(static_cast<std::size_t>(kSelectionKeys) * key_bytes);
-  computed.spare = computed.words + aligned(static_cast<std::size_t>(words) * word_bytes);
-  computed.bytes = computed.spare + aligned(static_cast<std::size_t>(computed.selects ? step.k : count) * word_bytes);
-  return computed;
+  const std::int64_t keys = result.width > 1 ? elements : std::min(count, kSortChunk);
+  const std::int64_t words = result.selects ? selection_room(step.k) : count;
+  result.minima = aligned(static_cast<std::size_t>(keys) * key_bytes);
+  result.words = result.minima + aligned(static_cast<std::size_t>(kSelectionKeys) * key_bytes);
+  result.spare = result.words + aligned(static_cast<std::size_t>(words) * word_bytes);
+  result.bytes = result.spare + aligned(static_cast<std::size_t>(result.selects ? step.k : count) * word_bytes);
+  return result;
 }
 
 template <class T>
@@ -265,12 +265,12 @@ class Sort final : public cpu::PreparedStep {
 std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
   SortStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  const SortCut computed = cut(step, context.threads);
+  const SortCut sort_cut = cut(step, context.threads);
   const SortKernels kernels = vector_sort_kernels(context.target, step.type);
   if (element_size(step.type) == 8) {
-    return std::make_unique<Sort<WideWord>>(step, computed, kernels, context.target);
+    return std::make_unique<Sort<WideWord>>(step, sort_cut, kernels, context.target);
   }
-  return std::make_unique<Sort<NarrowWord>>(step, computed, kernels, context.target);
+  return std::make_unique<Sort<NarrowWord>>(step, sort_cut, kernels, context.target);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ class Selection {
     limit_ = std::min(limit_, found);
   }
 
-  // Adds the elements at place, place + step, ... of the chunk.
+  // Adds the elements at position, position + step, ... of the chunk.
   void add(const SortedElements& elements, std::int64_t position, std::int64_t step, std::int64_t count,
            std::int64_t first, const SortKernels& kernels) noexcept {
     Key keys[kSortGroup];
