@@ -26,8 +26,8 @@ from all_operators_cases import CASES, Array
 from peer_run import ROOT, about, items, say
 
 PASS_BYTES = 256 << 20  # for each of its arrays
-MOST_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # in a row on a GPU
-LEAST_ROUNDS, MOST_ROUNDS = 3, 200
+MAX_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # in a row on a GPU
+MIN_ROUNDS, MAX_ROUNDS = 3, 200
 SEED = 1
 
 
@@ -146,9 +146,9 @@ def measure(runs, arrays, seconds):
         begin = time.perf_counter()
         run()
         arrays.wait()
-        launches.append(max(1, min(MOST_LAUNCHES, int(LAUNCHED_SECONDS / (time.perf_counter() - begin)))))
+        launches.append(max(1, min(MAX_LAUNCHES, int(LAUNCHED_SECONDS / (time.perf_counter() - begin)))))
     times, end = [[] for _ in runs], time.perf_counter() + seconds
-    while len(times[0]) < LEAST_ROUNDS or (time.perf_counter() < end and len(times[0]) < MOST_ROUNDS):
+    while len(times[0]) < MIN_ROUNDS or (time.perf_counter() < end and len(times[0]) < MAX_ROUNDS):
         for run, count, of in zip(runs, launches, times):
             of.append(timed(run, arrays, count))
     return [(min(of), statistics.median(of)) for of in times]

@@ -16,7 +16,7 @@ from peer_run import ROOT, about, items, make_parser, python_of, run_again, say
 
 PACKAGES = ("numpy", "torch", "onnxruntime", "onnx")
 SEED = 1
-LEAST_ROUNDS = 5
+MIN_ROUNDS = 5
 CONSTANT = 0x80000000  # ANYDML_CONSTANT
 
 
@@ -244,7 +244,7 @@ def measure(contenders, arrays, seconds):
         run()
         arrays.wait()
     end = time.perf_counter() + seconds * len(contenders)
-    while time.perf_counter() < end or len(next(iter(times.values()))) < LEAST_ROUNDS:
+    while time.perf_counter() < end or len(next(iter(times.values()))) < MIN_ROUNDS:
         for name, run in contenders.items():
             if arrays.device == "cpu":
                 time.sleep(PAUSE)

@@ -23,7 +23,7 @@ import anydml  # noqa: E402
 
 FIELDS = ("groups", "ins", "outs", "height", "width", "kernel_height", "kernel_width", "out_height", "out_width", "stride",
           "dilation", "padding")
-MOST = 400e6  # maximum multiply-adds of the loops
+MAX_MULTIPLY_ADDS = 400e6  # maximum multiply-adds of the loops
 
 # Backward, groups, channels in and out of a group, height, width, kernel height and width, stride, dilation, padding.
 SIZES = ((0, 1, 1, 1, 512, 512, 25, 25, 1, 1, 0), (0, 1, 1, 1, 300, 300, 101, 101, 1, 1, 0),
@@ -56,7 +56,8 @@ def drawn(random, count):
         if backward or side + 2 * padding >= extent:
             result = built_of(backward, side, kernel, stride, dilation, padding)
             useful = min(kernel, side) ** 2 * groups * ins * outs * (side ** 2 if backward else result ** 2)
-            if useful < MOST and groups * outs * result ** 2 < 3e7 and groups * ins * outs * kernel ** 2 < 2e7:
+            if (useful < MAX_MULTIPLY_ADDS and groups * outs * result ** 2 < 3e7
+                    and groups * ins * outs * kernel ** 2 < 2e7):
                 yield backward, groups, ins, outs, side, side, kernel, kernel, stride, dilation, padding
                 count -= 1
 

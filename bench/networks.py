@@ -30,7 +30,7 @@ SMALL = {"mobilenet": (64, 1), "squeezenet": (64, 1), "style": (40, 2), "superre
          "transformer": (19, 2)}
 USUAL = {"mobilenet": (224, 1), "squeezenet": (224, 1), "style": (224, 5), "superresolution": (224, 1), "lstm": (100, 1),
          "transformer": (128, 4)}
-MOST_DIFFERENCE = 1e-5
+MAX_DIFFERENCE = 1e-5
 
 
 def arguments_of():
@@ -150,7 +150,7 @@ def show(row):
 
 
 def is_wrong(row):
-    bound = max(MOST_DIFFERENCE, 4 * row["difference_of_pytorch"])
+    bound = max(MAX_DIFFERENCE, 4 * row["difference_of_pytorch"])
     return not row["difference"] <= bound or row.get("same_class") is False
 
 

@@ -51,8 +51,8 @@ PARTS = {
 }
 
 LACKING = re.compile(r"has no kernels for this operator| lacks |^lacking: ")
-MOST_LINES = 14  # shown of a failure
-MOST_FAILURES = 12
+MAX_LINES = 14  # shown of a failure
+MAX_FAILURES = 12
 
 
 class Outcome:
@@ -163,7 +163,7 @@ class Device:
         if code is None or code < 0 or code > 1 or (code == 1 and not outcome.failed and not outcome.forgiven):
             how = (f"it did not end within {self.limit} seconds" if code is None else
                    f"killed by signal {-code}" if code < 0 else f"exited with {code}")
-            tail = [one for one in text.splitlines() if one.strip()][-MOST_LINES:]
+            tail = [one for one in text.splitlines() if one.strip()][-MAX_LINES:]
             if outcome.failed and code != 1:  # the test during which it ended
                 outcome.failed[-1][1].append(f"{program}: {how}")
             else:
@@ -199,17 +199,17 @@ def say_reasons(lacking):
 
 
 def say_failures(failed):
-    for name, lines, command, test in failed[:MOST_FAILURES]:
+    for name, lines, command, test in failed[:MAX_FAILURES]:
         print(f"\n  {name}")
-        for line in lines[:MOST_LINES]:
+        for line in lines[:MAX_LINES]:
             print(f"    {line}")
-        if len(lines) > MOST_LINES:
-            print(f"    ... {len(lines) - MOST_LINES} more lines")
+        if len(lines) > MAX_LINES:
+            print(f"    ... {len(lines) - MAX_LINES} more lines")
         if command is not None:
             alone = f" --operator {test}" if command.endswith("operator_digests") else f" '--gtest_filter={test}'"
             print(f"    run alone: {re.sub(' --gtest.*', '', command)}{alone}")
-    if len(failed) > MOST_FAILURES:
-        print(f"\n  ... {len(failed) - MOST_FAILURES} more failures")
+    if len(failed) > MAX_FAILURES:
+        print(f"\n  ... {len(failed) - MAX_FAILURES} more failures")
 
 
 def run_parts(device, names, verbose):

@@ -13,7 +13,7 @@ from typing import Any
 
 import python_rule as python
 from example_types import Example, Tensor, f32, i8, i32, single, u8, u32
-from normalizing_examples import NORMALISING
+from normalizing_examples import NORMALIZING
 from recurrent_examples import RECURRENT
 from region_examples import REGIONS
 
@@ -276,7 +276,7 @@ EXAMPLES: dict[str, Example] = {
     "ACTIVATION_SOFTMAX1": Example((_ROWS,), single(0, 0.5, 0.6666667, 1, 0.5, 0.33333334).shaped(2, 3), {"Axes": [0]}),
     "ACTIVATION_LOG_SOFTMAX": Example((_ROWS,), _LOGARITHMS.shaped(2, 3)),
     "ACTIVATION_LOG_SOFTMAX1": Example((_ROWS,), _LOGARITHMS.shaped(2, 3), {"Axes": [1]}),
-    **NORMALISING,
+    **NORMALIZING,
     "MULTIHEAD_ATTENTION": Example(  # the third key is padding, and the other two are equal
         (f32(1, 2).shaped(1, 2, 1), f32(3, 3, 5).shaped(1, 3, 1), f32(1, 3, 100).shaped(1, 3, 1), None, None, None, None,
          i32(2).shaped(1, 1), None, None, None),

@@ -12,7 +12,7 @@ def _channels(*values: float) -> Tensor:
     return f32(*values).shaped(1, len(values), 1, 1)
 
 
-NORMALISING: dict[str, Example] = {
+NORMALIZING: dict[str, Example] = {
     "BATCH_NORMALIZATION": Example((_TWO_CHANNELS, _channels(1, 4), _channels(4, 0.25), _channels(1, 1), _channels(0, 1)),
                                    f32(0, 1, -5, 3).shaped(1, 2, 1, 2), {"Spatial": True, "Epsilon": 0}),
     "MEAN_VARIANCE_NORMALIZATION": Example((_TWO_CHANNELS, _channels(1, 2), _channels(0, 1)), _NORMALIZED,

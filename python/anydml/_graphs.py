@@ -21,7 +21,7 @@ from ._dispatch import refuse_masks as _refuse_masks
 from ._symbols import Recorder, Symbol, plain as _plain
 from ._trees import put_together as _put_together, taken_apart as _taken_apart
 
-_MOST_KEPT = 32  # forms of arguments for which a graph stays compiled
+_MAX_KEPT = 32  # forms of arguments for which a graph stays compiled
 
 
 class Recording:
@@ -44,9 +44,9 @@ class Recording:
     @classmethod
     def of(cls, recorder, likes, results, device=None):
         """Compiles what a recorder has recorded. `likes`: arrays of the same form as its inputs."""
-        built = cls.__new__(cls)
-        built._compile(recorder, likes, results, device)
-        return built
+        recording = cls.__new__(cls)
+        recording._compile(recorder, likes, results, device)
+        return recording
 
     def _compile(self, recorder, likes, results, device):
         leaves = []
@@ -70,14 +70,15 @@ class Recording:
             packed.append(one if one is not None and one.flags.c_contiguous else _np.empty(shape, kind))
             if one is not None and one is not packed[-1]:
                 # Compile before anything is written: compiling reports an out that overlaps itself.
-                built, strided = _plain(packed[-1]), _plain(one)
-                copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [built], [strided], {}, None), built, strided))
+                packed_out, strided = _plain(packed[-1]), _plain(one)
+                copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [packed_out], [strided], {}, None), packed_out,
+                               strided))
         if copies:
             _check_apart(outs)
         self.compiled.run([_plain(one) for one in arrays], [_plain(one) for one in packed])
-        for copy, built, strided in copies:
-            copy.run([built], [strided])
-        return [built if one is None else one for one, built in zip(outs, packed)]
+        for copy, packed_out, strided in copies:
+            copy.run([packed_out], [strided])
+        return [packed_out if one is None else one for one, packed_out in zip(outs, packed)]
 
     def run_on_device(self, arrays, outs, device):
         """Runs over arrays of other libraries on the GPU that it was compiled for."""
@@ -91,10 +92,10 @@ class Recording:
         targets = [one if one is None or _is_packed_on_device(one, f"out[{i}]", *like) else None
                    for i, (one, like) in enumerate(zip(outs, self._outs))]
         results = self.compiled.run_on_device(arrays, targets, [kind == bool for _, kind in self._outs], device)
-        for one, target, built in zip(outs, targets, results):
+        for one, target, packed_out in zip(outs, targets, results):
             if one is not target:
-                _core.run_on_device("ELEMENT_WISE_IDENTITY", [built], [one], {}, None, [[0]], [(True, "", None)])
-        return [built if one is None else one for one, built in zip(outs, results)]
+                _core.run_on_device("ELEMENT_WISE_IDENTITY", [packed_out], [one], {}, None, [[0]], [(True, "", None)])
+        return [packed_out if one is None else one for one, packed_out in zip(outs, results)]
 
     def result(self, outs):
         if self._form is None:
@@ -355,21 +356,21 @@ class Graph:
         if found is None or not found.watch.holds(given):
             found = self._record(given, form, gpu)
             self._kept[key] = found
-            while len(self._kept) > _MOST_KEPT:
+            while len(self._kept) > _MAX_KEPT:
                 self._kept.popitem(last=False)
         return found
 
     def _record(self, given, form, gpu):
         before = list(map(_checksum, given)) if gpu is None else None
         with _watch.Unchanged(), _watch.Executed(self._function) as executed:
-            built = Recording(functools.partial(self._call, form), given, self._device if gpu is None else gpu)
+            recording = Recording(functools.partial(self._call, form), given, self._device if gpu is None else gpu)
         if gpu is None and list(map(_checksum, given)) != before:
             raise ValueError("the function changed an array that is one of its arguments; a graph's function must "
                              "not modify its arguments")
         objects = [i for i, one in enumerate(given) if not isinstance(one, (_np.ndarray, _np.generic, *_watch.PLAIN))]
-        built.watch = _watch.Watch(self._function, executed, given, objects, built.constants, _is_same)
-        _watch.keep(built.watch)
-        return built
+        recording.watch = _watch.Watch(self._function, executed, given, objects, recording.constants, _is_same)
+        _watch.keep(recording.watch)
+        return recording
 
     def _call(self, form, leaves):
         values = iter(leaves)

@@ -111,8 +111,8 @@ FUNCTIONS.update({np.sort: sort, np.argsort: argsort, np.median: median})
 Symbol.sort = _sort_in_place
 Symbol.argsort = _argsort
 REFUSED.update({
-    "percentile": "numpy.sort can: the elements of a sorted value are at known places",
-    "quantile": "numpy.sort can: the elements of a sorted value are at known places",
+    "percentile": "numpy.sort can: the elements of a sorted value are at known positions",
+    "quantile": "numpy.sort can: the elements of a sorted value are at known positions",
     "nanmedian": "numpy.median can, which is NaN if an element is NaN",
     "unique": "the number of its results is not known before the graph runs: numpy.sort can",
     "nonzero": "the number of its results is not known before the graph runs: numpy.where(mask, x, 0) chooses between elements",

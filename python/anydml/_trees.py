@@ -24,7 +24,7 @@ def put_together(form, values, list_kind=list):
     if form is None:
         return next(values)
     kind, keys, parts = form
-    result = [put_together(part, values, list_kind) for part in parts]
+    children = [put_together(part, values, list_kind) for part in parts]
     if kind is dict:
-        return dict(zip(keys, result))
-    return list_kind(result) if kind is list else tuple(result) if kind is tuple else kind(*result)
+        return dict(zip(keys, children))
+    return list_kind(children) if kind is list else tuple(children) if kind is tuple else kind(*children)

@@ -121,7 +121,7 @@ class _Description:
 
     def __init__(self, codes, is_whole):
         self._codes, self._attributes = codes, set()
-        self._seen, self._positions = {}, set()  # numbers by object id, and the ids of modules, classes and functions
+        self._seen, self._visited = {}, set()  # numbers by object id, and the ids of modules, classes and functions
         self._alive, self._waiting = [], collections.deque()
         self.fingerprints, self.roots = [], []
         for code in codes:
@@ -134,14 +134,14 @@ class _Description:
         self._finish()
 
     def add_globals(self):
-        positions = {}
+        namespaces = {}
         for code, its in self._codes.items():
-            positions.setdefault(id(its), (its, set()))[1].update(_names(code)[1])
+            namespaces.setdefault(id(its), (its, set()))[1].update(_names(code)[1])
             for name in _names(code)[2]:
                 for module in (name, f"{its.get('__package__')}.{name}"):  # the second one for a relative import
                     if isinstance(sys.modules.get(module), types.ModuleType):
                         self.of(sys.modules[module])
-        for its, names in positions.values():
+        for its, names in namespaces.values():
             self._add_names(its, names)
         self._finish()
 
@@ -179,7 +179,7 @@ class _Description:
         if isinstance(value, types.FunctionType):
             return self._of_function(value)
         if isinstance(value, (types.ModuleType, type)):
-            return self._of_position(value)
+            return self._of_namespace(value)
         for its_kind, names in _PARTS.items():
             if isinstance(value, its_kind):
                 return self._of_attributes(value, -1, (), names)
@@ -209,8 +209,8 @@ class _Description:
 
     def _of_function(self, function):
         """A function itself does not change, but if it was executed, its closure variables and defaults may."""
-        if function.__code__ in self._codes and id(function) not in self._positions:
-            self._positions.add(id(function))
+        if function.__code__ in self._codes and id(function) not in self._visited:
+            self._visited.add(id(function))
             self._alive.append(function)
             for cell in function.__closure__ or ():
                 self._waiting.append((cell, functools.partial(self._of_cell, cell)))
@@ -226,11 +226,11 @@ class _Description:
         except ValueError:  # the cell is empty
             return _CELL, None
 
-    def _of_position(self, value):
+    def _of_namespace(self, value):
         """Describes a module, or a class and its bases, by the names that the code mentions."""
         for one in value.__mro__ if isinstance(value, type) else (value,):
-            if id(one) not in self._positions and not _is_library(one.__module__ if isinstance(value, type) else one.__name__):
-                self._positions.add(id(one))
+            if id(one) not in self._visited and not _is_library(one.__module__ if isinstance(value, type) else one.__name__):
+                self._visited.add(id(one))
                 self._alive.append(one)
                 self._add_names(one.__dict__, self._attributes)
         return _WEAK, weakref.ref(value)
@@ -242,7 +242,7 @@ class _Description:
                  isinstance(one.__dict__[name], types.MemberDescriptorType)] if kind.__flags__ & _IS_HEAP_TYPE else []
         if its is None and not slots:
             return _identity(value)
-        self._of_position(kind)
+        self._of_namespace(kind)
         reads_all = not _is_standard(kind.__module__.partition(".")[0]) and (
             self._is_dynamic or hasattr(kind, "__getattr__") or kind.__getattribute__ is not object.__getattribute__)
         choose = (lambda names: tuple(sorted(map(str, names)))) if reads_all else (
@@ -345,17 +345,17 @@ class Watch:
 
     def renew(self, arguments):
         """Describes the current state, and returns whether the arrays are unchanged."""
-        result = _Description(self._codes, self._is_whole)
+        description = _Description(self._codes, self._is_whole)
         for i, _ in self._objects:
-            result.add(i, arguments[i])
-        result.add(self._function, self._function)
-        result.add_globals()
+            description.add(i, arguments[i])
+        description.add(self._function, self._function)
+        description.add_globals()
         for one in self._constants:
-            result.add_constant(one)
-        before, self._fingerprints = self._fingerprints, result.fingerprints
-        roots = tuple([(root, one) for root, one in result.roots if root is not self._function or one[0] != _WEAK])
+            description.add_constant(one)
+        before, self._fingerprints = self._fingerprints, description.fingerprints
+        roots = tuple([(root, one) for root, one in description.roots if root is not self._function or one[0] != _WEAK])
         self.tree = (self._same, roots) if roots else None
-        return before == result.fingerprints
+        return before == description.fingerprints
 
     def holds(self, arguments, contents=True):
         return self.tree is None or _core.watch_holds(self.tree, arguments, contents)

@@ -32,8 +32,8 @@ OPERATORS = ("floor", "truncate")
 DATA = {"ordinary": "floats: a from N(0, 100), b from N(0, 3); integers: a from the whole range, |b| from 1 to 1000",
         "bits": "random bits, including infinities, NaN and subnormals, with exponents far apart"}
 SEED = 1
-MOST_SECONDS = 3.0  # for one library in one case
-LEAST_SAMPLE = 2e-3  # seconds; shorter runs are repeated
+MAX_SECONDS = 3.0  # for one library in one case
+MIN_SAMPLE = 2e-3  # seconds; shorter runs are repeated
 SMALL = 16  # elements of the small call
 
 
@@ -226,9 +226,9 @@ def take_turns(functions, rounds, title):
     samples = {key: [] for key in functions}
     for turn in range(rounds):
         for key, (function, seconds) in functions.items():
-            if turn == 0 or sum(samples[key]) < MOST_SECONDS:
+            if turn == 0 or sum(samples[key]) < MAX_SECONDS:
                 progress(f"{title}: run {turn + 1} of {rounds}, {key}")
-                samples[key].append(sample(function, max(1, int(LEAST_SAMPLE / max(seconds, 1e-7)))))
+                samples[key].append(sample(function, max(1, int(MIN_SAMPLE / max(seconds, 1e-7)))))
     return samples
 
 

@@ -124,10 +124,10 @@ def test_constants_are_known_by_their_bits_and_types():
                  (np.float32(-0.0),), Pair(1, 2), (1, 2), slice(0, 1), slice(0, 1.0), range(0), range(1, 1),
                  frozenset([1]), frozenset([1.0]), Options(0.0), Options(-0.0), np.dtype("f4"), np.float32]
     for _ in range(2):
-        for constant in different[:_graphs._MOST_KEPT]:
+        for constant in different[:_graphs._MAX_KEPT]:
             graph(X, constant)
-    assert len(seen) == min(len(different), _graphs._MOST_KEPT)
-    for constant in different[_graphs._MOST_KEPT:] * 2:
+    assert len(seen) == min(len(different), _graphs._MAX_KEPT)
+    for constant in different[_graphs._MAX_KEPT:] * 2:
         graph(X, constant)
     assert len(seen) == len(different)
     again = graph(X, (float("nan"), -0.0, np.float32("nan")))
@@ -383,9 +383,9 @@ def test_empty_single_and_bool():
 
 def test_few_forms_are_kept():
     graph = anydml.graph(lambda x: x + 1)
-    for count in range(2 * _graphs._MOST_KEPT):
+    for count in range(2 * _graphs._MAX_KEPT):
         graph(np.zeros(count, np.float32))
-    assert len(graph._kept) == _graphs._MOST_KEPT
+    assert len(graph._kept) == _graphs._MAX_KEPT
 
 
 def in_place(x):

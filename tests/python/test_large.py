@@ -14,7 +14,7 @@ from on_gpu import on  # noqa: F401, a fixture
 import anydml
 from anydml import _core
 
-MOST = 2**32 - 1
+MAX_ELEMENTS = 2**32 - 1
 GIB = 1 << 30
 
 
@@ -22,7 +22,7 @@ GIB = 1 << 30
 def limit(request):
     _core.set_most_elements(request.param)
     yield request.param
-    _core.set_most_elements(MOST)
+    _core.set_most_elements(MAX_ELEMENTS)
 
 
 @both

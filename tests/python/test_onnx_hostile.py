@@ -175,12 +175,12 @@ def test_functions_that_call_functions():
 def test_the_graph_counts_too(monkeypatch):
     model = calls(4)
     assert _inlining.check_size(model) is None
-    monkeypatch.setattr(_inlining, "MOST_NODES", 8)
+    monkeypatch.setattr(_inlining, "MAX_NODES", 8)
     assert _inlining.check_size(model) is None
     model.graph.node.append(helper.make_node("f0", ["y"], ["z"], domain="mine"))
     with pytest.raises(ValueError, match="^the model's graph expands to 9 nodes"):
         _inlining.check_size(model)
-    monkeypatch.setattr(_inlining, "MOST_BYTES", 30)
+    monkeypatch.setattr(_inlining, "MAX_BYTES", 30)
     with pytest.raises(ValueError, match="^function 'mine.f1' expands to [0-9]+ bytes of nodes"):
         _inlining.check_size(calls(2))
     deep = calls(9000, 1)

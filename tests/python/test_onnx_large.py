@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 import anydml.onnx as backend
 
 COUNT = 2000
-MOST_BYTES_EACH = 12_000  # the peak of Python's memory per node
+MAX_BYTES_EACH = 12_000  # the peak of Python's memory per node
 
 
 def value(name, shape):
@@ -92,7 +92,7 @@ def test_memory_grows_with_the_number_of_nodes(make):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < MOST_BYTES_EACH * COUNT
+    assert peak < MAX_BYTES_EACH * COUNT
     for result in results:
         np.testing.assert_allclose(result, expected, rtol=1e-4)
     if make is in_turns:  # a graph takes only the value that it reads, not all live values

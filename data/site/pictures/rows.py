@@ -112,7 +112,7 @@ IMAGE = f32(0, 2, 4, 6, 8, 6, 4, 2, 0).shaped(1, 1, 3, 3)
 LARGER = f32(*[0] * 36).shaped(1, 1, 6, 6)
 LINEAR = {"InterpolationMode": "LINEAR", "Scales": [1.0, 1.0, 2.0, 2.0]}
 NEAREST = {**LINEAR, "InterpolationMode": "NEAREST_NEIGHBOR"}
-CENTRES = {"InputPixelOffsets": [0.5] * 4, "OutputPixelOffsets": [-0.5] * 4}
+CENTERS = {"InputPixelOffsets": [0.5] * 4, "OutputPixelOffsets": [-0.5] * 4}
 CORNER = {"InputPixelOffsets": [0.0] * 4, "OutputPixelOffsets": [0.0] * 4}
 
 
@@ -204,7 +204,7 @@ TENSORS: dict[str, Any] = {
     "RESAMPLE1": resized("LINEAR, with pixels at their corners: the last row and column are repeated.", {**LINEAR, **CORNER}),
     "RESAMPLE2": resized("NEAREST_NEIGHBOR: each pixel becomes four.", {"RoundingDirection": "DECREASING", **NEAREST, **CORNER}),
     "RESAMPLE3": resized("LINEAR and antialiased, half as high and wide: each pixel is a mean of its neighborhood.",
-                         {"RoundingDirection": "DECREASING", **CENTRES, "InterpolationMode": "LINEAR",
+                         {"RoundingDirection": "DECREASING", **CENTERS, "InterpolationMode": "LINEAR",
                           "Scales": [1.0, 1.0, 0.5, 0.5], "Antialiased": 1},
                          f32(0, 0, 0, 0, 0, 8, 8, 0, 0, 8, 8, 0, 0, 0, 0, 0).shaped(1, 1, 4, 4),
                          f32(0, 0, 0, 0).shaped(1, 1, 2, 2)),

@@ -16,12 +16,12 @@ _TABLE = {**elementwise.TABLE, **moves.TABLE, **normalizing.TABLE, **regions.TAB
 
 def find(name):
     """Returns the equivalent of an operator, or None."""
-    result = _TABLE.get(name)
-    if result is None:
+    function = _TABLE.get(name)
+    if function is None:
         return None
     if name.startswith("ELEMENT_WISE_"):
-        return lambda given, x, *others: activated(given, result(given, _scaled(given, x), *others))
-    return lambda given, *inputs: activated(given, result(given, *inputs))
+        return lambda given, x, *others: activated(given, function(given, _scaled(given, x), *others))
+    return lambda given, *inputs: activated(given, function(given, *inputs))
 
 
 def _scaled(given, x):

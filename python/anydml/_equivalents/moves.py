@@ -46,10 +46,10 @@ class _Samples:
     """The input elements of each output along one dimension, and their weights: index and weights have the shape
     {terms, outputs}. docs/numerics.md defines them."""
 
-    def __init__(self, size, result, scale, offsets, antialiased, like):
-        real = _np.float64 if max(size, result) > 2**21 else _np.float32
+    def __init__(self, size, out_size, scale, offsets, antialiased, like):
+        real = _np.float64 if max(size, out_size) > 2**21 else _np.float32
         scale, (of_input, of_output) = _np.float32(scale), _np.float32(offsets)
-        x = (_np.arange(result).astype(real) - real(of_output)) / real(scale) - real(of_input)
+        x = (_np.arange(out_size).astype(real) - real(of_output)) / real(scale) - real(of_input)
         x = _np.clip(x, 0, size - 1)
         if antialiased and scale < 1:
             x, reach = x.astype(_np.float64), 1 / float(scale)
@@ -61,17 +61,17 @@ class _Samples:
             weights = _np.stack([1 - (x - index[0]), x - index[0]])
         # Elements beyond an edge are copies of the edge element.
         index = _np.clip(index, 0, size - 1).astype(_np.int64)
-        self.is_identity = size == result and bool((weights[0] == 1).all() and (index[0] == _np.arange(size)).all())
+        self.is_identity = size == out_size and bool((weights[0] == 1).all() and (index[0] == _np.arange(size)).all())
         self.index = torch.from_numpy(index).to(like.device)
         self.weights = torch.from_numpy(weights).to(like.device, like.dtype)
 
 
-def _samples(given, sizes, result, like):
+def _samples(given, sizes, out_sizes, like):
     """Yields each dimension that the operator changes, and its samples."""
     rank = len(sizes)
     scales, antialiased = given.Scales, given.get("Antialiased", False)
     offsets = zip(given.get("InputPixelOffsets", [0.5] * rank), given.get("OutputPixelOffsets", [-0.5] * rank))
-    for dim, (size, count, scale, pair) in enumerate(zip(sizes, result, scales, offsets)):
+    for dim, (size, count, scale, pair) in enumerate(zip(sizes, out_sizes, scales, offsets)):
         samples = _Samples(int(size), int(count), scale, pair, antialiased, like)
         if not samples.is_identity:
             yield dim, samples

@@ -96,9 +96,9 @@ def _batch_training(g, x, scale, bias, addend=None):
 
 def _batch_training_grad(g, x, gradient, mean, variance, scale):
     axes, square = _summed(scale), variance + g.Epsilon
-    root, centerd = torch.rsqrt(square), x - x.mean(axes, keepdim=True)
-    shares = (gradient * centerd).mean(axes, keepdim=True)
-    return [scale * root * (gradient - gradient.mean(axes, keepdim=True) - centerd * shares / square),
+    root, centered = torch.rsqrt(square), x - x.mean(axes, keepdim=True)
+    shares = (gradient * centered).mean(axes, keepdim=True)
+    return [scale * root * (gradient - gradient.mean(axes, keepdim=True) - centered * shares / square),
             (gradient * (x - mean)).sum(axes, keepdim=True) * root, gradient.sum(axes, keepdim=True)]
 
 

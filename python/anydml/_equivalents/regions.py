@@ -8,7 +8,7 @@ from torch.nn import functional
 from .._run import run
 from .normalizing import REDUCTIONS
 
-_MOST = 65536    # the maximum number of samples of a bin
+_MAX_SAMPLES = 65536    # the maximum number of samples of a bin
 _AT_ONCE = 2**21  # image elements that are copied at a time
 _WITHOUT = 32    # up to this maximum, the boxes' values are not read, since PyTorch's compiler does not have them
 
@@ -25,12 +25,12 @@ class _Axis:
         corners = g.get("AlignRegionsToCorners", False)
         start = low * scale
         length = high * scale - start
-        most = max(1, min(g.MaximumSamplesPerOutput, _MOST))
-        lowest = max(1, min(g.MinimumSamplesPerOutput, most))
+        max_samples = max(1, min(g.MaximumSamplesPerOutput, _MAX_SAMPLES))
+        min_samples = max(1, min(g.MinimumSamplesPerOutput, max_samples))
         with torch.no_grad():
             wanted = torch.ceil(length / bins)
-            self.counts = torch.where(wanted > lowest, wanted.clamp(max=most), lowest)
-        samples = most if most <= _WITHOUT or lowest == most else int(self.counts.max())
+            self.counts = torch.where(wanted > min_samples, wanted.clamp(max=max_samples), min_samples)
+        samples = max_samples if max_samples <= _WITHOUT or min_samples == max_samples else int(self.counts.max())
         spaces, offset = self.counts * bins, torch.full_like(start, g.get("OutputPixelOffset", -0.5))
         if corners:
             offset = torch.where(spaces == 1, -0.5, offset)
@@ -136,7 +136,7 @@ def _align_grad_part(g, image, gradient, boxes, batches, sizes):
     return result, of_boxes
 
 
-_LEAST = 2**23  # the bits of the smallest normal float
+_MIN_NORMAL_BITS = 2**23  # the bits of the smallest normal float
 
 
 def _pool(g, image, boxes):
@@ -144,14 +144,15 @@ def _pool(g, image, boxes):
     batches, channels, count = image.shape[0], image.shape[1], math.prod(image.shape[2:])
     # The first of equal elements has the highest rank. Positive floats are ordered like their bits.
     order = torch.sort(image.detach().flatten(2), stable=True, descending=True).indices
-    ranks = torch.arange(_LEAST + count, _LEAST, -1, dtype=torch.int32, device=image.device).expand(order.shape)
+    ranks = torch.arange(_MIN_NORMAL_BITS + count, _MIN_NORMAL_BITS, -1, dtype=torch.int32,
+                         device=image.device).expand(order.shape)
     ranks = torch.zeros_like(order, dtype=torch.int32).scatter(2, order, ranks).view(torch.float32)
     found = run("ROI_POOLING", ranks.reshape(image.shape), boxes.detach().to(torch.float32), shape=tuple(g.sizes[0]),
                 **g.attributes)
     batch = torch.trunc(boxes.detach().reshape(-1, 5)[:, 0]).nan_to_num().clamp(0, batches - 1).to(torch.int64)
     plane = (batch[:, None] * channels + torch.arange(channels, device=image.device))[..., None, None] * count
     is_empty = found == 0
-    position = torch.where(is_empty, 0, _LEAST + count - found.view(torch.int32))  # an index into `order`
+    position = torch.where(is_empty, 0, _MIN_NORMAL_BITS + count - found.view(torch.int32))  # an index into `order`
     position = order.reshape(-1).gather(0, (plane + position).reshape(-1)).reshape(found.shape)
     return torch.where(is_empty, 0, image.reshape(-1).gather(0, (plane + position).reshape(-1)).reshape(found.shape))
 

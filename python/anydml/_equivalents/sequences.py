@@ -63,12 +63,12 @@ def _network(gates, functions, step, given, x, weight, recurrence, bias, hidden,
     lengths = torch.full((rows,), steps, device=x.device) if lengths is None else (
         lengths.reshape(-1).to(torch.int64).clamp(max=steps))
     direction = given.choice("Direction", "FORWARD", "BACKWARD", "BIDIRECTIONAL")
-    result = [activation(one) for one in given.ActivationDescs]
+    activations = [activation(one) for one in given.ActivationDescs]
     sequences, singles, cells = [], [], []
     for d in range(recurrence.shape[1]):
         own = _Direction(gates, weight[0, d], recurrence[0, d], None if bias is None else bias.reshape(-1, 2, gates, units)[d],
                          None if peephole is None else peephole.reshape(-1, 3, units)[d],
-                         result[d * functions:(d + 1) * functions])
+                         activations[d * functions:(d + 1) * functions])
         h, c = (x.new_zeros(rows, units) if one is None else one[0, d] for one in (hidden, cell))
         sequence, backward = [None] * steps, direction == "BACKWARD" or d == 1
         for t in range(steps - 1, -1, -1) if backward else range(steps):

@@ -13,10 +13,10 @@ class _Windows:
     """The windows along each dimension after the channels: (dimension, elements, windows, width, stride, dilation,
     padding at the start)."""
 
-    def __init__(self, g, image, result):
+    def __init__(self, g, image, out_sizes):
         window = g.WindowSize
         self.dims = [(dim, int(size), int(count), width, step, gap, before) for dim, (size, count, width, step, gap, before)
-                     in enumerate(zip(image[2:], result[2:], window, g.Strides, g.get("Dilations", [1] * len(window)),
+                     in enumerate(zip(image[2:], out_sizes[2:], window, g.Strides, g.get("Dilations", [1] * len(window)),
                                       g.StartPadding), 2)]
 
     def sums(self, x):

@@ -23,10 +23,10 @@ from ._types import constant, kind_of, label, told
 DEFAULT_DOMAIN = ("", "ai.onnx")
 _OTHERS = {CONTRIB_DOMAIN: CONTRIB, TRAINING_DOMAIN: TRAINING}  # domains whose operators are replaced by ONNX nodes
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
-_MOST_NAMED = 4  # the maximum number of nodes of one operator that a message lists
+_MAX_NAMED = 4  # the maximum number of nodes of one operator that a message lists
 # Weights in bytes become floats of four times their size. Graphs convert and pack them in one step, unless other steps
 # use them.
-_LEAST_WIDENED = 1 << 16  # the smallest weights, in bytes, for which this pays off
+_MIN_WIDENED = 1 << 16  # the smallest weights, in bytes, for which this pays off
 _WIDENING = ("Cast", "DequantizeLinear")
 _BETWEEN = ("Add", "Mul", "Reshape", "Sub", "Transpose")  # steps that may occur between the conversion and the product
 _PACKED = {**dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), (1,)),  # the inputs that are packed
@@ -203,7 +203,7 @@ class Builder:
         if step.op in _BETWEEN and any(name in self.postponed for name in step.inputs):
             return True
         array = self.constants.get(step.inputs[0]) if step.op in _WIDENING else None
-        return array is not None and array.itemsize == 1 and array.nbytes >= _LEAST_WIDENED and (
+        return array is not None and array.itemsize == 1 and array.nbytes >= _MIN_WIDENED and (
             step.kinds[0] in ("float16", "float"))
 
     def _emit(self, name):
@@ -247,8 +247,8 @@ def refuse_unknown(model):
     if found:
         parts = []
         for name, nodes in sorted(found.items()):
-            more = f" and {len(nodes) - _MOST_NAMED} more" if len(nodes) > _MOST_NAMED else ""
-            parts.append(f"{name} ({', '.join(map(repr, nodes[:_MOST_NAMED]))}{more})")
+            more = f" and {len(nodes) - _MAX_NAMED} more" if len(nodes) > _MAX_NAMED else ""
+            parts.append(f"{name} ({', '.join(map(repr, nodes[:_MAX_NAMED]))}{more})")
         raise Unsupported(f"not an operator that anydml runs: {', '.join(parts)}", sorted(found))
     if model.graph.sparse_initializer:
         name = model.graph.sparse_initializer[0].values.name

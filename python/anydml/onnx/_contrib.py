@@ -21,17 +21,17 @@ class _Nodes:
     """The nodes that replace one node. A call adds a node and returns the name of its first result."""
 
     def __init__(self, node):
-        self.node, self.result = node, []
+        self.node, self.nodes = node, []
         self.attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
         self.prefix = f"{label(node)}.{next(_numbers)}."
 
     def __call__(self, op, *inputs, to=None, to_=None, **attributes):
-        names = [to] if isinstance(to, str) else to or [f"{self.prefix}{len(self.result)}"]
+        names = [to] if isinstance(to, str) else to or [f"{self.prefix}{len(self.nodes)}"]
         attributes = {name: value for name, value in {**attributes, "to": to_}.items() if value is not None}
         given = list(inputs)
         while given and not given[-1]:
             given.pop()
-        self.result.append(helper.make_node(op, given, names, name=label(self.node), **attributes))
+        self.nodes.append(helper.make_node(op, given, names, name=label(self.node), **attributes))
         return names[0]
 
     def constant(self, value, dtype=np.int64):
@@ -62,7 +62,7 @@ def by(write):
         nodes = _Nodes(node)
         nodes.kinds = kinds
         write(nodes)
-        return nodes.result
+        return nodes.nodes
 
     return expand
 
@@ -211,11 +211,11 @@ def _real(n, first):
     return n("DequantizeLinear", n.input(first), n.input(first + 1), n.input(first + 2))
 
 
-def _quantized(op, numbers, scale, **passed):
-    """An operator over tensors that each have a scale and a zero point. places: the inputs with the tensors; scale: the
-    input with the scale of the result."""
+def _quantized(op, first_inputs, scale, **passed):
+    """An operator over tensors that each have a scale and a zero point. first_inputs: the inputs with the tensors;
+    scale: the input with the scale of the result."""
     def write(n):
-        values = [_real(n, position) for position in numbers]
+        values = [_real(n, position) for position in first_inputs]
         attributes = {ours: n.get(theirs, default) for ours, (theirs, default) in passed.items()}
         n.end(n("QuantizeLinear", n(op, *values, **attributes), n.input(scale), n.input(scale + 1)))
 

@@ -98,11 +98,11 @@ def loop(node, builder):
         seen.update((names[position], states[position]) for position in range(count) if stays[position] and names[position] not in fixed)
         seen.update(zip(before.outputs, before.run(seen)[0]))
         seen = {name: value for name, value in seen.items() if name in wanted}
-        most = None if trips is None else int(trips.reshape(()).item())
+        max_trips = None if trips is None else int(trips.reshape(()).item())
         goes_on = condition is None or _condition(condition)
         scanned = [[] for _ in kinds[count:]]
         turn = 0
-        while goes_on and (most is None or turn < most):
+        while goes_on and (max_trips is None or turn < max_trips):
             given = {**seen, body.inputs[0]: np.array(turn, np.int64), body.inputs[1]: np.array(True),
                      **{names[position]: states[position] for position in changing}}
             (goes_on, *results), _ = body.run(given)

@@ -2,7 +2,7 @@
 """Convolutions, transposed convolutions, and convolutions of integers."""
 from ._rows import check_choice, check_minimum, dispatch, wrong
 
-MOST_AXES = 3
+MAX_AXES = 3
 
 
 def _check(node):
@@ -25,9 +25,9 @@ def _option(node, name, count, default):
 def _axes(node, x, w):
     """Returns the number of spatial axes, and the strides, dilations and filter extents along them."""
     axes = x.ndim - 2
-    if not 1 <= axes <= MOST_AXES or w.ndim != x.ndim:
+    if not 1 <= axes <= MAX_AXES or w.ndim != x.ndim:
         raise ValueError(f"X has the sizes {list(x.shape)} and W {list(w.shape)}; expected the same number of "
-                         f"dimensions, with 1 to {MOST_AXES} spatial ones")
+                         f"dimensions, with 1 to {MAX_AXES} spatial ones")
     kernel = _option(node, "kernel_shape", axes, 0)
     if node.attributes.get("kernel_shape") and tuple(kernel) != w.shape[2:]:
         wrong(node, "kernel_shape", f"the sizes of W, {list(w.shape[2:])}")

@@ -2,7 +2,7 @@
 """Nodes whose indices come from data: gathers, scatters, OneHot, NonZero and Compress."""
 import numpy as np
 
-from ._rows import FEW, MOST_DIMENSIONS, axis_of, cast, check_minimum, dispatch, refuse
+from ._rows import FEW, MAX_DIMENSIONS, axis_of, cast, check_minimum, dispatch, refuse
 
 
 def _lead(array, dimensions):
@@ -24,7 +24,7 @@ def _taken(x, indices, axis):
         return np.empty(shape, x.dtype)
     if x.shape[axis] == 0:
         raise ValueError(f"axis {axis} has no elements, but the indices have the shape {list(indices.shape)}")
-    if type(x) is np.ndarray and type(indices) is np.ndarray and max(x.size, indices.size) <= FEW and x.ndim <= MOST_DIMENSIONS:
+    if type(x) is np.ndarray and type(indices) is np.ndarray and max(x.size, indices.size) <= FEW and x.ndim <= MAX_DIMENSIONS:
         size = x.shape[axis]
         positions = [min(max(position + size if position < 0 else position, 0), size - 1) for position in indices.reshape(-1).tolist()]
         return x.take(positions, axis).reshape(shape)

@@ -145,7 +145,7 @@ def _unique(node):
 
 
 def _non_max_suppression(node):
-    centerd = node.attributes["center_point_box"]
+    centered = node.attributes["center_point_box"]
     check_choice(node, "center_point_box", (0, 1))
 
     def compute(boxes, scores, most=None, overlap=None, lowest=None):
@@ -153,7 +153,7 @@ def _non_max_suppression(node):
         overlap = 0.0 if overlap is None else float(overlap.reshape(()).item())
         found = []
         for image, corners in enumerate(boxes):
-            low, high = _corners(corners, centerd)
+            low, high = _corners(corners, centered)
             areas = np.prod(high - low, 1)
             for kind, row in enumerate(scores[image]):
                 order = np.argsort(-row, kind="stable")
@@ -172,8 +172,8 @@ def _non_max_suppression(node):
     return compute
 
 
-def _corners(boxes, centerd):
-    if centerd:
+def _corners(boxes, centered):
+    if centered:
         middle, half = boxes[:, [1, 0]], boxes[:, [3, 2]] / 2
         return middle - half, middle + half
     return np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])

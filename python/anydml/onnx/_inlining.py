@@ -7,8 +7,8 @@ from ._tensors import printable
 
 # A function that calls another twice, which calls a third twice, and so on, expands to a huge number of nodes from a
 # small file.
-MOST_NODES = 1_000_000
-MOST_BYTES = (1 << 31) - 1  # the limit of a protobuf message
+MAX_NODES = 1_000_000
+MAX_BYTES = (1 << 31) - 1  # the limit of a protobuf message
 
 
 def nodes_of(nodes):
@@ -98,12 +98,12 @@ def _measure(first, own, sizes):
 
 def _check(size, what):
     nodes, bytes_ = size
-    if nodes > MOST_NODES:
+    if nodes > MAX_NODES:
         raise ValueError(f"{what} expands to {_short(nodes)} nodes once the functions that it calls are replaced by "
-                         f"their nodes; expected {MOST_NODES} at most")
-    if bytes_ > MOST_BYTES:
+                         f"their nodes; expected {MAX_NODES} at most")
+    if bytes_ > MAX_BYTES:
         raise ValueError(f"{what} expands to {_short(bytes_)} bytes of nodes once the functions that it calls are "
-                         f"replaced by their nodes; expected {MOST_BYTES} at most, the limit of a protobuf message")
+                         f"replaced by their nodes; expected {MAX_BYTES} at most, the limit of a protobuf message")
 
 
 def _short(number):

@@ -15,15 +15,15 @@ class Lives:
         self._steps, self._constants = steps, constants
         self._last = {}  # the last position at which a run needs the value
         self.wanted = {}  # values that steps use but no earlier step computes, sorted
-        result = set()
+        computed = set()
         for index, step in enumerate(steps):
             for name in step.inputs:
-                self._take(name, index, result)
-            result.update(step.outputs)
+                self._take(name, index, computed)
+            computed.update(step.outputs)
             for name in step.outputs:
                 self._last.setdefault(name, index)
         for name in outputs:
-            self._take(name, len(steps), result)
+            self._take(name, len(steps), computed)
         self.wanted = sorted(self.wanted)
         self._ends = [[] for _ in range(len(steps) + 1)]
         for name, index in self._last.items():
@@ -33,18 +33,18 @@ class Lives:
         for i in range(len(steps) - 1, -1, -1):
             index = self._next_on_host[i] = i if steps[i].on_host else index
 
-    def _take(self, name, index, result):
+    def _take(self, name, index, computed):
         if name and name not in self._constants:
             self._last[name] = index
-            if name not in result:
+            if name not in computed:
                 self.wanted[name] = None
 
     def taken_from(self, index):
         """Returns the values computed before this position that the steps from here to the next host step use."""
-        names, result = {}, set()
+        names, computed = {}, set()
         for step in self._steps[index:self._next_on_host[index]]:
-            names.update((name, None) for name in step.inputs if name and name not in result and name not in self._constants)
-            result.update(step.outputs)
+            names.update((name, None) for name in step.inputs if name and name not in computed and name not in self._constants)
+            computed.update(step.outputs)
         return list(names)
 
     def computed_between(self, begin, end):

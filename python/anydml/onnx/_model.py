@@ -22,7 +22,7 @@ from ._weights import read
 __all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
 
 
-_MOST_FORMS = 64  # forms of inputs that are looked up directly
+_MAX_FORMS = 64  # forms of inputs that are looked up directly
 
 
 def _no_piece():
@@ -184,7 +184,7 @@ class Prepared(BackendRep):
 
     def _keep_whole(self, inputs, given, program):
         """If a run is a single graph, lets the next run of this form call it directly."""
-        if len(self._whole) >= _MOST_FORMS:
+        if len(self._whole) >= _MAX_FORMS:
             self._whole.clear()
         found = None
         if not any(kind in FOUR_BITS for kind in program.kinds) and all(given[name] is inputs[name] for name in given):

@@ -10,7 +10,7 @@ from ._rows import axes_of, axis_of, cast, check_minimum, dispatch, number, refu
 
 
 # The smallest number above 0: Lp normalization divides by it if the norm is 0.
-_LEAST = 2.0 ** -149
+_MIN_FLOAT = 2.0 ** -149
 
 
 def _by_channel(value, x, what):
@@ -128,7 +128,7 @@ def lp_normalization(node):
         if x.size == 0:
             return np.empty_like(x)
         if x.dtype != np.float64:
-            return dispatch("LP_NORMALIZATION", x, Axis=axis, Epsilon=_LEAST, P=p)
+            return dispatch("LP_NORMALIZATION", x, Axis=axis, Epsilon=_MIN_FLOAT, P=p)
         norm, zero = reduce(x, [axis], f"L{p}"), number(0, x.dtype)
         return dispatch("ELEMENT_WISE_IF", dispatch("ELEMENT_WISE_LOGICAL_EQUALS", norm, zero), zero, divide(x, norm))
 

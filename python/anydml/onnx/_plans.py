@@ -24,23 +24,23 @@ from ._lives import Lives
 Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host bodies is_of_weights",
                   defaults=("", "", (), False))
 
-_MOST_KEPT = 16  # forms for which a piece stays compiled
-_MOST_BYTES = 512  # the largest value whose elements a piece is recorded for
-_MOST_OTHERS = 8  # the most floats or bools of such a value, for example the scales of a Resize
+_MAX_KEPT = 16  # forms for which a piece stays compiled
+_MAX_BYTES = 512  # the largest value whose elements a piece is recorded for
+_MAX_OTHERS = 8  # the most floats or bools of such a value, for example the scales of a Resize
 _FEW_STEPS = 32  # this many steps run faster on the host than a graph compiles
-_MOST_ELEMENTS_SEEN = 8  # with more different elements of such values, the steps that need them run on the host
-_MOST_SEEN = 256
-_MOST_NAMED = 4  # results that a message lists
+_MAX_ELEMENTS_SEEN = 8  # with more different elements of such values, the steps that need them run on the host
+_MAX_SEEN = 256
+_MAX_NAMED = 4  # results that a message lists
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 
 
 def _is_small(value):
-    return value.size * value.dtype.itemsize <= _MOST_BYTES
+    return value.size * value.dtype.itemsize <= _MAX_BYTES
 
 
 def _may_be_pinned(value):
     """Whether a value looks like a number, a list of sizes or similar, rather than data."""
-    return value.ndim <= 1 and _is_small(value) and (value.dtype.kind in "iu" or value.size <= _MOST_OTHERS)
+    return value.ndim <= 1 and _is_small(value) and (value.dtype.kind in "iu" or value.size <= _MAX_OTHERS)
 
 
 class _Nothing(Exception):
@@ -93,7 +93,7 @@ class _Point:
         self.computed_early = []  # the results of these steps
         self.varying = set()  # values whose shapes keep changing: steps that use them run on the host
         self.pieces = OrderedDict()
-        self.built = 0
+        self.built_count = 0
         self._names = None
 
     def names(self):
@@ -101,8 +101,8 @@ class _Point:
             self._names = [name for name in (*self.taken, *self.computed_early) if name not in self.varying]
         return self._names
 
-    def hoist(self, positions, built):
-        self.early, self.computed_early, self._names = positions, built, None
+    def hoist(self, step_indices, names):
+        self.early, self.computed_early, self._names = step_indices, names, None
 
     def leave_out(self, names):
         self.varying |= names
@@ -291,15 +291,15 @@ class Program:
         if piece is not None:
             return piece
         if point.may_pin and point.pinned:
-            point.seen = point.seen if len(point.seen) < _MOST_SEEN else set()
+            point.seen = point.seen if len(point.seen) < _MAX_SEEN else set()
             point.seen.add(key)
-            if len(point.seen) > _MOST_ELEMENTS_SEEN and self._only_elements_differ(point):
+            if len(point.seen) > _MAX_ELEMENTS_SEEN and self._only_elements_differ(point):
                 point.may_pin, point.pinned = False, set()
                 point.pieces.clear()
         self._note_varying(point, index)
         piece = self._recorded(index, point, state)
         point.pieces[self._key(point, state)] = piece  # more values may be pinned or early now
-        while len(point.pieces) > _MOST_KEPT:
+        while len(point.pieces) > _MAX_KEPT:
             point.pieces.popitem(last=False)
         return piece
 
@@ -325,15 +325,15 @@ class Program:
         """If new shapes keep coming, as in a loop that grows a tensor, the values whose shapes change are left out of
         graphs. But a model with inputs of many sizes is compiled for each size, and so is a long sequence of steps
         after data that become a shape."""
-        point.built += 1
-        if point.built <= _MOST_KEPT or len(point.pieces) < _MOST_KEPT:
+        point.built_count += 1
+        if point.built_count <= _MAX_KEPT or len(point.pieces) < _MAX_KEPT:
             return
         if not self._is_repeated and (index == 0 or max(piece.end for piece in point.pieces.values()) - index > _FEW_STEPS):
             return
         point.leave_out({name for name, *parts in zip(point.names(), *point.pieces)
-                         if len({part[:2] for part in parts}) > _MOST_KEPT // 2})
+                         if len({part[:2] for part in parts}) > _MAX_KEPT // 2})
         point.pieces.clear()
-        point.built = 0
+        point.built_count = 0
 
     def pieces(self):
         """Returns (begin, end, whether it is a graph, why it ends) for each piece that was compiled, for every form."""
@@ -361,7 +361,7 @@ class Program:
             except _Nothing:
                 return _OnHost(self, index, index + 1, attempt.why)
             except MemoryError as error:
-                names = ", ".join(map(repr, attempt.outputs[:_MOST_NAMED]))
+                names = ", ".join(map(repr, attempt.outputs[:_MAX_NAMED]))
                 raise MemoryError(f"the graph that computes {names}: {error}" if names else str(error)) from error
             except _FAULTS as error:
                 # The graph does not compile. If a node is wrong, it reports the error when it runs alone.
@@ -480,8 +480,9 @@ class _Attempt:
             raise _Again
         hoisted = self._steps_before(asked)
         if hoisted is not None and not hoisted <= set(point.early):
-            positions = sorted(hoisted | set(point.early))
-            point.hoist(positions, [name for index in positions for name in self.program.steps[index].outputs if name])
+            step_indices = sorted(hoisted | set(point.early))
+            point.hoist(step_indices,
+                        [name for index in step_indices for name in self.program.steps[index].outputs if name])
             raise _Again
 
     def _steps_before(self, asked):

@@ -54,12 +54,12 @@ def _of_nothing(function, dtype):
         if dtype.kind != "f" and function == "AVERAGE":
             raise ValueError("the mean of no integers is undefined")
         return EMPTY[function]
-    lowest = function == "MAX"
+    is_max = function == "MAX"
     if dtype.kind == "b":
-        return not lowest
+        return not is_max
     if dtype.kind == "f":
-        return -math.inf if lowest else math.inf
-    return int(np.iinfo(dtype).min if lowest else np.iinfo(dtype).max)
+        return -math.inf if is_max else math.inf
+    return int(np.iinfo(dtype).min if is_max else np.iinfo(dtype).max)
 
 
 def extreme_index(name):
@@ -174,7 +174,7 @@ def hardmax_by_index(node):
         rows = x if node.since >= 13 else x.reshape(math.prod(x.shape[:axis]), -1)
         axis = axis if node.since >= 13 else 1
         first = dispatch("ARGMAX", rows, Axes=[axis], AxisDirection="INCREASING", dtype=np.int64)
-        position = sequence(0, 1, rows.shape[axis], np.int64).reshape((-1,) + (1,) * (rows.ndim - axis - 1))
-        return cast(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, position), x.dtype).reshape(x.shape)
+        positions = sequence(0, 1, rows.shape[axis], np.int64).reshape((-1,) + (1,) * (rows.ndim - axis - 1))
+        return cast(dispatch("ELEMENT_WISE_LOGICAL_EQUALS", first, positions), x.dtype).reshape(x.shape)
 
     return compute

@@ -10,7 +10,7 @@ from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 import anydml
 from .._symbols import Symbol
 
-MOST_DIMENSIONS = 8
+MAX_DIMENSIONS = 8
 FLOATS = ("float16", "float", "double")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 KINDS = (*FLOATS, *INTEGERS, "bool")  # bool is UINT8 for DirectML, 1 or 0
@@ -103,12 +103,12 @@ def _by_numpy(operator, arrays, options):
     if operator == "ELEMENT_WISE_IF":
         condition, *arrays = arrays
         function = partial(np.where, condition)
-        kind = arrays[0].dtype if condition.dtype == bool and condition.ndim <= MOST_DIMENSIONS else None
+        kind = arrays[0].dtype if condition.dtype == bool and condition.ndim <= MAX_DIMENSIONS else None
     else:
         kind = arrays[0].dtype
         is_integer = kind.kind == "i" and kind.itemsize >= 4
         function = (_OF_INTEGERS if is_integer else _EXACT if kind == np.float32 else {}).get(operator)
-    if function is None or kind is None or any(one.dtype != kind or one.ndim > MOST_DIMENSIONS for one in arrays):
+    if function is None or kind is None or any(one.dtype != kind or one.ndim > MAX_DIMENSIONS for one in arrays):
         return None
     if kind == np.float32 and not all(math.isfinite(one.item()) if one.size == 1 else np.isfinite(one).all() for one in arrays):
         return None
@@ -132,8 +132,8 @@ def dispatch(operator, *arrays, **options):
             if array.ndim > dimensions:
                 dimensions = array.ndim
         given.append(array)
-    if dimensions > MOST_DIMENSIONS:
-        raise ValueError(f"a tensor has {dimensions} dimensions; anydml supports up to {MOST_DIMENSIONS}")
+    if dimensions > MAX_DIMENSIONS:
+        raise ValueError(f"a tensor has {dimensions} dimensions; anydml supports up to {MAX_DIMENSIONS}")
     if recorder is not None:
         return recorder.add(operator, given, options.pop("out", None), options.pop("dtype", None),
                             options.pop("shape", None), options)

@@ -15,8 +15,8 @@ from onnx import numpy_helper
 from ._rows import FOUR_BITS, KINDS, Unsupported
 
 _WRONG = (IndexError, KeyError, OverflowError, TypeError, ValueError)
-_MOST_DIMENSIONS = 64  # NumPy's limit
-_MOST_DIGITS = 100
+_MAX_DIMENSIONS = 64  # NumPy's limit
+_MAX_DIGITS = 100
 
 
 def printable(text):
@@ -52,8 +52,8 @@ def array_of(tensor, folder=None, what=None):
     kind, shape = tensor_type(tensor.data_type, f"{what}: data_type"), tuple(tensor.dims)
     if any(size < 0 for size in shape):
         raise ValueError(f"{what}: dims are {list(shape)}; expected 0 or more")
-    if len(shape) > _MOST_DIMENSIONS:
-        raise ValueError(f"{what}: dims are {len(shape)} numbers; expected {_MOST_DIMENSIONS} at most")
+    if len(shape) > _MAX_DIMENSIONS:
+        raise ValueError(f"{what}: dims are {len(shape)} numbers; expected {_MAX_DIMENSIONS} at most")
     try:
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             array = _mapped(tensor, kind, shape, folder, what)
@@ -137,8 +137,8 @@ def _number(entries, key, what):
     text = entries.get(key)
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
-        raise _Wrong(f"{what}: {key} is {text[:_MOST_DIGITS]!r} in its external_data; expected a number of bytes, 0 or more")
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
+        raise _Wrong(f"{what}: {key} is {text[:_MAX_DIGITS]!r} in its external_data; expected a number of bytes, 0 or more")
     return int(text)
 
 
