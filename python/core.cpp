@@ -149,7 +149,7 @@ NB_MODULE(_core, module) {
       nb::arg("device").none());
   module.def("device_layouts", device_layouts, nb::arg("arrays"));
   module.def("is_default_device", [](nb::handle device) { return find_device(device) == anydml_device_at(0); });
-  module.def("set_most_elements",
+  module.def("set_max_elements",
              [](std::int64_t count) { max_elements = std::clamp<std::int64_t>(count, 1, kMaxElements); });
   module.def("set_leak_warnings", nb::set_leak_warnings);
   module.def("cached_device_calls", cached_device_calls);

@@ -20,9 +20,9 @@ GIB = 1 << 30
 
 @pytest.fixture(params=[1, 2, 7, 100])
 def limit(request):
-    _core.set_most_elements(request.param)
+    _core.set_max_elements(request.param)
     yield request.param
-    _core.set_most_elements(MAX_ELEMENTS)
+    _core.set_max_elements(MAX_ELEMENTS)
 
 
 @both

@@ -80,7 +80,7 @@ ANYDML_FLATTEN f32 max_of(const Elements* x, std::int64_t count, f32 before) {
 ANYDML_FLATTEN bool has_tiny_power(const Elements* exponentials, std::int64_t count) {
   u32 any = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    any |= is_tiny_power(exponentials[i]) ? 1U : 0U;
+    any |= is_tiny_exponential(exponentials[i]) ? 1U : 0U;
   }
   return any != 0;
 }

@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
     bool is_tiny = false;
 #pragma unroll
     for (u32 k = 0; k < kOfThread; ++k) {
-      is_tiny = is_tiny || is_tiny_power(values[k]);
+      is_tiny = is_tiny || is_tiny_exponential(values[k]);
     }
     if (is_tiny) {
 #pragma unroll

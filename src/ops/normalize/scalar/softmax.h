@@ -43,8 +43,8 @@ inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
 
 // Whether an exponential, from 0 to 1, is too small for OrdinaryDivisor with a total of up to 2^40. At 2^-80 or above
 // no operation there loses bits to underflow, and 0 stays 0.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_tiny_power(f32 power) {
-  return to_bits(power) - 1 < to_bits(0x1p-80f) - 1;
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_tiny_exponential(f32 exponential) {
+  return to_bits(exponential) - 1 < to_bits(0x1p-80f) - 1;
 }
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 logarithm_of(f32 total) { return Log<f32>{}(total); }
