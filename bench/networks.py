@@ -7,12 +7,12 @@ usage: networks.py [PROGRAM] [options]      python3 bench/networks.py --threads 
                                             python3 bench/networks.py build/release/examples/networks/network --check
 
 PROGRAM is the program that ./run network builds. PyTorch builds the same networks with the same weights from the same
-seed (networks_torch.py), once in FLOAT64, as the reference, and once in FLOAT32, without TF32, which is timed. A
-difference is the largest one, relative to the largest element of the output. Both libraries run in turn and use the
-same number of threads; a time is the median of all runs. --cpu, for a machine that is not idle, uses one thread and
-measures CPU time. --check compares results at small sizes without timing, and exits with status 1 if a network differs
-from FLOAT64 by more than 1e-5 and more than four times as much as PyTorch's FLOAT32, or predicts another class. Without
-PyTorch the exit status is 77.
+seed (networks_torch.py), once in FLOAT64, as the reference, and once in FLOAT32, without TF32, which is timed. The
+difference reported is the largest absolute difference divided by the largest absolute element of the output. The
+libraries take turns and use the same number of threads; a time is the median of all runs. --cpu, for a machine that is
+not idle, uses one thread and measures CPU time. --check compares results at small sizes without timing, and exits with
+status 1 if a network differs from FLOAT64 by more than 1e-5 and more than four times as much as PyTorch's FLOAT32, or
+predicts a different class. Without PyTorch the exit status is 77.
 """
 import argparse
 import json
@@ -39,8 +39,10 @@ def arguments_of():
                         help="the program that ./run network builds")
     parser.add_argument("--networks", default=",".join(USUAL), help="names, separated by commas")
     parser.add_argument("--batches", default="1,8", help="batch sizes (1,8)")
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of both libraries (cpu)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"),
+                        help="device for both libraries (default: cpu)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)),
+                        help="threads for each library (default: all cores)")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each library (5)")
     parser.add_argument("--runs", type=int, default=10, help="timed runs in a turn (10)")
     parser.add_argument("--cpu", action="store_true", help="use one thread and measure CPU time")

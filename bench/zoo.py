@@ -154,7 +154,8 @@ def main():
     parser.add_argument("folder", metavar="FOLDER", type=pathlib.Path, help="where the models are kept")
     parser.add_argument("names", metavar="NAME", nargs="*", help="models; all if none is given")
     parser.add_argument("--rounds", type=int, default=10, help="runs of each process (10)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of both libraries (all cores)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)),
+                        help="threads for each library (default: all cores)")
     parser.add_argument("--device", default="CPU", help="of anydml: CPU, cuda or cuda:1 (CPU)")
     parser.add_argument("--limit", metavar="SECONDS", type=float, default=600, help="time limit for one model (600)")
     parser.add_argument("--here", action="store_true", help="run only models in FOLDER; download nothing")

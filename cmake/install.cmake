@@ -61,8 +61,8 @@ foreach(pc ${anydml_pc_files})
   install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT anydml-dev)
 endforeach()
 if(ANYDML_BUILD_DIRECTML)
-  # Programs also get the installation path, so that they outlive the .pc file, but not the path of a package being
-  # built.
+  # Also puts the installation path into the rpath of programs, so that they keep working if the .pc file is moved or
+  # removed. Omitted while a package is built, whose path is temporary.
   install(CODE "
     cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE anydml_prefix)
     set(anydml_pc \"\$ENV{DESTDIR}\${anydml_prefix}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/anydml-directml.pc\")

@@ -91,8 +91,8 @@ void Compiled::forget_arrays() {
 
 void Compiled::check_count(std::size_t count, std::size_t expected, const char* what) {
   if (count != expected) {
-    raise(PyExc_ValueError, std::string("the number of ") + what + " is " + std::to_string(count) + "; expected " +
-                                std::to_string(expected) + ", as when it was compiled");
+    raise(PyExc_ValueError,
+          "got " + std::to_string(count) + " " + what + "; it was compiled for " + std::to_string(expected));
   }
 }
 

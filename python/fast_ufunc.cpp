@@ -155,8 +155,8 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
   return run_whole(of, operands, PyArray_SIZE(as_array(result.ptr())), result, !out.is_none());
 }
 
-// Accepts a tensor of PyTorch's own type whose values are exactly the elements in CPU memory. Other tensors take the
-// slow path, which reports errors.
+// Accepts a tensor of PyTorch's own type whose values are stored unchanged in CPU memory (no lazy negation) and that
+// needs no gradient. Other tensors take the slow path, which reports errors.
 bool take_tensor(DeviceOperand& one) {
   if (one.library == nullptr || !one.library->is_torch || one.library->is_subclass || !one.viewed ||
       one.device.type != dlpack::kCpu || dlpack::type_of(one.view.type) == DataType::unknown ||

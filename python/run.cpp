@@ -28,8 +28,8 @@ namespace {
 void separate(Call& call) {
   const Operand& output = call.operands.back();
   if (!has_nested_strides(output)) {
-    raise(PyExc_ValueError, "out has elements that may overlap; expected none of " +
-                                std::to_string(element_count(output.tensor)) + " to do so");
+    raise(PyExc_ValueError, "out may have overlapping elements; expected " +
+                                std::to_string(element_count(output.tensor)) + " distinct ones");
   }
   for (std::size_t i = 0; i < call.inputs; ++i) {
     if (!call.arrays[i].is_none() && share_memory(call.operands[i], output) && !is_in_place(call.operands[i], output)) {

@@ -3,7 +3,7 @@
 
 
 def taken_apart(tree, leaves, opens=None):
-    """Appends the values to the list, and returns the form, which is hashable; the form of a single value is None. A
+    """Appends the values to `leaves` and returns the form, which is hashable; the form of a single value is None. A
     container for which `opens` returns False counts as a value."""
     kind = type(tree)
     if kind is dict:

@@ -144,7 +144,7 @@ void BufferMemory::release_small(void* address, std::uint64_t bytes) noexcept {
   // One empty block is kept, for programs that create and release one buffer after another.
   const auto is_empty = [](const Block* known) { return known->free.size() == known->slots; };
   if (is_empty(&block) && std::ranges::count_if(open, is_empty) > 1) {
-    // Retry the blocks that could not be unmapped before, too: the process may be below its limit again.
+    // Also try again to unmap blocks that could not be unmapped earlier: the process may be below its limit again.
     std::iter_swap(open.begin(), std::ranges::find_if(open, is_empty));
     for (std::size_t i = open.size(); i-- > 1;) {
       if (is_empty(open[i])) {
@@ -205,7 +205,7 @@ void BufferMemory::release_large(void* address) noexcept {
     ++idle_;
     return;
   }
-  // Retry the memory that could not be unmapped before: the process may be below its limit again.
+  // Try again to unmap memory that could not be unmapped earlier: the process may be below its limit again.
   for (auto at = large_.begin(); idle_ != 0 && at != large_.end();) {
     if (at->second.is_idle && unmap(at->second.mapping)) {
       --idle_;

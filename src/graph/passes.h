@@ -84,9 +84,9 @@ using ValueSet = std::vector<bool>;  // by value
 
 inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 
-// Nodes that form one step of a plan. Their tensors are viewed at the sizes of the group. If one of them is not
-// element-wise, the nodes before it are its prologue, which computes one of its inputs, and the nodes after it are its
-// epilogue, which reads one of its outputs; each part has its own sizes.
+// Nodes that form one step of a plan, or joined steps. Their tensors are viewed at the sizes of the group. If one of
+// them is not element-wise, the nodes before it are its prologue, which computes one of its inputs, and the nodes after
+// it are its epilogue, which reads one of its outputs; each part has its own sizes.
 struct GraphGroup {
   std::vector<std::uint32_t> nodes;            // each after the nodes that feed it
   std::uint32_t main = kNoPosition;            // the position of that node among them; kNoPosition: none

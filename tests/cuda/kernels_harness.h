@@ -16,7 +16,7 @@ namespace anydml::cuda {
 
 extern bool g_quick;  // few elements, for tools that track every access
 void report(const std::string& name, u64 elements, u64 different);
-void report_error(const std::string& what);  // reports a separate failure
+void report_error(const std::string& what);  // reports a failure that belongs to no case
 
 // The parts.
 void check_entries();
@@ -27,7 +27,7 @@ void check_products();
 void check_convolutions();
 void check_integer_products();
 void check_integer_convolutions();
-void check_reductions(u32 part = 0, u32 parts = 1);  // one part of the functions
+void check_reductions(u32 part = 0, u32 parts = 1);  // checks the functions of part `part` of `parts`
 void check_moves();
 void check_normalizations();
 

@@ -66,7 +66,7 @@ cudaError_t launch_code(const Code&, const KernelLaunch&, cudaStream_t) noexcept
   g_launched = "code";
   return cudaSuccess;
 }
-// Every entry has operands of 4 bytes, and as many inputs as ADD or CLIP.
+// The elements of all operands have 4 bytes. ADD has two inputs, every other entry one.
 bool find_function(EntryId entry, std::uint32_t, CodeFunction& function) noexcept {
   function = {};
   function.number = static_cast<std::uint16_t>(entry);
@@ -122,7 +122,7 @@ std::string launched(const ElementStep& step, std::vector<std::uint64_t> added =
 
 constexpr DataType kFloat = DataType::FLOAT32;
 
-TEST(Prepare, ContiguousRowsGoByVectors) {
+TEST(Prepare, ContiguousRowsUseVectors) {
   const TensorDesc whole = tensor(kFloat, {3, 64}, {64, 1});
   const ElementStep step = step_of(EntryId::ELEMENT_WISE_ADD, {whole, whole, whole});
   EXPECT_EQ(launched(step), "v");
@@ -163,7 +163,7 @@ TEST(Prepare, ShortRowsThatFillNoVectorsAreStrided) {
   EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_ADD, {wide, wide, wide})), "v");
 }
 
-TEST(Prepare, ATransposedInputGoesByTilesWhereThereAreSuch) {
+TEST(Prepare, TransposedInputsUseTilesIfAvailable) {
   const TensorDesc whole = tensor(kFloat, {64, 64}, {64, 1});
   const TensorDesc turned = tensor(kFloat, {64, 64}, {1, 64});
   EXPECT_EQ(launched(step_of(EntryId::ELEMENT_WISE_MODULUS_FLOOR, {whole, turned, whole})), "t");
@@ -228,7 +228,7 @@ TEST(Prepare, SmallTasks) {
   EXPECT_FALSE(other.make_small_task(bases, task));
 }
 
-// Runs the code on numbers that encode their origin, and the program itself; both must store the same values.
+// Runs both the generated code and the program on values that encode their origin. Both must store the same values.
 void check_code(const ElementStep& step) {
   Code code;
   ASSERT_EQ(make_code(step, code), nullptr);
@@ -348,7 +348,7 @@ TEST(ReadStep, ScaleBias) {
   });
 }
 
-// The lists of variants use the numbers of the table of entries.
+// Variants are numbered as in the table of entries.
 TEST(Variants, AreThoseOfTheEntries) {
   std::uint32_t total = 0;
 #define ANYDML_ENTRY(op, Definition)                                                     \

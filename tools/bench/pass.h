@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The floor: a pass over memory that moves the bytes of an operator and computes almost nothing.
+// The baseline: a pass over memory that moves the bytes of an operator and computes almost nothing.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct MixedArrays {
 // Processes the elements from `begin` to `end`.
 void pass_mixed(const MixedArrays& arrays, std::size_t begin, std::size_t end);
 
-// Variants of the first two passes with stores that bypass the cache, so that lines are not read before they are
-// written. False if this machine has no such stores; the two functions below then do the same as those above.
+// pass_two and pass_one with stores that bypass the cache, so that lines are not read before they are written.
+// has_streaming_pass: whether this machine has such stores. If not, the functions below are ordinary passes.
 bool has_streaming_pass();
 void pass_two_streaming(std::byte* out, const std::byte* a, const std::byte* b, std::size_t bytes);
 void pass_one_streaming(std::byte* out, const std::byte* a, std::size_t bytes);

@@ -50,7 +50,8 @@ FUNCTIONS: dict[str, Any] = {
     "POW": beside("exponent", -1, 0.5, 2, 3, x=(-2, 3), y=(-4, 8)),
     "MODULUS_FLOOR": beside("divisor", 3, -3, x=(-8, 8), y=(-3.4, 3.4), caption="The result has the sign of the divisor."),
     "MODULUS_TRUNCATE": beside("divisor", 3, -2, x=(-8, 8), y=(-3.4, 3.4), caption="The result has the sign of the dividend."),
-    "ATAN_YX": beside("x", 1, -1, 0.1, y=(-3.6, 3.6), caption="Against the first input, for some values of the second."),
+    "ATAN_YX": beside("x", 1, -1, 0.1, y=(-3.6, 3.6),
+                      caption="Plotted against the first input, for several values of the second."),
     "CLIP_GRAD": beside("gradient", 1, -0.5, Min=-1.0, Max=2.0, caption="The gradient passes between Min −1 and Max 2."),
     "CLIP_GRAD1": beside("gradient", 1, -0.5, Min=-1.0, Max=2.0, caption="The gradient passes between Min −1 and Max 2."),
     "QUANTIZE_LINEAR": Curves([(f"scale {scale:g}, zero point {zero}", {}, (("FLOAT32", scale), ("UINT8", zero)))
@@ -179,10 +180,10 @@ TENSORS: dict[str, Any] = {
     "DYNAMIC_QUANTIZE_LINEAR": Depends(show=(0,), caption="The largest and smallest elements set the scale, on which "
                                                           "every result depends."),
     "SLICE": Moves(example=Example((LETTERS,), f32(0, 0, 0, 0).shaped(2, 2), {
-        "Offsets": [1, 0], "Sizes": [2, 2], "Strides": [1, 2]}), caption="Rows from 1 on, and every second column."),
+        "Offsets": [1, 0], "Sizes": [2, 2], "Strides": [1, 2]}), caption="Rows 1 and up, every other column."),
     "SLICE1": Moves(example=Example((LETTERS,), f32(*[0] * 8).shaped(2, 4), {
         "InputWindowOffsets": [1, 0], "InputWindowSizes": [2, 4], "InputWindowStrides": [1, -1]}),
-        caption="Rows from 1 on, and the columns backwards: a stride may be negative."),
+        caption="Rows 1 and up, the columns backwards: a stride may be negative."),
     "SLICE_GRAD": Moves(caption="Each gradient returns to the position of its element; all other elements are 0."),
     "PADDING": Moves(example=padded("REFLECTION"), caption="REFLECTION: mirrored at the edge, which is not repeated."),
     "PADDING1": Moves(example=padded("EDGE"), caption="EDGE: the outermost elements are repeated."),
@@ -193,7 +194,8 @@ TENSORS: dict[str, Any] = {
     "DEPTH_TO_SPACE1": Moves(example=Example((DEEP,), PIXELS, {"BlockSize": 2, "Order": "COLUMN_ROW_DEPTH"})),
     "UNFOLD": Moves(caption="Each column of the output is a window of the input."),
     "FOLD": Depends(caption="Windows overlap: elements of the same color are added."),
-    "REVERSE_SUBSEQUENCES": Moves(caption="The first elements of each row are reversed, as many as its length."),
+    "REVERSE_SUBSEQUENCES": Moves(caption="In each row, the first elements are reversed; the row's length says how "
+                                          "many."),
     "VALUE_SCALE_2D": Depends(caption=EACH),
     "DIAGONAL_MATRIX": Painted(lambda _, outputs: [[hue(0, 1) if value else None for value in outputs[0].values]],
                                "Value on a diagonal, which Offset moves, and 0 elsewhere."),
@@ -218,20 +220,21 @@ TENSORS: dict[str, Any] = {
     "AVERAGE_POOLING_GRAD": Depends(pick=0, caption="Each element of a window gets its share of the gradient of the result."),
     "MAX_POOLING_GRAD": Depends((1,), pick=5, caption="The gradient goes to the maximum of its window."),
     "MAX_UNPOOLING": Moves(caption="Each element returns to the position given by its index; all others are 0."),
-    "ROI_POOLING": Depends(show=(0, 1), caption="One output, and the pixels of its part of the region; it is the maximum "
-                                                "of them."),
+    "ROI_POOLING": Depends(show=(0, 1), caption="One output, and the pixels of its part of the region; its value is "
+                                                "their maximum."),
     "ROI_ALIGN": Depends(show=(0, 1), caption="Pixels have the color of the output that is interpolated from them."),
     "ROI_ALIGN1": Depends(show=(0, 1), caption="Pixels have the color of the output that is interpolated from them."),
     "ROI_ALIGN_GRAD": Depends((1,), show=(1, 2), pick=1, caption="One pixel, and the gradients that it collects."),
     "CONVOLUTION": Depends((0, 1), Example((FLAT, KERNEL, None), f32(*[0] * 6).shaped(1, 1, 2, 3), {
         "Mode": "CROSS_CORRELATION", "Direction": "FORWARD", **FILTERED, "OutputPadding": [0, 0]}), pick=4,
-        caption="One element of the output is the sum of a window times the filter. Where the filter is 0, the window does "
-                "not count."),
+        caption="One element of the output is the sum of a window times the filter. "
+                "Elements multiplied by 0 are not colored."),
     "CONVOLUTION_INTEGER": Depends((0, 2), show=(0, 2), caption=CHOSEN),
     "QUANTIZED_LINEAR_CONVOLUTION": Depends((0, 3), show=(0, 3), caption=CHOSEN),
     "GEMM": Depends((0, 1, 2), Example((A, B, f32(*[1] * 6).shaped(3, 2)), f32(*[0] * 6).shaped(3, 2), {
         "TransA": "NONE", "TransB": "NONE", "Alpha": 1, "Beta": 1}), pick=3,
-        caption="One output element is a row of A times a column of B, plus an element of C. Factors of a 0 do not count."),
+        caption="One output element is a row of A times a column of B, plus an element of C. "
+                "Elements multiplied by 0 are not colored."),
     "MATRIX_MULTIPLY_INTEGER": Depends((0, 2), Example((BYTES, ZERO, SIGNED, ZERO8), i32(*[0] * 6).shaped(3, 2)), (0, 2), 3,
                                        CHOSEN),
     "QUANTIZED_LINEAR_MATRIX_MULTIPLY": Depends((0, 3), Example((BYTES, ONE, ZERO, SIGNED, ONE, ZERO8, ONE, ZERO),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""If, Loop and Scan. Their bodies are separate Programs, which see the values around them.
+"""If, Loop and Scan. Their bodies are separate Programs, which can use values of the enclosing graph.
 
 While a graph is recorded, the branch of an If whose condition is known becomes part of that graph. Loops run on the
 host, and their bodies are compiled graphs that all iterations share.
@@ -129,7 +129,8 @@ def _sizes(value):
 def scan(node, builder):
     if builder.opset < 9:
         what = "Scan before opset 9"
-        raise Unsupported(f"{label(node)}: anydml does not support {what}: it scans batches", [what])
+        raise Unsupported(f"{label(node)}: anydml does not support {what}: that version also scans over a "
+                          "batch axis", [what])
     body, around = builder.inner(_body(node, "body"), [builder.kinds[name] for name in node.input], True)
     scans = _attribute(node, "num_scan_inputs")
     count = len(node.input) - scans

@@ -117,8 +117,8 @@ def global_pool(function):
 
 
 def along_rows(name, make_others=None):
-    """Softmax, LogSoftmax or Hardmax along an axis, or before opset 13 along all axes starting there. make_others: used
-    for types that the operator does not accept."""
+    """Softmax, LogSoftmax or Hardmax along an axis or, before opset 13, along that axis and all later ones.
+    make_others: used for types that the operator does not accept."""
     def make(node):
         if make_others is not None and node.kinds[0] == "double":
             return make_others(node)
@@ -137,7 +137,7 @@ def along_rows(name, make_others=None):
 
 
 def scan(name, exclusive):
-    """CumSum or CumProd. exclusive: the operator's field. The axis is an input."""
+    """CumSum or CumProd. `exclusive` is the name of the operator's field for that attribute. The axis is an input."""
     def make(node):
         check_choice(node, "exclusive", (0, 1))
         check_choice(node, "reverse", (0, 1))
@@ -166,7 +166,7 @@ def dynamic_quantize(node):
 
 
 def hardmax_by_index(node):
-    """1 at the first maximum along an axis, or before opset 13 along all axes starting there; 0 elsewhere."""
+    """1 at the first maximum along an axis or, before opset 13, along that axis and all later ones; 0 elsewhere."""
     def compute(x):
         axis = axis_of(node.attributes["axis"], x.ndim)
         if x.size == 0:

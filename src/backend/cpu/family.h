@@ -6,15 +6,15 @@
 //
 // Validation  Steps come from the family's own lowering in the same build. Kernels trust their parameters, and the
 //             backend has checked the number of operands.
-// Addresses   run gets one for each operand of the step, at any alignment. It is null for absent tensors, and for
-//             operands without a slot, whose elements come from, or go to, a neighbor.
-// Order       A step has one phase or several, one after another. The pieces of a phase run once each, in any order and
-//             at once on several threads; no two may write the same byte. All are done before the next phase or step
-//             begins, which sees everything that they wrote.
+// Addresses   `run` gets an address for each operand of the step. It may have any alignment. It is null for absent
+//             tensors, and for forwarded operands, whose elements come from, or go to, a neighbor.
+// Order       A step has one or more phases, which run one after another. The pieces of a phase run once each, in any
+//             order and at once on several threads; no two may write the same byte. All are done before the next phase
+//             or step begins, which sees everything that they wrote.
 // Scratch     A step may request scratch memory. No other piece uses it while a piece runs. Its contents are
 //             undefined when a piece begins, and it is aligned to 64 bytes.
 // Modes       Rounding to nearest, subnormals kept, traps off, on every thread. A kernel leaves the modes alone.
-// Errors      A prepared step cannot fail: run neither throws nor allocates nor waits.
+// Errors      A prepared step cannot fail: `run` does not throw, allocate or block.
 // Results     The bits do not depend on the number of threads or of pieces.
 #pragma once
 
@@ -105,8 +105,8 @@ struct Neighbor : anydml::Neighbor<JoinedStep> {
 using Neighbors = anydml::Neighbors<Neighbor>;
 
 struct FamilyKernels {
-  // Creates everything that steps for this target need, before the first of them; null: nothing. One call at a time,
-  // and never during a fork, so it need not guard anything. May throw std::bad_alloc.
+  // Called before the first step is prepared for this target, to create what its steps need. May be null. One call at a
+  // time, and never during a fork, so it need not guard anything. May throw std::bad_alloc.
   void (*open)(Target target);
   // Null: the family has no kernel for this step. Only families whose operators declare that they join others
   // (ops/family.h) get neighbors. May throw std::bad_alloc.

@@ -16,7 +16,8 @@ class ElementwiseProgram {
  public:
   explicit ElementwiseProgram(std::uint32_t loads) : loads_(loads) {}
 
-  // Applies the entry to these values and returns its result. The variant must belong to the entry.
+  // Appends an instruction that applies the entry to these values, and returns the number of its result. The variant
+  // must belong to the entry.
   std::uint16_t add(EntryId entry, std::uint32_t variant, std::span<const std::uint16_t> sources,
                     const Attributes& attributes = {});
 

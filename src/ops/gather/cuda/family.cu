@@ -16,7 +16,7 @@ namespace {
 constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
 constexpr i64 kMaxRun = i64{1} << 30;         // bytes
 constexpr u32 kMaxWord = 16;
-constexpr i64 kManyTargets = 8;  // per item; from here on clear only the targets that items name
+constexpr i64 kManyTargets = 8;  // if there are more targets per item than this, clear only those that items refer to
 
 struct PartLoop {
   i64 size;
@@ -191,7 +191,8 @@ class SelectionRun final : public PreparedStep {
   GatherStep step_;
   Part items_{};  // scatter: the items, without the loops over slices
   std::vector<Part> parts_;
-  u64 steps_ = 0;        // strides and the run ORed: a power of two that divides it divides each of them
+  // The OR of all strides and the run: a power of two divides it if and only if it divides each of them.
+  u64 steps_ = 0;
   u64 index_steps_ = 0;  // the same for the indices
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows across memory, several at a time; a part of kernels-inl.h.
+// Rows whose elements are not adjacent in memory, several rows at a time. Included by kernels-inl.h.
 
 ANYDML_FLATTEN void take_greater(const Elements* x, std::int64_t width, f32* maxima) {
   ANYDML_INDEPENDENT

@@ -17,7 +17,8 @@ struct Reduced {
   u64 count;
 };
 
-// Finds integers in the lowest bits of a sum that is too large to have a fraction. With Odd, a count n stands for n +
+// Adding kShift rounds to an integer and leaves it in the lowest bits, because the sum is too large to have a
+// fraction. With Odd, a count n stands for n +
 // 1/2, and since cos(n pi + pi / 2 + r) = -sin(n pi + r), the lowest bit is inverted. That half is subtracted before
 // the integer is found, and added back afterwards.
 template <bool Odd>
@@ -27,7 +28,8 @@ inline constexpr f64 kBefore = Odd ? -0.5 : 0.0;
 template <bool Odd>
 inline constexpr f64 kAfter = Odd ? 0.5 : 0.0;
 
-// pi / Parts and 2 pi, each as a sum of two; the number of these parts in 1 and in a turn.
+// pi / Parts and 2 pi, each split into a leading value and a rest. kPerPi: Parts / pi. kPerTurn: how many times
+// pi / Parts goes into a full turn. kOfTurn: its inverse.
 template <int Parts>
 inline constexpr f64 kPi = 0x1.921fb54442d18p1 / Parts;
 template <int Parts>
@@ -63,7 +65,7 @@ template <int Parts, bool Odd>
   return {fused(count, -kPiRest<Parts>, rest), 0.0, to_bits(shifted)};
 }
 
-// A sum of two, and its rounding error.
+// The rounded sum of two numbers, and its rounding error.
 struct Sum {
   f64 sum;
   f64 more;
@@ -77,7 +79,7 @@ struct Sum {
 // The fraction of a number of turns after subtracting whole turns.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 of_turn(f64 turns) { return turns - round_even(turns); }
 
-// The same for every x except infinities, which become NaN. x / (2 pi) is a sum of seven products. Six of them are
+// Like reduce(), but for any x; infinities give NaN. x / (2 pi) is a sum of seven products. Six of them are
 // exact, and so are their remainders after whole turns are subtracted. The sum of the remainders, which is not exact
 // yet, gives the number of parts of a turn to subtract in total. The summation then starts again with that number
 // subtracted, and loses nothing.
@@ -92,7 +94,7 @@ template <int Parts, bool Odd>
   const f64 near = ((p1 + p2) + (p3 + p4)) + (p5 + p6);
   const f64 shifted = fused(near, kPerTurn<Parts>, kBefore<Odd>) + kShift<Odd>;
   const f64 count = shifted - kShift<Odd> + kAfter<Odd>;
-  // The first of them that is not 0 has few enough bits for an exact difference.
+  // The first nonzero one of p1 to p6 has few enough bits that the difference is exact.
   const Sum s2 = exact_sum(fused(count, -kOfTurn<Parts>, p1), p2);
   const Sum s3 = exact_sum(s2.sum, p3);
   const Sum s4 = exact_sum(s3.sum, p4);
@@ -106,8 +108,8 @@ template <int Parts, bool Odd>
   return {rest, fused(more_turns, kTwoPi, fused(turns, kTwoPiRest, of_product)), to_bits(shifted)};
 }
 
-// The sine of the remainder, negated if the number of half turns is odd. In the last step p is +0 for -0, which then
-// stays -0. For the second part, a derivative with few digits is enough.
+// The sine of the remainder, negated if the number of half turns is odd. For -0, p is +0, so the last step
+// returns -0. For the second part, a derivative with few digits is enough.
 template <bool TwoParts>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sine(Reduced reduced) {
   const u64 sign = reduced.count << 63;
