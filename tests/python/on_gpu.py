@@ -111,15 +111,15 @@ LIBRARIES = {"torch": OnTorch, "cupy": OnCupy, "jax": OnJax, "pretend": OnPreten
 TRIED = ["none"]
 if "cuda:0" in DEVICES:
     TRIED = [name for name in LIBRARIES if name.startswith("pretend") == IS_PRETENDED]
-result = {}
+opened = {}
 
 
 def open_library(name):
     if name not in TRIED:
         pytest.skip("anydml has no CUDA device" if "cuda:0" not in DEVICES else f"{DEVICES['cuda:0']} is not for {name}")
-    if name not in result:
-        result[name] = LIBRARIES[name]()
-    return result[name]
+    if name not in opened:
+        opened[name] = LIBRARIES[name]()
+    return opened[name]
 
 
 @pytest.fixture(params=TRIED)

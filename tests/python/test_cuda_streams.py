@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pretend
 import pytest
-from on_gpu import DEVICES, compared, cupy, built, open_library, torch  # noqa: F401, two are fixtures
+from on_gpu import DEVICES, compared, cupy, opened, open_library, torch  # noqa: F401, two are fixtures
 
 import anydml
 
@@ -204,9 +204,9 @@ def test_zz_what_was_compared(capsys):
     lines = [f"{count:,} elements of {name[2:]} compared with the CPU's, none different"
              for name, count in compared.items()]
     for name in ("torch", "cupy", "jax", "pretend_exchange"):
-        if name not in built:
+        if name not in opened:
             continue
-        on = built[name]
+        on = opened[name]
         a, b, out = (on.put(np.full(16, value, "f4")) for value in (23, 7, 0))
         calls = {"two arrays": lambda: anydml.modulus_floor(a, b), "a number": lambda: anydml.modulus_floor(a, 7.0)}
         if on.writes:

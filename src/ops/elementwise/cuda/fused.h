@@ -33,8 +33,8 @@ struct InlinedSource {
   std::vector<std::uint64_t> words;  // the attributes of all instructions; at least one
 };
 inline constexpr std::uint32_t kNoneForwarded = kMaxOperands;
-// forwarded: that operand. vector: the number of elements that the class can also compute at a time, or 0. False: the plan
-// uses types for which its operators are not defined.
+// forwarded: that operand. vector: the number of elements that the class can also compute at a time, or 0. False: the
+// plan uses types for which its operators are not defined.
 [[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t forwarded, std::uint32_t vector,
                                  const char* name, InlinedSource& source);
 // The same as a separate kernel: any number of loads and stores, element by element. Also false if there are too many
