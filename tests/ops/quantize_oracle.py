@@ -23,12 +23,12 @@ class Codes(NamedTuple):
     name: str
     value: int  # DML_TENSOR_DATA_TYPE
     lowest: int
-    most: int
+    highest: int
     default: int  # the zero point if none is given
 
     @property
     def four_bits(self):
-        return self.most - self.lowest == 15
+        return self.highest - self.lowest == 15
 
 
 CODES = [Codes("INT8", 8, -128, 127, 0), Codes("UINT8", 5, 0, 255, 128), Codes("INT4", 13, -8, 7, 0),
@@ -63,7 +63,7 @@ def draw_codes(random, codes, shape):
     offset = array.ctypes.data - memory.ctypes.data
     halves = np.concatenate([np.zeros(offset % 2, np.uint8), memory])
     tensor = make_tensor(codes, shape, array.strides, pack(halves), (offset + 1) // 2)
-    return np.where(values > codes.most, values - 16, values), tensor
+    return np.where(values > codes.highest, values - 16, values), tensor
 
 
 def draw_numbers(random, dtype, shape, kind):
@@ -110,7 +110,7 @@ def check_dequantize(library, random, codes, shape):
 def check_quantize(library, random, codes, shape):
     x = draw_numbers(random, random.choice([np.float32, np.float16]), shape, random.choice(["small", "halves", "any"]))
     scale, zero, tensors, kind = parameters(random, codes, shape)
-    answer = quantize(x, scale, zero, codes.lowest, codes.most)
+    answer = quantize(x, scale, zero, codes.lowest, codes.highest)
     attributes = (("QuantizationType", kind),)
     if not codes.four_bits:
         out, memory = lay_out(random, shape, np.dtype(np.int8 if codes.lowest < 0 else np.uint8), False)
@@ -129,7 +129,7 @@ def check_quantize(library, random, codes, shape):
         if answer.size % 2 and halves[-1] != 0:
             sys.exit(f"QUANTIZE to {codes.name} {shape}: the unused half of the last byte is not 0")
         found = halves[:answer.size].reshape(shape)
-        found = np.where(found > codes.most, found - 16, found)
+        found = np.where(found > codes.highest, found - 16, found)
     fail_unless_equal(f"QUANTIZE to {codes.name}", shape, scale, found, answer, found != answer)
     if not np.array_equal(memory, expected):
         sys.exit(f"QUANTIZE to {codes.name} {shape}: bytes outside the elements of the output changed")
@@ -164,14 +164,14 @@ def check_onnx(library, random, cases):
         shape[axis] *= block
         blocks = [size // block if i == axis else size for i, size in enumerate(shape)]
         scale = np.exp(random.standard_normal(blocks)).astype(np.float32)
-        zero = random.integers(codes.lowest, codes.most + 1, blocks)
+        zero = random.integers(codes.lowest, codes.highest + 1, blocks)
         x = (random.standard_normal(shape) * 8).astype(np.float32)
-        q = random.integers(codes.lowest, codes.most + 1, shape)
+        q = random.integers(codes.lowest, codes.highest + 1, shape)
         attributes = {"axis": axis, "block_size": block}
         kinds = [onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT, kind]
         built = reference("QuantizeLinear", [x, scale, zero], kinds, kind, **attributes).astype(np.int64)
-        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, quantize(x, scale, zero, codes.lowest, codes.most), built,
-                          quantize(x, scale, zero, codes.lowest, codes.most) != built)
+        fail_unless_equal(f"ONNX's {codes.name}", shape, scale, quantize(x, scale, zero, codes.lowest, codes.highest), built,
+                          quantize(x, scale, zero, codes.lowest, codes.highest) != built)
         built = reference("DequantizeLinear", [q, scale, zero], [kind, kinds[1], kind], kinds[0], **attributes)
         answer = dequantize(q, scale, zero, np.float32)
         fail_unless_equal(f"ONNX's {codes.name}", shape, scale, answer, built, count_different(answer, built))

@@ -10,11 +10,11 @@ def spread(values, shape):
     return values
 
 
-def quantize(x, scale, zero, lowest, most):
+def quantize(x, scale, zero, lowest, highest):
     with np.errstate(all="ignore"):
         quotient = np.rint(x.astype(np.float32) / spread(scale, x.shape).astype(np.float32))
     whole = np.clip(np.where(np.isnan(quotient), 0, quotient), -1e6, 1e6).astype(np.int64)
-    return np.clip(whole + spread(zero, x.shape), lowest, most)
+    return np.clip(whole + spread(zero, x.shape), lowest, highest)
 
 
 def dequantize(x, scale, zero, dtype):

@@ -82,13 +82,13 @@ class Checks:
             scales[0] = -scales[0]
         before, after = [(0.5, -0.5), (0.0, -0.5), (0.0, 0.0), (0.3, 0.7)][int(random.choice([0, 0, 0, 1, 2, 3]))]
         before, after = (0.5, -0.5) if older else (float(np.float32(before)), float(np.float32(after)))
-        lowest, most = [(1, 2**32 - 1), (2, 2), (1, 1), (0, 3), (3, 5), (4, 2), (0, 0)][int(random.integers(0, 7))]
+        lowest, highest = [(1, 2**32 - 1), (2, 2), (1, 1), (0, 3), (3, 5), (4, 2), (0, 0)][int(random.integers(0, 7))]
         corners, nearest = (not older and random.random() < 0.3), random.random() < 0.3
         attributes = [("InterpolationMode", "NEAREST_NEIGHBOR" if nearest else "LINEAR"), ("SpatialScaleX", scales[0]),
-                      ("SpatialScaleY", scales[1]), ("MinimumSamplesPerOutput", lowest), ("MaximumSamplesPerOutput", most)]
+                      ("SpatialScaleY", scales[1]), ("MinimumSamplesPerOutput", lowest), ("MaximumSamplesPerOutput", highest)]
         if not older:
             attributes += [("InputPixelOffset", before), ("OutputPixelOffset", after), ("AlignRegionsToCorners", int(corners))]
-        rows, columns = (Axis(sizes[i], bins[i], scales[1 - i], before, after, lowest, most, corners, nearest) for i in (0, 1))
+        rows, columns = (Axis(sizes[i], bins[i], scales[1 - i], before, after, lowest, highest, corners, nearest) for i in (0, 1))
         return attributes, rows, columns, scales
 
     def draw_region_tensors(self, older=False):

@@ -13,7 +13,7 @@ class Axis(NamedTuple):
     before: float  # InputPixelOffset
     after: float  # OutputPixelOffset
     lowest: int
-    most: int
+    highest: int
     to_corners: bool
     nearest: bool
 
@@ -23,10 +23,10 @@ def region_samples(low, high, axis):
     the weight 1 - second, and the next one has `second`. Then the total number of samples per bin."""
     start = low * np.float32(axis.scale)
     length = high * np.float32(axis.scale) - start
-    most = max(1, min(axis.most, 65536))
-    lowest = max(1, min(axis.lowest, most))
+    highest = max(1, min(axis.highest, 65536))
+    lowest = max(1, min(axis.lowest, highest))
     wanted = np.ceil(length / np.float32(axis.bins))
-    count = lowest if not wanted > lowest else int(min(wanted, most))
+    count = lowest if not wanted > lowest else int(min(wanted, highest))
     spaces, offset = axis.bins * count, np.float32(axis.after)
     if axis.to_corners:
         spaces, offset = (1, np.float32(-0.5)) if spaces == 1 else (spaces - 1, offset)
