@@ -62,7 +62,7 @@ bool is_crossed(const LoopNest& nest, const ElementSizes& sizes) {
 
 }  // namespace
 
-LoopNest normalize(std::span<const TensorDesc> tensors) {
+LoopNest make_loop_nest(std::span<const TensorDesc> tensors) {
   const TensorDesc& output = tensors.back();
   const std::size_t last = tensors.size() - 1;
   ElementSizes elements = {};

@@ -284,7 +284,7 @@ void bench_tiles(Timer& timer, const Memory& memory) {
   const TensorDesc whole = tensor_of(kDataTypeOf<T>, {kSide, kSide}, {kSide, 1});
   const TensorDesc turned = tensor_of(kDataTypeOf<T>, {kSide, kSide}, {1, kSide});
   const TensorDesc tensors[] = {whole, turned, whole};
-  const LoopNest nest = normalize(tensors);
+  const LoopNest nest = make_loop_nest(tensors);
   TiledLaunch launch{};
   launch.addresses[0] = memory.a;
   launch.addresses[1] = memory.b;

@@ -168,7 +168,7 @@ Program scaled_program_of(const VariantInfo& scale_bias, const VariantInfo& vari
 }
 
 ElementStep step_of(const Program& program, const std::vector<TensorDesc>& tensors) {
-  ElementStep step{.nest = normalize(tensors),
+  ElementStep step{.nest = make_loop_nest(tensors),
                    .types = {},
                    .loads = program.loads,
                    .program = program.instructions,

@@ -92,7 +92,7 @@ TensorDesc tensor(DataType type, std::vector<std::int64_t> sizes, std::vector<st
 }
 
 ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {
-  ElementStep step{.nest = normalize(tensors), .types = {}, .loads = 0, .program = {}, .stored = {}};
+  ElementStep step{.nest = make_loop_nest(tensors), .types = {}, .loads = 0, .program = {}, .stored = {}};
   step.loads = step.nest.operands - 1;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     step.types[i] = tensors[i].type;

@@ -51,7 +51,7 @@ TEST(Philox, EveryTarget) {
       const TensorDesc output{.type = DataType::UINT32, .rank = 1, .sizes = {count}, .strides = {1}};
       const TensorDesc index{.type = DataType::UINT8, .rank = 1, .sizes = {count}, .strides = {1}};
       const TensorDesc walked[] = {index, output};
-      const RandomStep step{.nest = normalize(walked), .from = sizeof(u32), .to = sizeof(u32)};
+      const RandomStep step{.nest = make_loop_nest(walked), .from = sizeof(u32), .to = sizeof(u32)};
       u32 words[kPhiloxStateWords] = {0xfffffff0, 0xffffffff, 5, 6, 7, 8};
       u32 next[kPhiloxStateWords] = {};
       Operand operands[3] = {};

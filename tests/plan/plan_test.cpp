@@ -38,7 +38,7 @@ TensorDesc packed(std::vector<i64> sizes, DataType type = DataType::FLOAT32) {
 }
 
 LoopNest nest_of(std::initializer_list<TensorDesc> tensors) {
-  return normalize(std::span(tensors.begin(), tensors.size()));
+  return make_loop_nest(std::span(tensors.begin(), tensors.size()));
 }
 
 TEST(Tensor, PacksLastDimensionFastest) {
@@ -152,7 +152,7 @@ TEST(Nest, VisitsTheSameElements) {
       }
       expected.insert(offsets);
     }
-    const LoopNest nest = normalize(tensors);
+    const LoopNest nest = make_loop_nest(tensors);
     std::set<Visit> actual;
     for (i64 n = 0; n < nest.count; ++n) {
       Visit offsets{nest.offsets[0], nest.offsets[1], nest.offsets[2]};

@@ -28,7 +28,7 @@ void add_elementwise(Plan& plan, const ElementwiseProgram& program, std::span<co
     descs[i] = tensors[i].tensor;
     operands[i] = tensors[i].operand();
   }
-  const ElementwiseHeader header{.nest = normalize(std::span(descs, tensors.size())),
+  const ElementwiseHeader header{.nest = make_loop_nest(std::span(descs, tensors.size())),
                                  .loads = program.loads(),
                                  .stores = static_cast<std::uint32_t>(stored.size()),
                                  .instructions = static_cast<std::uint32_t>(program.instructions().size()),

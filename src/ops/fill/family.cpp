@@ -55,7 +55,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   const auto numbers = numbers_of(desc);
   const bool is_sequence = numbers.size() > 1;
   const TensorDesc walked[] = {index_of(output.tensor), output.tensor};
-  const FillStep step{.nest = normalize(std::span(walked).subspan(is_sequence ? 0 : 1)),
+  const FillStep step{.nest = make_loop_nest(std::span(walked).subspan(is_sequence ? 0 : 1)),
                       .bits = bits_of(numbers.front(), output.tensor.type),
                       .delta = bits_of(numbers.back(), output.tensor.type),
                       .type = output.tensor.type,

@@ -47,7 +47,7 @@ TensorDesc index_of(const TensorDesc& output) {
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
   const TensorDesc walked[] = {index_of(tensors[1].tensor), tensors[1].tensor};
-  const RandomStep step{.nest = normalize(walked),
+  const RandomStep step{.nest = make_loop_nest(walked),
                         .from = stride_of(tensors[0].tensor),
                         .to = desc.tensors[2].present ? stride_of(tensors[2].tensor) : 0};
   const Operand operands[] = {tensors[0].operand(), tensors[1].operand(), tensors[2].operand()};

@@ -26,7 +26,8 @@ struct Pair {
   const f64 part = high - a;
   return {high, (a - (high - part)) + (b - part)};
 }
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair normalized(f64 high, f64 low) {
+// |high| >= |low|, or high is 0: the sum is then exact.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair fast_two_sum(f64 high, f64 low) {
   const f64 sum = high + low;
   return {sum, low - (sum - high)};
 }
@@ -34,19 +35,19 @@ struct Pair {
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair add(Pair a, Pair b) {
   const Pair high = sum_of(a.high, b.high);
   const Pair low = sum_of(a.low, b.low);
-  const Pair first = normalized(high.high, high.low + low.high);
-  return normalized(first.high, first.low + low.low);
+  const Pair first = fast_two_sum(high.high, high.low + low.high);
+  return fast_two_sum(first.high, first.low + low.low);
 }
 // Relative error of 2^-103.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair multiply(Pair a, Pair b) {
   const f64 high = a.high * b.high;
   const f64 rest = fused(a.high, b.high, -high) + (a.high * b.low + a.low * b.high);
-  return normalized(high, rest);
+  return fast_two_sum(high, rest);
 }
 // Divides by a small integer.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair divide(Pair a, f64 by) {
   const f64 high = a.high / by;
-  return normalized(high, (fused(-high, by, a.high) + a.low) / by);
+  return fast_two_sum(high, (fused(-high, by, a.high) + a.low) / by);
 }
 // k ln(2) for an integer k of nine bits.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair times_ln2(f64 k) {
@@ -61,7 +62,7 @@ struct Pair {
   const f64 m = from_bits<f64>(to_bits(x) - exponent);
   const f64 k = static_cast<f64>(static_cast<i64>(exponent) >> 52);
   const f64 quotient = (m - 1.0) / (m + 1.0);
-  const Pair z = normalized(quotient, fused(-quotient, m + 1.0, m - 1.0) / (m + 1.0));
+  const Pair z = fast_two_sum(quotient, fused(-quotient, m + 1.0, m - 1.0) / (m + 1.0));
   const Pair square = multiply(z, z);
   Pair sum{0.0, 0.0};
   for (int i = 45; i > 0; i -= 2) {  // z^2 < 0.0295, so the remainder is below 2^-110
