@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/integers.h"
 #include "plan/loop_nest.h"
 
 namespace anydml {
@@ -24,8 +25,6 @@ struct Tiling {
   std::int64_t tiles;    // the total number of tiles
 };
 
-[[nodiscard]] inline std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
-
 // Tiles of about `elements` elements: whole rows if they are short, or a part of a long row. If an operand is
 // contiguous along the rows (`nest.crossed`), tiles are narrow and tall, so that much of each of its pages is read at a
 // time.
@@ -40,8 +39,9 @@ struct Tiling {
     fitting -= fitting % kNarrow;  // whole cache lines of the operand that is contiguous along the rows
   }
   tiling.rows = std::clamp<std::int64_t>(fitting, 1, rows);
-  tiling.tiles =
-      nest.count == 0 ? 0 : nest.count / (rows * columns) * parts(rows, tiling.rows) * parts(columns, tiling.columns);
+  tiling.tiles = nest.count == 0
+                     ? 0
+                     : nest.count / (rows * columns) * ceil_div(rows, tiling.rows) * ceil_div(columns, tiling.columns);
   return tiling;
 }
 
@@ -56,10 +56,10 @@ void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begi
   const std::int64_t rows = has_rows ? nest.loops[nest.rank - 2].size : 1;
   // The position of tile `begin`: its first column and row, and the index of each outer loop.
   std::int64_t rest = begin;
-  std::int64_t column = rest % parts(columns, tiling.columns) * tiling.columns;
-  rest /= parts(columns, tiling.columns);
-  std::int64_t row = rest % parts(rows, tiling.rows) * tiling.rows;
-  rest /= parts(rows, tiling.rows);
+  std::int64_t column = rest % ceil_div(columns, tiling.columns) * tiling.columns;
+  rest /= ceil_div(columns, tiling.columns);
+  std::int64_t row = rest % ceil_div(rows, tiling.rows) * tiling.rows;
+  rest /= ceil_div(rows, tiling.rows);
   std::int64_t indices[kMaxRank] = {};
   std::int64_t outer[kMaxOperands];  // the offsets from the outer loops' indices
   std::copy_n(nest.offsets, nest.operands, outer);
@@ -73,7 +73,7 @@ void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begi
   const bool whole_rows = tiling.columns >= columns;
   for (std::int64_t tile = begin; tile < end;) {
     const std::int64_t following =
-        whole_rows ? parts(rows - row, tiling.rows) : parts(columns - column, tiling.columns);
+        whole_rows ? ceil_div(rows - row, tiling.rows) : ceil_div(columns - column, tiling.columns);
     const std::int64_t taken = nest.crossed ? 1 : std::min(end - tile, following);
     const std::int64_t high = whole_rows ? taken * tiling.rows : tiling.rows;
     const std::int64_t wide = whole_rows ? tiling.columns : taken * tiling.columns;

@@ -239,7 +239,7 @@ template <bool kFloor, class T, bool kOneDivisor, class Shape>
 void bench_shape(Timer& timer, const Memory& memory, const char* what, double pass) {
   Launch<3> launch = one_row<3>(memory, kVectorElements<T>);
   launch.stays = kOneDivisor ? 2 : 0;
-  const u32 blocks = parts_of(launch.vectors, Shape::kOfBlock);
+  const u32 blocks = ceil_div(launch.vectors, Shape::kOfBlock);
   const double time =
       timer.median([&] { modulus_vectors<kFloor, T, kOneDivisor, Shape><<<blocks, Shape::kThreads>>>(launch); });
   CHECK(cudaGetLastError());
@@ -295,7 +295,7 @@ void bench_tiles(Timer& timer, const Memory& memory) {
   launch.crossed = 2;
   u32 tiles = 1;
   for (u32 i = 0; i < 2; ++i) {
-    launch.tiles[i] = make_divisor(parts_of(static_cast<u32>(kSide), Tile<T>::kElements));
+    launch.tiles[i] = make_divisor(ceil_div(static_cast<u32>(kSide), Tile<T>::kElements));
     tiles *= launch.tiles[i].divisor;
   }
   for (u32 loop = 0; loop < nest.rank; ++loop) {
@@ -405,7 +405,7 @@ template <class Scalar, class Shape>
 void bench_row_shape(Timer& timer, const Memory& memory, const char* name) {
   using Types = DefinitionTypes<Scalar>;
   auto launch = one_row<Types::kOperands>(memory, Types::kVectorElements);
-  const u32 blocks = parts_of(launch.vectors, Shape::kOfBlock);
+  const u32 blocks = ceil_div(launch.vectors, Shape::kOfBlock);
   u64 bytes = 0;
   for (const u32 size : Types::kSizes) {
     bytes += kElements * size;

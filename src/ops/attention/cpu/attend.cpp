@@ -71,7 +71,7 @@ class Attention final : public cpu::PreparedStep {
   Attention(const AttentionStep& step, const ProductKernels* products, const VectorKernels* vectors,
             const ScoreKernels& kernels, DataType key_type, std::int64_t beside, std::int64_t panels,
             cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(step.batches * step.heads * parts_of(step.queries, beside * panels)), 1,
+      : PreparedStep(static_cast<std::uint64_t>(step.batches * step.heads * ceil_div(step.queries, beside * panels)), 1,
                      Buffers(step, Scores(step, beside, products, vectors, kernels), beside, panels).bytes()),
         step_(step),
         scores_(step, beside, products, vectors, kernels),
@@ -85,7 +85,7 @@ class Attention final : public cpu::PreparedStep {
         target_(target) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const std::int64_t of_head = parts_of(step_.queries, beside_ * panels_);
+    const std::int64_t of_head = ceil_div(step_.queries, beside_ * panels_);
     const auto number = static_cast<std::int64_t>(piece.number);
     const std::int64_t head = number / of_head;
     QueryRange range{.batch = head / step_.heads,
@@ -126,7 +126,7 @@ class Attention final : public cpu::PreparedStep {
     const std::int64_t scores_step = buffers_.scores / panels_;
     const std::int64_t queries_step = buffers_.queries / panels_;
     const std::int64_t outputs_step = buffers_.outputs / panels_;
-    const std::int64_t panels = parts_of(range.count, beside_);
+    const std::int64_t panels = ceil_div(range.count, beside_);
     const std::int64_t shared =
         range.batch * (step_.heads / step_.group) + range.head / step_.group;  // the index of the key-value head
     for (std::int64_t i = 0; i < panels; ++i) {
@@ -299,7 +299,7 @@ std::unique_ptr<cpu::PreparedStep> prepare_attend(const AttentionStep& step, con
   }
   const std::int64_t beside = products->panel;
   std::int64_t panels = std::clamp<std::int64_t>(kMaxScores / (beside * step.keys), 1, kMaxPanels);
-  const auto pieces = [&] { return step.batches * step.heads * parts_of(step.queries, beside * panels); };
+  const auto pieces = [&] { return step.batches * step.heads * ceil_div(step.queries, beside * panels); };
   while (panels > 1 && (pieces() < 4 * std::int64_t{context.threads} || beside * (panels - 1) >= step.queries)) {
     --panels;
   }

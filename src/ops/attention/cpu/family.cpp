@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The attention steps on the CPU, except the core itself (attend.cpp).
 #include "backend/cpu/family.h"
+#include "base/integers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,8 +20,6 @@ namespace {
 constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMaxStripsOfPiece = 12;
 
-std::int64_t parts(std::int64_t whole, std::int64_t part) { return (whole + part - 1) / part; }
-
 // Without product kernels a strip has one row, so the strips form a plain matrix.
 std::int64_t strip_of(const ProductKernels* kernels) { return kernels != nullptr ? kernels->strip : 1; }
 
@@ -28,15 +27,15 @@ std::int64_t strip_of(const ProductKernels* kernels) { return kernels != nullptr
 class PackRun final : public cpu::PreparedStep {
  public:
   PackRun(const AttentionStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t strips)
-      : PreparedStep(
-            static_cast<std::uint64_t>(parts(step.batches * step.heads * parts(step.rows, strip_of(kernels)), strips))),
+      : PreparedStep(static_cast<std::uint64_t>(
+            ceil_div(step.batches * step.heads * ceil_div(step.rows, strip_of(kernels)), strips))),
         step_(step),
         kernels_(kernels),
         vectors_(vectors),
         strips_(strips) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const std::int64_t of_head = parts(step_.rows, strip_of(kernels_));
+    const std::int64_t of_head = ceil_div(step_.rows, strip_of(kernels_));
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * strips_;
     const std::int64_t end = std::min(first + strips_, step_.batches * step_.heads * of_head);
     for (std::int64_t number = first; number < end;) {
@@ -166,7 +165,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
     case AttentionKind::pack: {
       const std::int64_t elements = std::max<std::int64_t>(1, strip_of(products) * step.depth);
       // Keep all strips of a head's values in one piece, because they share its rows, unless there are too many.
-      const std::int64_t minimum = std::min(kMaxStripsOfPiece, parts(step.rows, strip_of(products)));
+      const std::int64_t minimum = std::min(kMaxStripsOfPiece, ceil_div(step.rows, strip_of(products)));
       return std::make_unique<PackRun>(step, products, vectors, std::max(minimum, kMinOfPiece / elements));
     }
     case AttentionKind::rows:

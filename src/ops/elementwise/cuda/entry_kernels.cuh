@@ -52,7 +52,7 @@ void put_scalar(const Attributes& scale_bias, const Attributes& attributes, Scal
 
 template <class Scalar>
 [[nodiscard]] cudaError_t launch_row_strided(const KernelLaunch& from, cudaStream_t stream) noexcept {
-  const u32 blocks = parts_of(from.geometry.count, kRowThreads * kRowElements);
+  const u32 blocks = ceil_div(from.geometry.count, kRowThreads * kRowElements);
   row_strided<Scalar><<<blocks, kRowThreads, 0, stream>>>(make_launch<DefinitionTypes<Scalar>::kOperands>(from),
                                                           scalar_in<Scalar>(from.scalar));
   return cudaGetLastError();
@@ -75,7 +75,7 @@ template <class Scalar, class Shape = RowShape<Scalar>>
       launch.count = from.geometry.count;
       using Like = typename FunctionLike<Scalar>::type;
       using Plain = PlainShape<Like>;
-      const u32 blocks = parts_of(launch.count, Plain::kOfBlock * DefinitionTypes<Scalar>::kVectorElements);
+      const u32 blocks = ceil_div(launch.count, Plain::kOfBlock * DefinitionTypes<Scalar>::kVectorElements);
       if constexpr (std::is_same_v<Like, Scalar>) {
         row_plain<Scalar><<<blocks, Plain::kThreads, 0, stream>>>(launch, scalar_in<Scalar>(from.scalar));
       } else {
@@ -84,7 +84,7 @@ template <class Scalar, class Shape = RowShape<Scalar>>
       return cudaGetLastError();
     }
   }
-  const u32 blocks = parts_of(from.geometry.vectors, Shape::kOfBlock);
+  const u32 blocks = ceil_div(from.geometry.vectors, Shape::kOfBlock);
   row_vectors<Scalar, Shape><<<blocks, Shape::kThreads, 0, stream>>>(
       make_launch<DefinitionTypes<Scalar>::kOperands>(from), scalar_in<Scalar>(from.scalar));
   return cudaGetLastError();

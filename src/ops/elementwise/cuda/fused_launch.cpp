@@ -36,7 +36,7 @@ cudaError_t launch_fused(const RuntimeKernels& kernels, const KernelSet& set, Ke
   }
   const bool vectors = shape == KernelShape::vector;
   const u32 of_block = kRowThreads * (vectors ? row_vectors_of_thread(input_bytes) : kRowElements);
-  const u32 blocks = parts_of(vectors ? from.geometry.vectors : from.geometry.count, of_block);
+  const u32 blocks = ceil_div(vectors ? from.geometry.vectors : from.geometry.count, of_block);
   alignas(kAlignment) std::byte launch[sizeof(Launch<kMaxOperands>)];
   kLaunches[set.inputs].make(from, launch);
   ScalarBytes scalar = from.scalar;
@@ -49,7 +49,7 @@ cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& from,
   alignas(kAlignment) std::byte object[whole(sizeof(Launch<kMaxOperands>)) + kMaxScalars * sizeof(std::uint64_t)];
   make_inlined(from, words, object);
   void* parameters[] = {object};
-  const LaunchShape shape{.blocks = {parts_of(from.geometry.count, kRowThreads)}, .threads = {kRowThreads}};
+  const LaunchShape shape{.blocks = {ceil_div(from.geometry.count, kRowThreads)}, .threads = {kRowThreads}};
   return kernels.launch(0, shape, parameters, stream);
 }
 

@@ -73,7 +73,7 @@ cudaError_t launch_half_table(const u16* table, const std::byte* from, std::byte
     return error;
   }
   const u32 of_block = kTableThreads * kTableVectors * kOfVector;
-  const u32 blocks = min(parts_of(count, of_block), gpu.multiprocessors);
+  const u32 blocks = min(ceil_div(count, of_block), gpu.multiprocessors);
   look_halves_up<<<blocks, kTableThreads, kTableBytes, stream>>>(table, from, to, count);
   return cudaGetLastError();
 }

@@ -143,7 +143,7 @@ cudaError_t launch_as(const Code& code, const KernelLaunch& from, cudaStream_t s
             std::copy(code.loads.begin(), code.loads.end(), parameter.accesses));
   std::copy(code.instructions.begin(), code.instructions.end(), parameter.code);
   std::copy(code.scalars.begin(), code.scalars.end(), parameter.scalars);
-  run_code<<<parts_of(from.geometry.count, kCodeThreads), kCodeThreads, 0, stream>>>(parameter);
+  run_code<<<ceil_div(from.geometry.count, kCodeThreads), kCodeThreads, 0, stream>>>(parameter);
   return cudaGetLastError();
 }
 

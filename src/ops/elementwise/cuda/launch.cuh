@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/integers.h"
 #include "ops/elementwise/cuda/kernel_set.h"
 #include "ops/elementwise/cuda/launch_device.cuh"
 
@@ -35,7 +36,5 @@ template <class Scalar>
 [[nodiscard]] const Scalar& scalar_in(const ScalarBytes& bytes) {
   return *std::launder(reinterpret_cast<const Scalar*>(bytes.bytes));
 }
-
-[[nodiscard]] constexpr u32 parts_of(u32 whole, u32 part) { return whole / part + (whole % part != 0 ? 1 : 0); }
 
 }  // namespace anydml::cuda

@@ -481,7 +481,7 @@ template <bool kFloor, class T>
   const auto run = [&]<bool kOneDivisor>() {
     using Shape = DefaultShape<kFloor, T, kOneDivisor>;
     modulus_vectors<kFloor, T, kOneDivisor>
-        <<<parts_of(launch.vectors, Shape::kOfBlock), Shape::kThreads, 0, stream>>>(launch);
+        <<<ceil_div(launch.vectors, Shape::kOfBlock), Shape::kThreads, 0, stream>>>(launch);
   };
   if ((launch.stays & 2) != 0) {
     run.template operator()<true>();
@@ -506,7 +506,7 @@ template <bool kFloor, class T>
 
 template <bool kFloor, class T>
 [[nodiscard]] cudaError_t launch_modulus_strided(const KernelLaunch& from, cudaStream_t stream) noexcept {
-  const u32 blocks = parts_of(from.geometry.count, kStridedThreads * kStridedElements<T>);
+  const u32 blocks = ceil_div(from.geometry.count, kStridedThreads * kStridedElements<T>);
   modulus_strided<kFloor, T><<<blocks, kStridedThreads, 0, stream>>>(make_launch<3>(from));
   return cudaGetLastError();
 }

@@ -27,7 +27,7 @@ Cut make_cut(const FoldStep& step, std::int64_t threads) {
   double elements = static_cast<double>(cut.units);  // elements of the input
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     const FoldDimension& dimension = step.dimensions[i];
-    cut.units *= i + 1 < step.rank ? dimension.size : parts(dimension.size, kFoldPositions);
+    cut.units *= i + 1 < step.rank ? dimension.size : ceil_div(dimension.size, kFoldPositions);
     elements *= static_cast<double>(dimension.window) * static_cast<double>(dimension.blocks);
   }
   const auto units = static_cast<double>(cut.units);
@@ -41,7 +41,7 @@ Cut make_cut(const FoldStep& step, std::int64_t threads) {
 class Folding final : public cpu::PreparedStep {
  public:
   Folding(const FoldStep& step, const Cut& cut, cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, kFoldScratch),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(cut.units, cut.units_of_piece)), 1, kFoldScratch),
         step_(step),
         cut_(cut),
         kernel_(find_fold_run(step.type, target)),

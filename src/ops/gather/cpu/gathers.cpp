@@ -19,7 +19,7 @@ constexpr std::int64_t kCostOfItem = 24;     // the cost of an index, in bytes m
 class Gather final : public cpu::PreparedStep {
  public:
   Gather(const GatherStep& step, std::int64_t parts_of_run, std::int64_t units_of_piece)
-      : PreparedStep(static_cast<std::uint64_t>(parts(step.iterations(step.rank) * parts_of_run, units_of_piece))),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(step.iterations(step.rank) * parts_of_run, units_of_piece))),
         step_(step),
         parts_of_run_(parts_of_run),
         units_of_piece_(units_of_piece),
@@ -32,7 +32,7 @@ class Gather final : public cpu::PreparedStep {
       run_iterations(first, end, 0, step_.run, operands);
       return;
     }
-    const std::int64_t length = parts(step_.run, parts_of_run_);
+    const std::int64_t length = ceil_div(step_.run, parts_of_run_);
     for (std::int64_t unit = first; unit < end; ++unit) {
       const std::int64_t iteration = unit / parts_of_run_;
       const std::int64_t begin = unit % parts_of_run_ * length;
@@ -85,7 +85,7 @@ class Gather final : public cpu::PreparedStep {
 }  // namespace
 
 std::unique_ptr<cpu::PreparedStep> prepare_gather(const GatherStep& step, unsigned threads) {
-  const std::int64_t parts_of_run = parts(step.run, kMaxRun);
+  const std::int64_t parts_of_run = ceil_div(step.run, kMaxRun);
   const std::int64_t cost = 2 * (step.run / parts_of_run) + kCostOfItem;
   const std::int64_t units = step.iterations(step.rank) * parts_of_run;
   const std::int64_t wanted = std::clamp(units / (threads * kPiecesOfThread), kMinOfPiece / cost, kMaxOfPiece / cost);

@@ -40,7 +40,7 @@ template <class T>
 class OneHot final : public cpu::PreparedStep {
  public:
   OneHot(const OneHotStep& step, const OneHotCut& cut)
-      : PreparedStep(static_cast<std::uint64_t>(parts(cut.items, cut.items_of_piece) * cut.depth_parts)),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(cut.items, cut.items_of_piece) * cut.depth_parts)),
         step_(step),
         cut_(cut),
         resolve_(find_resolve(step.index_type, GatherKind::scatter)) {}

@@ -36,7 +36,7 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
   std::int64_t maximum = 1;
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     const bool is_free = step.loops[i].number != 0 || i >= step.item_rank;
-    const std::int64_t fitting = i + 1 < step.rank ? step.loops[i].size : parts(step.loops[i].size, kMinOfRow);
+    const std::int64_t fitting = i + 1 < step.rank ? step.loops[i].size : ceil_div(step.loops[i].size, kMinOfRow);
     if (is_free && fitting > maximum) {
       result.loop = i;
       maximum = fitting;
@@ -47,9 +47,9 @@ ScatterCut cut(const GatherStep& step, std::int64_t threads) {
   }
   result.loop_parts = std::min(wanted, maximum);
   // Each part reads all indices again, so the number of parts is limited to the number of threads.
-  wanted = parts(std::min(wanted, threads), result.loop_parts);
+  wanted = ceil_div(std::min(wanted, threads), result.loop_parts);
   result.run_parts = std::clamp<std::int64_t>(step.run / kMinOfRun, 1, wanted);
-  wanted = parts(wanted, result.run_parts);
+  wanted = ceil_div(wanted, result.run_parts);
   result.target_parts = std::clamp<std::int64_t>(result.targets, 1, wanted);
   return result;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/cuda/family.h"
+#include "base/integers.h"
 #include "ops/gather/cuda/kernels.cuh"
 
 namespace anydml::cuda {
@@ -82,7 +83,6 @@ void add_parts(Part part, std::vector<Part>& parts) {
   return nest;
 }
 
-[[nodiscard]] u32 parts_of(u64 size, u64 part) { return static_cast<u32>((size + part - 1) / part); }
 [[nodiscard]] bool is_aligned(const void* address, u64 steps, u64 bytes) {
   return (reinterpret_cast<std::uintptr_t>(address) | steps) % bytes == 0;
 }
@@ -145,7 +145,7 @@ class SelectionRun final : public PreparedStep {
     if (has_winners()) {
       task.winners = reinterpret_cast<u32*>(workspace);
       task.nest = make_nest(items_, 1);
-      const u32 blocks = parts_of(task.nest.count, kGatherThreads);
+      const u32 blocks = static_cast<u32>(ceil_div<u64>(task.nest.count, kGatherThreads));
       if (i64{task.nest.count} * kManyTargets < step_.targets) {
         find_winners<true><<<blocks, kGatherThreads, 0, stream>>>(task);
       } else if (const cudaError_t error = cudaMemsetAsync(workspace, 0, workspace_bytes(), stream);
@@ -159,7 +159,7 @@ class SelectionRun final : public PreparedStep {
     const u32 word = u32{1} << std::countr_zero(all);
     for (const Part& part : parts_) {
       task.nest = make_nest(part, word);
-      const u32 blocks = parts_of(task.nest.count, u64{kGatherThreads} * 4);
+      const u32 blocks = static_cast<u32>(ceil_div<u64>(task.nest.count, u64{kGatherThreads} * 4));
       const auto launch_words = [&]<class Word>(Word) {
         if (step_.kind == GatherKind::gather) {
           gather_words<Word><<<blocks, kGatherThreads, 0, stream>>>(task);
@@ -228,7 +228,7 @@ class OneHotRun final : public PreparedStep {
     task.depth = step_.depth;
     for (const Part& part : parts_) {
       task.nest = make_nest(part, 1);
-      const u32 blocks = parts_of(task.nest.count, u64{kGatherThreads} * 4);
+      const u32 blocks = static_cast<u32>(ceil_div<u64>(task.nest.count, u64{kGatherThreads} * 4));
       visit_element(step_.element, [&]<class T>(T) { fill_one_hot<T><<<blocks, kGatherThreads, 0, stream>>>(task); });
     }
     return cudaGetLastError();
@@ -293,7 +293,9 @@ class NonzeroRun final : public PreparedStep {
   }
 
  private:
-  [[nodiscard]] u32 tiles() const { return parts_of(static_cast<u64>(step_.count), kNonzeroTile); }
+  [[nodiscard]] u32 tiles() const {
+    return static_cast<u32>(ceil_div<u64>(static_cast<u64>(step_.count), kNonzeroTile));
+  }
 
   NonzeroStep step_;
   bool has_count_;  // false if the output has no reader and therefore no address

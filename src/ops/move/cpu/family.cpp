@@ -2,6 +2,7 @@
 // Copies on the CPU. Each copy is split into tiles of its two innermost loops, and a piece is a sequence of tiles from
 // one copy or from many.
 #include "backend/cpu/family.h"
+#include "base/integers.h"
 
 #include <algorithm>
 #include <array>
@@ -31,8 +32,6 @@ constexpr std::int64_t kMinSquare = 16;            // minimum bytes of a side fo
 // Overheads, in bytes moved in the same time.
 constexpr std::int64_t kCostOfTile = 256;
 constexpr std::int64_t kCostOfUnit = 16;
-
-std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
 // A copy with its two innermost loops separated. Where runs are long, the innermost "loop" is over the bytes of a run.
 struct ReadyCopy {
@@ -175,8 +174,8 @@ Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
       copy.tile_rows =
           std::clamp<std::int64_t>(is_transposed && rows > kNarrow ? rows / kNarrow * kNarrow : rows, 1, copy.row.size);
     }
-    copy.column_tiles = parts_of(copy.column.size, copy.tile_columns);
-    copy.row_tiles = parts_of(copy.row.size, copy.tile_rows);
+    copy.column_tiles = ceil_div(copy.column.size, copy.tile_columns);
+    copy.row_tiles = ceil_div(copy.row.size, copy.tile_rows);
     const std::int64_t units = copy.tile_columns * copy.tile_rows;
     band.tile_cost += kCostOfTile + (copy.has_rows() ? 2 * units + copy.tile_rows * kCostOfUnit
                                                      : units * std::max(kCostOfUnit, 2 * copy.unit));
@@ -284,8 +283,8 @@ void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, cons
   }
   const bool whole_rows = copy.tile_columns >= copy.column.size;
   for (std::int64_t tile = begin; tile < end;) {
-    const std::int64_t following = whole_rows ? parts_of(copy.row.size - row, copy.tile_rows)
-                                              : parts_of(copy.column.size - column, copy.tile_columns);
+    const std::int64_t following = whole_rows ? ceil_div(copy.row.size - row, copy.tile_rows)
+                                              : ceil_div(copy.column.size - column, copy.tile_columns);
     const std::int64_t taken = copy.shape == MoveShape::transposed ? 1 : std::min(end - tile, following);
     const std::int64_t high = whole_rows ? taken * copy.tile_rows : copy.tile_rows;
     const std::int64_t wide = whole_rows ? copy.tile_columns : taken * copy.tile_columns;
@@ -361,7 +360,7 @@ void cut(ReadyTable& table, unsigned threads) {
     std::int64_t budget = std::clamp(rest / (threads * kPartsOfRest), minimum, kMaxOfPiece);
     while (budget > 0 && at.band < table.bands.size()) {
       const Band& band = table.bands[at.band];
-      const std::int64_t taken = std::min(band.tiles - at.tile, parts_of(budget, band.tile_cost));
+      const std::int64_t taken = std::min(band.tiles - at.tile, ceil_div(budget, band.tile_cost));
       budget -= taken * band.tile_cost;
       rest -= taken * band.tile_cost;
       at.tile += taken;

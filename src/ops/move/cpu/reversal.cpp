@@ -2,6 +2,7 @@
 // Reversals on the CPU. A unit of work is a part of one line, or of several adjacent lines if the output is contiguous
 // across lines.
 #include "ops/move/cpu/reversal.h"
+#include "base/integers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,8 +20,6 @@ constexpr std::int64_t kMaxLines = 64;       // adjacent lines
 constexpr std::int64_t kCostOfLine = 64;     // in bytes moved in the same time
 constexpr std::int64_t kPartsOfThread = 16;  // pieces per thread
 
-std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
-
 struct Cut {
   std::int64_t lines;      // per unit, along the innermost loop
   std::int64_t positions;  // per unit, along the axis
@@ -37,8 +36,8 @@ Cut make_cut(const ReversalStep& step, unsigned threads) {
   Cut cut{};
   cut.lines = across ? std::min(kMaxLines, innermost_size(step)) : 1;
   cut.positions = std::clamp<std::int64_t>(kUnitBytes / (step.run * cut.lines), 1, step.axis.size);
-  cut.line_tiles = parts_of(innermost_size(step), cut.lines);
-  cut.axis_tiles = parts_of(step.axis.size, cut.positions);
+  cut.line_tiles = ceil_div(innermost_size(step), cut.lines);
+  cut.axis_tiles = ceil_div(step.axis.size, cut.positions);
   cut.units = cut.line_tiles * cut.axis_tiles;
   for (std::uint32_t i = 0; i + 1 < step.rank; ++i) {
     cut.units *= step.loops[i].size;
@@ -85,7 +84,7 @@ MoveAcross find_across(std::int64_t run) {
 class Reversal final : public cpu::PreparedStep {
  public:
   Reversal(const ReversalStep& step, const Cut& cut, cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(parts_of(cut.units, cut.units_of_piece))),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(cut.units, cut.units_of_piece))),
         step_(step),
         cut_(cut),
         rows_(find_move_kernel(MoveShape::rows, 1, target)),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/cuda/family.h"
+#include "base/integers.h"
 #include "ops/move/cuda/kernels.cuh"
 #include "ops/move/cuda/reversal.h"
 
@@ -126,8 +127,6 @@ void visit_word(u32 word, Use use) {
       return use(uint4{});
   }
 }
-
-[[nodiscard]] u32 parts_of(u64 size, u64 part) { return static_cast<u32>((size + part - 1) / part); }
 
 class MoveRun final : public PreparedStep {
  public:
@@ -260,7 +259,7 @@ class MoveRun final : public PreparedStep {
           entry.lanes = lanes_of_row(words);
           of_block = u64{kMoveThreads} / entry.lanes * kRowsOfGroup;
         }
-        const u64 more = parts_of(entry.count, of_block);
+        const u64 more = static_cast<u32>(ceil_div<u64>(entry.count, of_block));
         if (table.count == MoveEntries<kRank, kLongParameter>::kMax || blocks + more > kMaxBlocks) {
           flush();
         }
@@ -291,8 +290,8 @@ class MoveRun final : public PreparedStep {
     }
     const auto launch_kernel = [&]<class Word>(Word) {
       if constexpr (sizeof(Word) <= 8) {
-        const u32 column_tiles = parts_of(copy.columns, kMoveTile<Word>);
-        const u32 row_tiles = parts_of(copy.rows, kMoveTile<Word>);
+        const u32 column_tiles = static_cast<u32>(ceil_div<u64>(copy.columns, kMoveTile<Word>));
+        const u32 row_tiles = static_cast<u32>(ceil_div<u64>(copy.rows, kMoveTile<Word>));
         copy.column_tiles = make_divisor(column_tiles);
         copy.row_tiles = make_divisor(row_tiles);
         blocks *= u64{column_tiles} * row_tiles;

@@ -39,7 +39,7 @@ std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
   const std::int64_t fitting =
       loops.count * kMinColumns > kMaxRoom ? limit : kTileElements / std::max<std::int64_t>(1, loops.count);
   std::int64_t width = std::clamp(fitting / kMinColumns * kMinColumns, kMinColumns, limit);
-  while (width > kMinColumns && loops.outputs / columns * parts(columns, width) < 2 * threads) {
+  while (width > kMinColumns && loops.outputs / columns * ceil_div(columns, width) < 2 * threads) {
     width = std::max(kMinColumns, width / 2);
   }
   return std::min(columns, width);
@@ -53,7 +53,7 @@ std::size_t scratch_of(const NormalizeStep& step, const NormalizeCut& cut) {
 class Normalization final : public cpu::PreparedStep {
  public:
   Normalization(const NormalizeStep& step, const NormalizeCut& cut, NormalizeRun kernel, cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
         step_(step),
         cut_(cut),
         kernel_(kernel),
@@ -104,7 +104,7 @@ NormalizeCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t thread
   const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // 1 without rows
   cut.across = goes_across(loops, type);
   cut.width = cut.across ? width_of(loops, threads) : 1;
-  cut.tiles = parts(columns, cut.width);
+  cut.tiles = ceil_div(columns, cut.width);
   cut.units = loops.outputs / columns * cut.tiles;
   const std::int64_t elements = std::max<std::int64_t>(1, loops.count * cut.width);
   cut.has_room = elements <= kMaxRoom;

@@ -30,7 +30,7 @@ AxisLoops swapped(AxisLoops loops) {
 class Gradients final : public cpu::PreparedStep {
  public:
   Gradients(const GradientStep& step, std::int64_t rows_of_piece, GradientRun kernel, cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(parts(step.loops.outputs, rows_of_piece)), 1,
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(step.loops.outputs, rows_of_piece)), 1,
                      static_cast<std::size_t>(kStages * (kNormalizeStage + kNormalizePadding)) * sizeof(f32)),
         step_(step),
         of_gradient_(swapped(step.loops)),

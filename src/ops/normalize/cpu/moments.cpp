@@ -24,7 +24,7 @@ std::size_t scratch_of(const MomentStep& step, const NormalizeCut& cut) {
 class Moments final : public cpu::PreparedStep {
  public:
   Moments(const MomentStep& step, const NormalizeCut& cut, MomentRun kernel, cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(cut.units, cut.units_of_piece)), 1, scratch_of(step, cut)),
         step_(step),
         cut_(cut),
         kernel_(kernel),

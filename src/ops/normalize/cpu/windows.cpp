@@ -94,7 +94,7 @@ void sum_stretch(const WindowStep& step, const std::int64_t* coordinates, std::i
 class Windows final : public cpu::PreparedStep {
  public:
   Windows(const WindowStep& step, std::int64_t units, std::int64_t units_of_piece)
-      : PreparedStep(static_cast<std::uint64_t>(parts(units, units_of_piece))),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(units, units_of_piece))),
         step_(step),
         units_(units),
         units_of_piece_(units_of_piece) {}
@@ -104,7 +104,7 @@ class Windows final : public cpu::PreparedStep {
                      : step_.type == DataType::FLOAT16                ? sum_stretch<f16, true>
                                                                       : sum_stretch<f32, true>;
     const std::int64_t row = step_.sizes[step_.rank - 1];
-    const std::int64_t of_row = parts(row, kStretch);
+    const std::int64_t of_row = ceil_div(row, kStretch);
     const std::int64_t begin = static_cast<std::int64_t>(piece.number) * units_of_piece_;
     for (std::int64_t unit = begin; unit < std::min(units_, begin + units_of_piece_); ++unit) {
       std::int64_t coordinates[kMaxRank];
@@ -138,7 +138,7 @@ class Windows final : public cpu::PreparedStep {
 std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::StepContext& context) {
   WindowStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  std::int64_t units = parts(step.sizes[step.rank - 1], kStretch);
+  std::int64_t units = ceil_div(step.sizes[step.rank - 1], kStretch);
   std::int64_t of_unit = std::min(step.sizes[step.rank - 1], kStretch);  // in additions
   for (std::uint32_t i = 0; i < step.rank; ++i) {
     units *= i + 1 < step.rank ? step.sizes[i] : 1;
@@ -146,7 +146,7 @@ std::unique_ptr<cpu::PreparedStep> prepare_windows(const Step& flat, const cpu::
       of_unit *= std::min(step.sizes[i], step.before + 1 + step.after);
     }
   }
-  const std::int64_t enough = parts(kMinOfPiece, of_unit);
+  const std::int64_t enough = ceil_div(kMinOfPiece, of_unit);
   return std::make_unique<Windows>(step, units, std::max(enough, units / (8 * std::int64_t{context.threads})));
 }
 

@@ -116,7 +116,7 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
   if (cut.span > kMaxSpan / cut.inner) {
     return std::nullopt;
   }
-  cut.tiles = parts(last.output, cut.tile);
+  cut.tiles = ceil_div(last.output, cut.tile);
   cut.units = cut.planes * cut.tiles * cut.rows;
   set_phases(last, cut);
   set_scratch(step, cut);
@@ -134,7 +134,7 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
 class Pooling final : public cpu::PreparedStep {
  public:
   Pooling(const PoolStep& step, PoolCut cut, PoolRun kernel, const char* name, cpu::Neighbor after)
-      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1,
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(cut.units, cut.units_of_piece)), 1,
                      static_cast<std::size_t>(cut.bytes)),
         step_(step),
         cut_(std::move(cut)),

@@ -38,11 +38,11 @@ MaxGradientCut make_cut(const PoolStep& step, std::int64_t threads) {
     cut.slice = cut.plane;
     cut.plane *= axis.input;
   }
-  const std::int64_t wanted = parts(kPiecesOfThread * threads, cut.planes);  // number of bands
-  cut.band = std::clamp(parts(cut.plane, wanted), kMinOfBand, kMaxOfBand);
-  cut.band = parts(cut.band, cut.slice) * cut.slice;  // a part of a slice would visit all windows of the slice
+  const std::int64_t wanted = ceil_div(kPiecesOfThread * threads, cut.planes);  // number of bands
+  cut.band = std::clamp(ceil_div(cut.plane, wanted), kMinOfBand, kMaxOfBand);
+  cut.band = ceil_div(cut.band, cut.slice) * cut.slice;  // a part of a slice would visit all windows of the slice
   cut.band = std::min({cut.band, kMaxOfScratch, cut.plane});
-  cut.bands = parts(cut.plane, cut.band);
+  cut.bands = ceil_div(cut.plane, cut.band);
   return cut;
 }
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int64_t outputs) {
   const std::int64_t positions = axis.input + (outputs - 1) * along.output_move;
   const std::int64_t move = std::max<std::int64_t>(1, along.tap_move < 0 ? -along.tap_move : along.tap_move);
-  return std::min(along.taps.count, parts_of(positions, move));
+  return std::min(along.taps.count, ceil_div(positions, move));
 }
 
 // The largest number of outputs of a tile along a dimension, if most taps of each output fall into the padding: a
@@ -38,14 +38,14 @@ ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& cl
                             std::int64_t max_rows, std::int64_t max_columns) {
   ConvolutionTiles tiles{};
   tiles.rows = even_part(step.rows, max_rows, limits.strip);
-  tiles.down = parts_of(step.rows, tiles.rows);
+  tiles.down = ceil_div(step.rows, tiles.rows);
   std::int64_t maximum = max_columns;
   for (std::uint32_t i = kWindowAxes; i-- > 0;) {
     const std::int64_t outputs = classes.axes[i].outputs;
     const std::int64_t minimum = i == kWindowAxes - 1 ? limits.panel : 1;
     const std::int64_t max_here = limits.skips ? max_along(classes.axes[i], step.windows.axes[i], minimum) : kNoLimit;
     tiles.count[i] = even_part(outputs, std::max<std::int64_t>(1, std::min(maximum, max_here)), 1);
-    tiles.across[i] = parts_of(outputs, tiles.count[i]);
+    tiles.across[i] = ceil_div(outputs, tiles.count[i]);
     maximum = limits.skips ? maximum / tiles.count[i] : tiles.across[i] == 1 ? maximum / outputs : 1;
   }
   return tiles;
@@ -176,7 +176,7 @@ std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles&
                             std::int64_t min_work, unsigned threads) {
   const std::int64_t work = std::max<std::int64_t>(
       1, tiles.rows * tiles.columns() * step.channels * step.taps() / std::max<std::int64_t>(1, classes));
-  const std::int64_t maximum = parts_of(all_tiles(step, tiles, classes), 4 * std::int64_t{threads});
+  const std::int64_t maximum = ceil_div(all_tiles(step, tiles, classes), 4 * std::int64_t{threads});
   return std::clamp<std::int64_t>(min_work / work, 1, std::max<std::int64_t>(1, maximum));
 }
 

@@ -107,7 +107,7 @@ struct BoxLines {
 // The number of totals in a row of a tile, rounded up to a multiple of `unit`.
 [[nodiscard]] inline std::int64_t totals_row(const ConvolutionTiles& tiles, bool by_lines, std::int64_t unit) {
   const std::int64_t between = by_lines ? BoxLines::max_between(BoxLines::kShortRow) : 0;
-  return parts_of(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), unit) * unit;
+  return ceil_div(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), unit) * unit;
 }
 
 // Calls use(pixel, count, offset, step) for runs of a box's pixels: `count` pixels starting at number `pixel` of the

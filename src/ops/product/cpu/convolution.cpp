@@ -53,7 +53,7 @@ struct ConvolutionBuffers {
                      bool skips) {
     constexpr std::int64_t kAlignment = 64;
     const std::int64_t width = kernels != nullptr ? kernels->panel : 1;
-    const auto aligned = [](std::int64_t elements) { return parts_of(elements * kBytes, kAlignment) * kAlignment; };
+    const auto aligned = [](std::int64_t elements) { return ceil_div(elements * kBytes, kAlignment) * kAlignment; };
     row_step = totals_row(tiles, by_lines(step), width);
     totals = 0;
     offsets = aligned(tiles.rows * row_step);
@@ -104,7 +104,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
   ConvolutionRun(const ConvolutionStep& step, TapClasses classes, const ProductKernels* kernels, bool has_bias,
                  const ConvolutionTiles& tiles, std::int64_t tiles_of_piece, const cpu::StepContext& context,
                  cpu::Neighbor after, bool skips)
-      : PreparedStep(static_cast<std::uint64_t>(parts_of(all_tiles(step, tiles, classes.count()), tiles_of_piece)),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(all_tiles(step, tiles, classes.count()), tiles_of_piece)),
                      classes.count() == all_window_classes(step.windows) ? 1 : 2,
                      static_cast<std::size_t>(ConvolutionBuffers(step, kernels, tiles, skips).all)),
         step_(step),
@@ -121,7 +121,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
         skips_(skips) {}
 
   [[nodiscard]] std::uint64_t pieces_in(std::uint32_t phase) const noexcept override {
-    return phases() == 2 && phase == 0 ? static_cast<std::uint64_t>(parts_of(all_lines(), lines_of_piece())) : pieces();
+    return phases() == 2 && phase == 0 ? static_cast<std::uint64_t>(ceil_div(all_lines(), lines_of_piece())) : pieces();
   }
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
@@ -293,10 +293,10 @@ class ConvolutionRun final : public cpu::PreparedStep {
 
   // Whether all factors of the tile's rows are finite.
   [[nodiscard]] bool has_finite_rows(const TileState& state, std::byte* const* operands) const {
-    const std::int64_t strips = parts_of(step_.rows, step_.strip);
+    const std::int64_t strips = ceil_div(step_.rows, step_.strip);
     const f32* const flags = reinterpret_cast<const f32*>(operands[kFilter]) +
                              step_.groups * step_.rows * step_.channels * step_.taps() + state.group * strips;
-    return std::all_of(flags + state.row / step_.strip, flags + parts_of(state.row + state.rows, step_.strip),
+    return std::all_of(flags + state.row / step_.strip, flags + ceil_div(state.row + state.rows, step_.strip),
                        [](f32 flag) { return flag == 0; });
   }
 

@@ -54,7 +54,7 @@ struct Buffers {
   std::int64_t of_b = 0;
 
   Buffers(const ProductStep& step, const DoubleKernels* kernels, const Tiles& tiles, bool is_row) {
-    row_step = kernels == nullptr ? tiles.columns : parts_of(tiles.columns, kernels->panel) * kernels->panel;
+    row_step = kernels == nullptr ? tiles.columns : ceil_div(tiles.columns, kernels->panel) * kernels->panel;
     totals = tiles.rows * row_step;
     if (kernels != nullptr) {
       const std::int64_t depth = std::min(kProductBlock, step.depth);
@@ -199,7 +199,7 @@ std::unique_ptr<cpu::PreparedStep> prepare_double_product(const Step& flat, cons
   TileLimits maximum = kMax;
   if (row != nullptr) {  // B is read once, preferably in long rows
     maximum.columns =
-        std::clamp(parts_of(product.columns, 2 * std::int64_t{context.threads}), kMax.columns, 8 * kMax.columns);
+        std::clamp(ceil_div(product.columns, 2 * std::int64_t{context.threads}), kMax.columns, 8 * kMax.columns);
   }
   const Tiles tiles = cut(product, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
                           maximum, context.threads);

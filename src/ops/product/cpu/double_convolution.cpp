@@ -38,7 +38,7 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
   DoubleConvolutionRun(const ConvolutionStep& step, const DoubleKernels& kernels, bool has_bias, cpu::Target target)
       : PreparedStep(
             static_cast<std::uint64_t>(step.images * step.groups * all_window_classes(step.windows) * blocks_of(step) *
-                                       parts_of(step.rows, kMaxRows)),
+                                       ceil_div(step.rows, kMaxRows)),
             1,
             static_cast<std::size_t>(rows_of(step) * (kMaxPixels + kProductBlock) + kernels.panel * kProductBlock) *
                 sizeof(f64)),
@@ -55,7 +55,7 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
       return digit;
     };
     TileBounds bounds{};
-    bounds.row = next(parts_of(step_.rows, kMaxRows)) * kMaxRows;
+    bounds.row = next(ceil_div(step_.rows, kMaxRows)) * kMaxRows;
     bounds.rows = std::min(kMaxRows, step_.rows - bounds.row);
     bounds.pixel = next(blocks_of(step_)) * kMaxPixels;
     bounds.classes = window_classes_of(step_.windows, next(all_window_classes(step_.windows)));
@@ -89,7 +89,7 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
 
   // Of the first class, which has the most outputs.
   [[nodiscard]] static std::int64_t blocks_of(const ConvolutionStep& step) {
-    return parts_of(window_classes_of(step.windows, 0).outputs(), kMaxPixels);
+    return ceil_div(window_classes_of(step.windows, 0).outputs(), kMaxPixels);
   }
   [[nodiscard]] static std::int64_t rows_of(const ConvolutionStep& step) { return std::min(kMaxRows, step.rows); }
 

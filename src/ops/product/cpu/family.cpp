@@ -309,7 +309,7 @@ class ProductRun final : public cpu::PreparedStep {
 class PackRun final : public cpu::PreparedStep {
  public:
   PackRun(const ProductStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t panels)
-      : PreparedStep(static_cast<std::uint64_t>(parts_of(step.batches * step.panels(), panels))),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(step.batches * step.panels(), panels))),
         step_(step),
         kernels_(kernels),
         vectors_(vectors),
@@ -388,7 +388,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   TileLimits maximum = kMax;
   if (step.rows == 1 && step.panel == 0) {  // B is read once, preferably in long rows
     maximum.columns =
-        std::clamp(parts_of(step.columns, 2 * std::int64_t{context.threads}), kMax.columns, 8 * kMax.columns);
+        std::clamp(ceil_div(step.columns, 2 * std::int64_t{context.threads}), kMax.columns, 8 * kMax.columns);
   }
   const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
                           maximum, context.threads);

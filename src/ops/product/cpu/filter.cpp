@@ -20,7 +20,7 @@ constexpr auto kFactorBytes = static_cast<std::int64_t>(sizeof(f32));
 class FilterRun final : public cpu::PreparedStep {
  public:
   FilterRun(const ConvolutionStep& step, const ProductKernels* kernels, std::int64_t strips)
-      : PreparedStep(static_cast<std::uint64_t>(parts_of(step.groups * strips_of(step), strips))),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(step.groups * strips_of(step), strips))),
         step_(step),
         kernels_(kernels),
         strips_(strips) {
@@ -31,7 +31,7 @@ class FilterRun final : public cpu::PreparedStep {
     }
   }
 
-  static std::int64_t strips_of(const ConvolutionStep& step) { return parts_of(step.rows, step.strip); }
+  static std::int64_t strips_of(const ConvolutionStep& step) { return ceil_div(step.rows, step.strip); }
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * strips_;

@@ -211,7 +211,7 @@ class IntegerRun final : public cpu::PreparedStep {
         }
         kernels_.multiply(bounds.rows, {.a = of_a,
                                         .b = panel,
-                                        .groups = parts_of(depth, kernels_.group),
+                                        .groups = ceil_div(depth, kernels_.group),
                                         .start = starts ? start : kNoStart,
                                         .totals = work.totals + column,
                                         .totals_step = work.totals_step,
@@ -223,7 +223,7 @@ class IntegerRun final : public cpu::PreparedStep {
   // Packs a block of the tile's rows into strips and adds it to the row sums.
   void pack_rows(const Work& work, std::int64_t first, std::int64_t depth, u8* of_a) const {
     const TileBounds& bounds = work.bounds;
-    const std::int64_t groups = parts_of(depth, kernels_.group);
+    const std::int64_t groups = ceil_div(depth, kernels_.group);
     for (std::int64_t row = 0; row < bounds.rows; row += kernels_.strip) {
       const std::int64_t rows = std::min(kernels_.strip, bounds.rows - row);
       const std::int64_t width = kernels_.padded_rows(rows);
@@ -393,7 +393,7 @@ class IntegerRun final : public cpu::PreparedStep {
 class IntegerPackRun final : public cpu::PreparedStep {
  public:
   IntegerPackRun(const IntegerStep& step, const IntegerKernels& kernels, const IntegerRows& rows, std::int64_t panels)
-      : PreparedStep(static_cast<std::uint64_t>(parts_of(step.product.batches * step.product.panels(), panels)), 1,
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(step.product.batches * step.product.panels(), panels)), 1,
                      static_cast<std::size_t>(kernels.row_unit * (kDepthBlock + kernels.panel * kWord))),
         product_(step.product),
         kernels_(kernels),

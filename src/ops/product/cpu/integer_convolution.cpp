@@ -92,7 +92,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
   IntegerConvolutionRun(const IntegerConvolutionStep& step, const IntegerKernels& kernels,
                         const ConvolutionTiles& tiles, std::int64_t of_piece, const cpu::StepContext& context,
                         cpu::Neighbor after)
-      : PreparedStep(static_cast<std::uint64_t>(parts_of(all_tiles(step.convolution, tiles, 1), of_piece)), 1,
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(all_tiles(step.convolution, tiles, 1), of_piece)), 1,
                      Buffers(step, kernels, tiles).bytes),
         step_(step),
         convolution_(step_.convolution),
@@ -259,11 +259,11 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
     u8* const ones = at<u8>(work, buffers_.ones);
     if (work.has_zeros) {
       fill_ones(ones, kernels_.row_unit * padded_depth(std::min(kFilterBlock, depth_)));
-      std::fill_n(column_sums, parts_of(columns, width) * width, 0U);
+      std::fill_n(column_sums, ceil_div(columns, width) * width, 0U);
     }
     for (std::int64_t first = 0; first < depth_; first += kFilterBlock) {
       const std::int64_t depth = std::min(kFilterBlock, depth_ - first);
-      const std::int64_t groups = parts_of(depth, kernels_.group);
+      const std::int64_t groups = ceil_div(depth, kernels_.group);
       const u8* const strips = filter_of_group(work) + padded_rows * first + work.row * groups * kernels_.group;
       if (step_.has_windows != 0) {
         copy_part(work, first, depth);
@@ -412,7 +412,7 @@ class IntegerFilterRun final : public cpu::PreparedStep {
   IntegerFilterRun(const IntegerConvolutionStep& step, const IntegerKernels& kernels, const IntegerRows& rows,
                    std::int64_t strips)
       : PreparedStep(static_cast<std::uint64_t>(
-                         parts_of(step.convolution.groups * parts_of(step.convolution.rows, kernels.strip), strips)),
+                         ceil_div(step.convolution.groups * ceil_div(step.convolution.rows, kernels.strip), strips)),
                      1, static_cast<std::size_t>(kernels.strip * kFilterBlock)),
         step_(step.convolution),
         kernels_(kernels),
@@ -422,7 +422,7 @@ class IntegerFilterRun final : public cpu::PreparedStep {
         is_contiguous_(is_contiguous_filter(step.convolution, 1)) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
-    const std::int64_t of_group = parts_of(step_.rows, kernels_.strip);
+    const std::int64_t of_group = ceil_div(step_.rows, kernels_.strip);
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * strips_;
     const std::int64_t end = std::min(first + strips_, step_.groups * of_group);
     for (std::int64_t number = first; number < end; ++number) {
@@ -468,7 +468,7 @@ class IntegerFilterRun final : public cpu::PreparedStep {
     std::memset(sums, 0, static_cast<std::size_t>(rows * kWord));
     for (std::int64_t first = 0; first < depth_; first += kFilterBlock) {
       const std::int64_t depth = std::min(kFilterBlock, depth_ - first);
-      const std::int64_t of_row = parts_of(depth, kernels_.group) * kernels_.group;
+      const std::int64_t of_row = ceil_div(depth, kernels_.group) * kernels_.group;
       for (std::int64_t i = 0; i < rows; ++i) {
         std::byte* const bytes = scratch + i * kFilterBlock;
         gather(from + i * step_.filter_row, first, depth, bytes);

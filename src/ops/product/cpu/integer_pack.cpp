@@ -91,7 +91,7 @@ void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::
   for (std::int64_t k = 0; k < depth; k += kDepthBlock) {
     kernels.multiply(rows, {.a = a + k * a_step,
                             .b = b + k * b_step,
-                            .groups = parts_of(std::min(kDepthBlock, depth - k), kernels.group),
+                            .groups = ceil_div(std::min(kDepthBlock, depth - k), kernels.group),
                             .start = kNoStart,
                             .totals = sums,
                             .totals_step = kernels.panel,

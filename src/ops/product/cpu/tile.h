@@ -28,7 +28,7 @@ struct Panel {
 // the CPU would start loading a panel when the first strip uses it, and that strip would wait.
 inline void bring_part(const f32* elements, std::int64_t count, std::int64_t part, std::int64_t parts) {
   constexpr std::int64_t kOfLine = 16;
-  const std::int64_t lines = parts_of(count, kOfLine);
+  const std::int64_t lines = ceil_div(count, kOfLine);
   const std::int64_t end = lines * (part + 1) / parts;
   for (std::int64_t line = lines * part / parts; line < end; ++line) {
     __builtin_prefetch(elements + line * kOfLine);
@@ -74,7 +74,7 @@ void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::
   const auto strip = [&](std::int64_t row) {
     return a.strip(row, std::min(kernels.strip, all_rows - row), first, depth);
   };
-  const std::int64_t strips = parts_of(all_rows, kernels.strip);
+  const std::int64_t strips = ceil_div(all_rows, kernels.strip);
   const auto bring_next = [&](std::int64_t row) {  // while the strip that begins with this row is multiplied
     if (panel.next != nullptr) {
       bring_part(panel.next, depth * kernels.panel, row / kernels.strip, strips);

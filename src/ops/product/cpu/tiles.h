@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/integers.h"
 #include "ops/product/step.h"
 
 namespace anydml {
 
-[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
-  return (whole + part - 1) / part;
-}
-
 // The size of parts that divide `size` evenly: at most `maximum` and a multiple of `unit`.
 [[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t maximum, std::int64_t unit) {
-  const std::int64_t parts = parts_of(size, std::max(unit, maximum / unit * unit));
-  return parts_of(parts_of(size, parts), unit) * unit;
+  const std::int64_t parts = ceil_div(size, std::max(unit, maximum / unit * unit));
+  return ceil_div(ceil_div(size, parts), unit) * unit;
 }
 
 struct Tiles {
@@ -66,8 +63,8 @@ inline constexpr std::int64_t kMaxWork = std::int64_t{1} << 32;
                 .columns = even_part(step.columns, maximum.columns, panel),
                 .down = 0,
                 .across = 0};
-    tiles.down = parts_of(step.rows, tiles.rows);
-    tiles.across = parts_of(step.columns, tiles.columns);
+    tiles.down = ceil_div(step.rows, tiles.rows);
+    tiles.across = ceil_div(step.columns, tiles.columns);
     const std::int64_t work = tiles.rows * tiles.columns * std::max<std::int64_t>(step.depth, 1);
     const bool can_halve = tiles.columns > panel || tiles.rows > strip;
     const bool is_enough =

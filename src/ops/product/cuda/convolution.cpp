@@ -33,7 +33,7 @@ static_assert(kLaunchAxes == kWindowAxes);
 [[nodiscard]] std::int64_t launches_of(const Windows& windows) {
   std::int64_t launches = 1;
   for (u32 i = 0; i < kWindowAxes; ++i) {
-    launches *= parts_of(window_classes(windows, i), kLaunchClasses);
+    launches *= ceil_div(window_classes(windows, i), kLaunchClasses);
   }
   return launches;
 }
@@ -170,11 +170,11 @@ class ConvolutionRun final : public PreparedStep {
     std::int64_t down = step_.rows;
     std::int64_t across = 0;
     if (planes_.taps != 0) {
-      down = parts_of(launch.axes[1].of_class[0].outputs.divisor, kPlaneRows);
-      across = parts_of(launch.axes[2].of_class[0].outputs.divisor, plane_columns(planes_.stride));
+      down = ceil_div(launch.axes[1].of_class[0].outputs.divisor, kPlaneRows);
+      across = ceil_div(launch.axes[2].of_class[0].outputs.divisor, plane_columns(planes_.stride));
       launch.down = make_divisor(narrow(down));
       launch.across = make_divisor(narrow(across));
-      across = parts_of(step_.images * down * across, kPlaneThreads);
+      across = ceil_div(step_.images * down * across, kPlaneThreads);
       part.blocks = across <= kMaxBlocks ? narrow(across) : 0;
       return;
     }
@@ -193,8 +193,8 @@ class ConvolutionRun final : public PreparedStep {
       if (!has_one_class) {  // the depth differs between classes
         launch.split.blocks_of_split = narrow(kMaxDepth / kProductBlock);
       }
-      down = parts_of(step_.rows, tile_rows(part.choice.tile));
-      across = parts_of(windows.columns, tile_columns(part.choice.tile));
+      down = ceil_div(step_.rows, tile_rows(part.choice.tile));
+      across = ceil_div(windows.columns, tile_columns(part.choice.tile));
     }
     part.blocks = set_blocks(windows, down, across, launch);
   }
@@ -336,8 +336,8 @@ u32 set_blocks(const WindowPart& part, std::int64_t down, std::int64_t across, C
 
 DirectShape direct_shape(std::int64_t columns) {
   const std::int64_t threads =
-      std::clamp(parts_of(parts_of(columns, kDirectPixels), kWarp) * kWarp, kWarp, kMaxDirectThreads);
-  return {.threads = narrow(threads), .across = parts_of(columns, threads * kDirectPixels)};
+      std::clamp(ceil_div(ceil_div(columns, kDirectPixels), kWarp) * kWarp, kWarp, kMaxDirectThreads);
+  return {.threads = narrow(threads), .across = ceil_div(columns, threads * kDirectPixels)};
 }
 
 std::uint64_t input_strides(const ConvolutionStep& step) {

@@ -19,8 +19,8 @@ class DoubleRun final : public PreparedStep {
     launch_.rows = step_.rows;
     launch_.columns = step_.columns;
     launch_.depth = step_.depth;
-    launch_.across = parts_of(step_.columns, kDoubleTile);
-    launch_.tiles = launch_.across * parts_of(step_.rows, kDoubleTile);
+    launch_.across = ceil_div(step_.columns, kDoubleTile);
+    launch_.tiles = launch_.across * ceil_div(step_.rows, kDoubleTile);
     std::copy_n(step_.batch_sizes, kBatchRank, launch_.batch_sizes);
     launch_.batch_rank = step_.batch_rank;
     launch_.scale = step.scale;

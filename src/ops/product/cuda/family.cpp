@@ -52,9 +52,9 @@ class ProductRun final : public PreparedStep {
     launch_.depth = static_cast<u32>(step.depth);
     launch_.batch_rank = step.batch_rank;
     const bool has_tiles = choice_.tile != 0;
-    const std::int64_t across = has_tiles ? parts_of(step.columns, tile_columns(choice_.tile))
-                                          : parts_of(std::max(step.rows, step.columns), kThinThreads);
-    const std::int64_t of_matrix = has_tiles ? across * parts_of(step.rows, tile_rows(choice_.tile)) : across;
+    const std::int64_t across = has_tiles ? ceil_div(step.columns, tile_columns(choice_.tile))
+                                          : ceil_div(std::max(step.rows, step.columns), kThinThreads);
+    const std::int64_t of_matrix = has_tiles ? across * ceil_div(step.rows, tile_rows(choice_.tile)) : across;
     launch_.across = make_divisor(static_cast<u32>(across));
     launch_.tiles = make_divisor(static_cast<u32>(of_matrix));
     blocks_ = static_cast<u32>(of_matrix * step.batches);

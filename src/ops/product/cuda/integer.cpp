@@ -43,9 +43,9 @@ class IntegerRun final : public PreparedStep {
     launch_.output_is_signed = step.signed_output != 0;
     launch_.depth = static_cast<u32>(product.depth);
     launch_.batch_rank = product.batch_rank;
-    const auto across = static_cast<u32>(parts_of(product.columns, tile_));
+    const auto across = static_cast<u32>(ceil_div(product.columns, tile_));
     launch_.across = make_divisor(across);
-    launch_.tiles = make_divisor(across * static_cast<u32>(parts_of(product.rows, tile_)));
+    launch_.tiles = make_divisor(across * static_cast<u32>(ceil_div(product.rows, tile_)));
     for (u32 i = 0; i < product.batch_rank; ++i) {
       launch_.batch_sizes[i] = make_divisor(static_cast<u32>(product.batch_sizes[i]));
     }

@@ -24,7 +24,7 @@ class IntegerWindowRun final : public PreparedStep {
       is_there_[i] = flat.operands[i].slot != kAbsentSlot;
     }
     const WindowPart windows = set_windows(convolution, {0, 0, 0}, launch_);
-    const std::int64_t words = parts_of(convolution.channels, kWordBytes) * convolution.taps();
+    const std::int64_t words = ceil_div(convolution.channels, kWordBytes) * convolution.taps();
     launch_.words = static_cast<u32>(words);
     launch_.words_of_part = launch_.words;
     launch_.parts = 1;
@@ -45,7 +45,7 @@ class IntegerWindowRun final : public PreparedStep {
                                            kByteTiles, true, gpu);
     tile_ = choice.tile;
     threads_ = byte_threads(tile_);
-    blocks_ = set_blocks(windows, parts_of(convolution.rows, tile_), parts_of(windows.columns, tile_), launch_);
+    blocks_ = set_blocks(windows, ceil_div(convolution.rows, tile_), ceil_div(windows.columns, tile_), launch_);
     if (choice.splits > 1) {
       launch_.parts = choice.splits;
       launch_.words_of_part = static_cast<u32>(choice.split.blocks_of_split * kSplitWords);

@@ -26,9 +26,9 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
   constexpr double kSecondLaunch = 6'000;
   constexpr double kAlone = 4'000;
   const std::int64_t multiprocessors = std::max<std::int64_t>(gpu.multiprocessors, 1);
-  const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
-  const std::int64_t depth = std::min(parts_of(blocks, splits) * kBlock, outputs.depth);
-  const std::int64_t busiest = parts_of(outputs.tiles(tile.rows, tile.columns) * splits, multiprocessors);
+  const std::int64_t blocks = std::max<std::int64_t>(1, ceil_div(outputs.depth, kBlock));
+  const std::int64_t depth = std::min(ceil_div(blocks, splits) * kBlock, outputs.depth);
+  const std::int64_t busiest = ceil_div(outputs.tiles(tile.rows, tile.columns) * splits, multiprocessors);
   const auto warps = static_cast<double>(std::min(busiest, tile.at_a_time) * tile.threads / 32);
   // Beyond one warp for each of the four partitions of a multiprocessor, more warps only hide latency.
   double rate = warps < 4 ? 0.8 * warps / 4 : warps < 8 ? 0.8 + 0.14 * (warps - 4) / 4 : 0.94 + 0.06 * (warps - 8) / 4;
@@ -49,7 +49,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 
 TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
                         const GpuProperties& gpu) {
-  const std::int64_t blocks = std::max<std::int64_t>(1, parts_of(outputs.depth, kBlock));
+  const std::int64_t blocks = std::max<std::int64_t>(1, ceil_div(outputs.depth, kBlock));
   const std::int64_t count = outputs.rows * outputs.columns * outputs.matrices;
   const bool splits_fit = may_split && blocks > 1 && count <= kMaxSums / blocks;
   constexpr std::uint64_t kTaps = 4096;  // upper limit for the table of taps, in bytes
@@ -71,9 +71,9 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
       }
     }
   }
-  const std::int64_t of_split = parts_of(blocks, best_splits);
+  const std::int64_t of_split = ceil_div(blocks, best_splits);
   return {.tile = best_tile,
-          .splits = static_cast<u32>(parts_of(blocks, of_split)),
+          .splits = static_cast<u32>(ceil_div(blocks, of_split)),
           .split = {.sums = nullptr,
                     .blocks_of_split = static_cast<u32>(of_split),
                     .blocks = static_cast<u32>(blocks),
@@ -82,13 +82,13 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
 
 bool is_thin(const TiledOutputs& outputs) {
   constexpr std::int64_t kMaxGrid = 65'535;  // in the grid's second dimension
-  const std::int64_t blocks = parts_of(outputs.depth, kBlock);
+  const std::int64_t blocks = ceil_div(outputs.depth, kBlock);
   return std::min(outputs.rows, outputs.columns) <= kMaxThin && blocks > 1 && blocks <= kMaxGrid &&
          outputs.rows * outputs.columns * outputs.matrices <= kMaxSums / blocks;
 }
 
 TileChoice choose_thin(const TiledOutputs& outputs) {
-  const auto blocks = static_cast<u32>(parts_of(outputs.depth, kBlock));
+  const auto blocks = static_cast<u32>(ceil_div(outputs.depth, kBlock));
   return {.tile = 0,
           .splits = blocks,
           .split = {.sums = nullptr,

@@ -11,6 +11,7 @@
 
 #include "backend/cuda/family.h"
 #include "backend/cuda/runtime.h"
+#include "base/integers.h"
 #include "ops/product/cuda/kernel_set.h"
 #include "ops/product/step.h"
 
@@ -20,10 +21,6 @@ inline constexpr std::int64_t kMaxElements = 0xffffffff;  // outputs are indexed
 inline constexpr std::int64_t kMaxDepth = std::int64_t{1} << 31;
 inline constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // in a grid
 inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of up to 4,294,967,295 elements";
-
-[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t whole, std::int64_t part) {
-  return (whole + part - 1) / part;
-}
 
 // Whether an address and its strides are all multiples of `of`; only the low bits matter.
 [[nodiscard]] inline bool is_multiple(const void* address, std::uint64_t strides, std::uint64_t of) {
@@ -38,7 +35,7 @@ struct TiledOutputs {
   std::int64_t depth;
 
   [[nodiscard]] std::int64_t tiles(std::int64_t tile_rows, std::int64_t tile_columns) const {
-    return parts_of(rows, tile_rows) * parts_of(columns, tile_columns) * matrices;
+    return ceil_div(rows, tile_rows) * ceil_div(columns, tile_columns) * matrices;
   }
 };
 

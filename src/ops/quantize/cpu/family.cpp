@@ -17,13 +17,13 @@ constexpr std::int64_t kMaxChunks = 256;
 constexpr std::int64_t kPartsOfThread = 8;
 
 std::int64_t chunks_of_piece(const QuantizeStep& step, std::int64_t threads) {
-  return std::clamp(parts(step.count, kQuantizeChunk * threads * kPartsOfThread), kMinChunks, kMaxChunks);
+  return std::clamp(ceil_div(step.count, kQuantizeChunk * threads * kPartsOfThread), kMinChunks, kMaxChunks);
 }
 
 class Quantizing final : public cpu::PreparedStep {
  public:
   Quantizing(const QuantizeStep& step, std::int64_t chunks, cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(parts(step.count, chunks * kQuantizeChunk)), 1, kQuantizeScratch),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(step.count, chunks * kQuantizeChunk)), 1, kQuantizeScratch),
         step_(step),
         elements_(chunks * kQuantizeChunk),
         kernel_(find_quantize_run(target)),

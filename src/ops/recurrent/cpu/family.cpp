@@ -38,7 +38,7 @@ RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
   RecurrentCut cut{};
   while (true) {
     cut.rows = even_part(step.rows, maximum, step.strip);
-    cut.down = parts_of(step.rows, cut.rows);
+    cut.down = ceil_div(step.rows, cut.rows);
     cut.tiles = step.directions * cut.down * step.panels();
     if (threads == 1 || cut.tiles >= wanted || cut.rows <= step.strip) {
       break;

@@ -2,6 +2,7 @@
 // Recurrent networks on a GPU: one launch for all time steps if the matrix fits into the GPU's shared memory; otherwise
 // one launch for each time step, or two for a GRU that multiplies after the reset.
 #include "backend/cuda/family.h"
+#include "base/integers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -15,8 +16,6 @@ namespace {
 
 constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // blocks of threads in a launch
 constexpr std::int64_t kMaxWalkedUnits = 2048;   // beyond this, the factors of eight units fit no multiprocessor
-
-[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
 // Returns a mask of the operands whose elements are all aligned.
 u32 aligned_operands(const RecurrentStep& step, std::byte* const* bases, std::size_t count) {
@@ -107,12 +106,12 @@ class RecurrentRun final : public PreparedStep {
 };
 
 std::int64_t blocks_of(const RecurrentLaunch& launch) {
-  return launch.step.directions * parts_of(launch.step.rows, launch.rows) * parts_of(launch.step.units, launch.units);
+  return launch.step.directions * ceil_div(launch.step.rows, launch.rows) * ceil_div(launch.step.units, launch.units);
 }
 
 void set_tiles(RecurrentLaunch& launch) {
-  launch.unit_tiles = static_cast<u32>(parts_of(launch.step.units, launch.units));
-  launch.row_tiles = static_cast<u32>(parts_of(launch.step.rows, launch.rows));
+  launch.unit_tiles = static_cast<u32>(ceil_div(launch.step.units, launch.units));
+  launch.row_tiles = static_cast<u32>(ceil_div(launch.step.rows, launch.rows));
 }
 
 // Chooses the tiles of a launch for all time steps: every multiprocessor runs at most one block, with its part of the
@@ -142,7 +141,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& gpu
   launch.memory = memory_of(step);
   launch.phases = step.has_two_products() ? 2 : 1;
   launch.gates = step.has_two_products() ? 2 : step.gates;
-  launch.parts = static_cast<u32>(std::min<std::int64_t>(parts_of(step.units, kProductBlock), kRecurrentMaxParts));
+  launch.parts = static_cast<u32>(std::min<std::int64_t>(ceil_div(step.units, kProductBlock), kRecurrentMaxParts));
   // If most multiprocessors would be idle otherwise, each block gets fewer rows and units: first fewer rows, because
   // threads with adjacent units read whole lines of the matrix.
   launch.units = kRecurrentMaxUnits;

@@ -394,7 +394,7 @@ class Combination final : public cpu::PreparedStep {
   using Partial = typename Reduction<Fold, kIsArg>::Partial;
 
   Combination(const ReduceStep& step, cpu::Neighbors neighbors)
-      : PreparedStep(static_cast<std::uint64_t>(parts(step.outputs, outputs_of_piece(step)))),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(step.outputs, outputs_of_piece(step)))),
         step_(step),
         neighbors_(std::move(neighbors)) {}
 

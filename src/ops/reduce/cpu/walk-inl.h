@@ -116,13 +116,13 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
     result.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
     // A few units are split into one or two per thread, but not more: memory is slowest with short parts of long rows.
-    if (const std::int64_t units = others * parts(column.size, result.width);
+    if (const std::int64_t units = others * ceil_div(column.size, result.width);
         !are_computed && units < 2 * threads && units % threads != 0) {
       const std::int64_t line = std::max<std::int64_t>(1, 64 / element);
-      const std::int64_t share = parts(column.size, others < threads ? parts(threads, others) : 2);
-      result.width = std::min(result.width, std::max(parts(share, line) * line, kMinRowBytes / element));
+      const std::int64_t share = ceil_div(column.size, others < threads ? ceil_div(threads, others) : 2);
+      result.width = std::min(result.width, std::max(ceil_div(share, line) * line, kMinRowBytes / element));
     }
-    result.tiles = parts(column.size, result.width);
+    result.tiles = ceil_div(column.size, result.width);
     result.units = others * result.tiles;
     bytes *= result.width;
   } else {
@@ -135,7 +135,7 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
   return result;
 }
 
-std::uint64_t pieces_of(const Cut& cut) { return static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)); }
+std::uint64_t pieces_of(const Cut& cut) { return static_cast<std::uint64_t>(ceil_div(cut.units, cut.units_of_piece)); }
 
 }  // namespace
 }  // namespace anydml

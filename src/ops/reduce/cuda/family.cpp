@@ -2,6 +2,7 @@
 // Chooses the kernels for a reduction step. Everything that does not depend on the addresses is computed once in
 // advance.
 #include "backend/cuda/family.h"
+#include "base/integers.h"
 
 #include <algorithm>
 #include <bit>
@@ -29,8 +30,6 @@ constexpr u32 kMinStagedRows = 128;  // fewer are not worth shared memory
 constexpr u32 kPartialsOfWarp = kWarp * kPartialsOfThread;
 constexpr std::size_t kObjectAlignment = 16;     // alignment of a joined step's object
 constexpr std::size_t kMaxJoinedBytes = 16'384;  // maximum size of a parameter with joined steps
-
-[[nodiscard]] constexpr u32 parts_of(u64 whole, u64 part) { return static_cast<u32>((whole + part - 1) / part); }
 
 void set_team(ReduceLaunch& launch, u32 team) {
   launch.team = team;
@@ -214,11 +213,14 @@ class ReduceRun final : public PreparedStep {
         kernel = ReduceKernel::along_wide;
       }
     } else {
-      const u32 loads = by_vectors ? parts_of(block_elements(), vector_elements()) : block_elements();
-      team = std::min(std::bit_ceil(parts_of(loads, kVectorsOfThread)), kWarp);
+      const u32 loads =
+          by_vectors ? static_cast<u32>(ceil_div<u64>(block_elements(), vector_elements())) : block_elements();
+      team = std::min(std::bit_ceil(static_cast<u32>(ceil_div<u64>(loads, kVectorsOfThread))), kWarp);
     }
     set_team(launch, team);
-    return {.kernel = kernel, .blocks = parts_of(u64{launch.units} * team, kReduceThreads), .threads = kReduceThreads};
+    return {.kernel = kernel,
+            .blocks = static_cast<u32>(ceil_div<u64>(u64{launch.units} * team, kReduceThreads)),
+            .threads = kReduceThreads};
   }
 
   [[nodiscard]] Choice choose_across(ReduceLaunch& launch, bool by_vectors) const {
@@ -228,7 +230,7 @@ class ReduceRun final : public PreparedStep {
     if (has_lanes_) {
       set_columns(launch, columns, units, kLaneGroups);
       return {.kernel = ReduceKernel::across_lanes,
-              .blocks = parts_of(units, kReduceThreads / kLaneGroups),
+              .blocks = static_cast<u32>(ceil_div<u64>(units, kReduceThreads / kLaneGroups)),
               .threads = kReduceThreads};
     }
     const bool few = in_order_ && launch.count >= kMinStagedRows;  // threads, unless there are many outputs
@@ -238,8 +240,9 @@ class ReduceRun final : public PreparedStep {
     }
     set_columns(launch, columns, units, 1);
     if (few && units < enough_threads_) {
-      return {
-          .kernel = ReduceKernel::across_staged, .blocks = parts_of(units, kStagedColumns), .threads = kReduceThreads};
+      return {.kernel = ReduceKernel::across_staged,
+              .blocks = static_cast<u32>(ceil_div<u64>(units, kStagedColumns)),
+              .threads = kReduceThreads};
     }
     return choose_groups(launch, ReduceKernel::across_elements);
   }
@@ -259,7 +262,9 @@ class ReduceRun final : public PreparedStep {
     set_team(launch, groups);
     // Spread few threads over the device.
     const u32 threads = groups == 1 && launch.units < enough_threads_ ? 2 * kWarp : kReduceThreads;
-    return {.kernel = kernel, .blocks = parts_of(launch.units, threads / groups), .threads = threads};
+    return {.kernel = kernel,
+            .blocks = static_cast<u32>(ceil_div<u64>(launch.units, threads / groups)),
+            .threads = threads};
   }
 
   // Uses one launch, or two for very long reductions: the first leaves one of every 4,096 partial results.
@@ -267,14 +272,15 @@ class ReduceRun final : public PreparedStep {
     launch.left = launch.blocks.divisor;
     launch.apart = 1;
     for (;;) {
-      const u32 parts = kernels_.has_half_sums ? 1 : parts_of(launch.left, kPartialsAtOnce);
+      const u32 parts = kernels_.has_half_sums ? 1 : static_cast<u32>(ceil_div<u64>(launch.left, kPartialsAtOnce));
       launch.to_partials = parts > 1;
       launch.columns = make_divisor(parts);
       launch.units = outputs_ * parts;
       set_team(launch, launch.left > kPartialsOfWarp ? kReduceThreads : kWarp);
-      launch.of_thread = parts > 1 ? kPartialsOfThread : std::bit_ceil(parts_of(launch.left, launch.team));
+      launch.of_thread =
+          parts > 1 ? kPartialsOfThread : std::bit_ceil(static_cast<u32>(ceil_div<u64>(launch.left, launch.team)));
       const Choice choice{.kernel = ReduceKernel::combine,
-                          .blocks = parts_of(launch.units, kReduceThreads / launch.team),
+                          .blocks = static_cast<u32>(ceil_div<u64>(launch.units, kReduceThreads / launch.team)),
                           .threads = kReduceThreads};
       const cudaError_t error = start(choice, launch, bases, stream);
       if (error != cudaSuccess || parts == 1) {

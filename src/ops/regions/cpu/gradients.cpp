@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <type_traits>
 
+#include "base/integers.h"
 #include "ops/regions/cpu/kernels.h"
 
 namespace anydml {
@@ -39,16 +40,16 @@ template <class T>
 class ImageGradient final : public cpu::PreparedStep {
  public:
   ImageGradient(const RegionStep& step, const ImageRoom& room)
-      : PreparedStep(static_cast<std::uint64_t>(step.batches * parts(step.channels, room.channels) *
-                                                parts(step.axes[0].size, room.rows)),
+      : PreparedStep(static_cast<std::uint64_t>(step.batches * ceil_div(step.channels, room.channels) *
+                                                ceil_div(step.axes[0].size, room.rows)),
                      1, room.room.bytes()),
         step_(step),
         room_(room) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto number = static_cast<std::int64_t>(piece.number);
-    const std::int64_t bands = parts(step_.axes[0].size, room_.rows);
-    const std::int64_t blocks = parts(step_.channels, room_.channels);
+    const std::int64_t bands = ceil_div(step_.axes[0].size, room_.rows);
+    const std::int64_t blocks = ceil_div(step_.channels, room_.channels);
     Unit unit{};
     unit.batch = number / bands / blocks;
     unit.channel = number / bands % blocks * room_.channels;
@@ -87,8 +88,6 @@ class ImageGradient final : public cpu::PreparedStep {
     std::int64_t rows;
     f32* sums;
   };
-
-  static std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 
   // A row of the unit's sums, or null if the row is not in the unit.
   [[nodiscard]] f32* row_of(const Unit& unit, std::int64_t channel, std::int64_t row) const {

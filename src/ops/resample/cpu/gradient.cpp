@@ -219,14 +219,14 @@ GradientTile make_tile(const GradientCut& cut, std::int64_t number) {
 void choose_tiles(GradientCut& cut) {
   const GradientAxis& column = cut.column.front();
   cut.tile_run = std::min(cut.run, kTileElements);
-  cut.run_tiles = parts(cut.run, cut.tile_run);
+  cut.run_tiles = ceil_div(cut.run, cut.tile_run);
   cut.chunk = std::max<std::int64_t>(1, kChunkElements / cut.tile_run);
   // Most tiles depend on no more than one chunk.
   const auto fitting = static_cast<std::int64_t>(static_cast<f64>(cut.chunk) / 2 * static_cast<f64>(column.outputs()) /
                                                  static_cast<f64>(std::max<std::int64_t>(1, column.inputs())));
   cut.tile_columns =
       std::min(column.outputs(), std::clamp(fitting, kMinColumns, std::max(kMinColumns, kTileElements / cut.tile_run)));
-  cut.column_tiles = parts(column.outputs(), cut.tile_columns);
+  cut.column_tiles = ceil_div(column.outputs(), cut.tile_columns);
   for (std::int64_t number = 0; column.is_kept() && number < cut.column_tiles; ++number) {
     cut.tiles.push_back(make_tile(cut, number));
     if (cut.run == 1 && cut.tiles.back().span <= cut.chunk) {
@@ -264,9 +264,9 @@ GradientCut make_cut(const GradientStep& step, std::int64_t threads) {
   cut.units = planes * cut.run_tiles * cut.column_tiles * cut.rows;
   const std::int64_t outputs = cut.rows * column.outputs() * cut.run;
   const std::int64_t cost = std::max<std::int64_t>(1, (inputs + outputs) * planes / cut.units);
-  cut.units_of_piece = std::max(parts(cut.units, threads * kPiecesOfThread), parts(kMinOfPiece, cost));
+  cut.units_of_piece = std::max(ceil_div(cut.units, threads * kPiecesOfThread), ceil_div(kMinOfPiece, cost));
   if (cut.units_of_piece > cut.rows) {  // whole planes, whose rows are loaded once
-    cut.units_of_piece = parts(cut.units_of_piece, cut.rows) * cut.rows;
+    cut.units_of_piece = ceil_div(cut.units_of_piece, cut.rows) * cut.rows;
   }
   const auto take = [&cut](std::int64_t bytes) { return std::exchange(cut.scratch, cut.scratch + aligned(bytes)); };
   std::int64_t held = cut.tiles.empty() ? cut.chunk : 1;  // columns of the input gradient
@@ -508,7 +508,7 @@ class GradientWork {
 class Gradient final : public cpu::PreparedStep {
  public:
   Gradient(GradientCut cut, cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1,
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(cut.units, cut.units_of_piece)), 1,
                      static_cast<std::size_t>(cut.scratch)),
         cut_(std::move(cut)),
         elements_(resample_kernels(target, cut_.step.type)),

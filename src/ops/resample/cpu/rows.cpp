@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ops/resample/cpu/rows.h"
+#include "base/integers.h"
 
 #include <algorithm>
 
@@ -16,7 +17,6 @@ constexpr std::int64_t kMaxSlotBytes = 256 << 10;
 constexpr std::int64_t kMinOfPiece = 64 << 10;  // elements read or written
 constexpr std::int64_t kPiecesOfThread = 8;
 
-std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 // Chooses the dimensions of the run and of the columns; the others remain.
@@ -51,20 +51,20 @@ void choose_tiles(ResampleRows& cut, unsigned threads) {
   cut.tile_run = std::min(cut.run, kTileElements);
   cut.tile_columns = std::clamp<std::int64_t>(kTileElements / cut.tile_run, 1, cut.column.output_size);
   while (cut.tile_columns > 1 && max_span(cut.column, cut.tile_columns) > kMaxSpan) {
-    cut.tile_columns = parts_of(cut.tile_columns, 2);
+    cut.tile_columns = ceil_div(cut.tile_columns, 2);
   }
   // Split runs are not contiguous with each other.
   cut.in_place = cut.packed_input && cut.step.type == DataType::FLOAT32 && cut.tile_run == cut.run;
   if (cut.step.interpolates != 0 && !cut.in_place) {
     std::int64_t columns = cut.tile_columns;
     while (columns > kMinColumns && max_span(cut.column, columns) > kMaxLoaded / cut.tile_run) {
-      columns = parts_of(columns, 2);
+      columns = ceil_div(columns, 2);
     }
     cut.is_far = max_span(cut.column, columns) > kMaxLoaded / cut.tile_run;
     cut.tile_columns = cut.is_far ? cut.tile_columns : columns;
   }
-  cut.column_tiles = parts_of(cut.column.output_size, cut.tile_columns);
-  cut.run_tiles = parts_of(cut.run, cut.tile_run);
+  cut.column_tiles = ceil_div(cut.column.output_size, cut.tile_columns);
+  cut.run_tiles = ceil_div(cut.run, cut.tile_run);
   for (const ResampleDimension& dimension : cut.sampled) {
     cut.rows *= dimension.output_size;
   }
@@ -75,9 +75,9 @@ void choose_tiles(ResampleRows& cut, unsigned threads) {
   const std::int64_t cost =
       cut.tile_elements() + std::min(max_span(cut.column, cut.tile_columns), kMaxSpan) * cut.tile_run;
   cut.units_of_piece =
-      std::max(parts_of(cut.units, static_cast<std::int64_t>(threads) * kPiecesOfThread), parts_of(kMinOfPiece, cost));
+      std::max(ceil_div(cut.units, static_cast<std::int64_t>(threads) * kPiecesOfThread), ceil_div(kMinOfPiece, cost));
   if (cut.units_of_piece > cut.rows) {
-    cut.units_of_piece = parts_of(cut.units_of_piece, cut.rows) * cut.rows;
+    cut.units_of_piece = ceil_div(cut.units_of_piece, cut.rows) * cut.rows;
   }
 }
 

@@ -54,7 +54,7 @@ bool goes_across(const ScanStep& step) {
 
 ScanCut cut(const ScanStep& step, std::int64_t threads) {
   const AxisLoops& loops = step.loops;
-  const std::int64_t blocks = parts(loops.count, kScanBlock);
+  const std::int64_t blocks = ceil_div(loops.count, kScanBlock);
   const std::int64_t columns = loops.kept[loops.kept_rank - 1].size;
   ScanCut result{};
   result.across = goes_across(step);
@@ -66,10 +66,10 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   const std::int64_t maximum = !result.across ? rows : is_staged ? kMaxScanLoad : kMaxWidth;
   const std::int64_t minimum = result.across ? kMinWidth : kFewRows;
   std::int64_t width = std::min(all, maximum);
-  while (width > minimum && outer * parts(all, width) < 2 * threads) {
+  while (width > minimum && outer * ceil_div(all, width) < 2 * threads) {
     width = std::max(minimum, width / 2);
   }
-  const std::int64_t tiles = outer * parts(all, width);
+  const std::int64_t tiles = outer * ceil_div(all, width);
   // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
   // chain of them is as fast as two threads that share it; a chain of floats is slower than that.
   const bool is_float = is_float_type(step.type);
@@ -80,24 +80,24 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
                  : result.shared                                              ? kScanBlock * max_blocks
                                                                               : std::max(kScanBlock, loops.count);
   result.width = result.shared && !result.across ? 1 : width;
-  result.tiles_of_loop = parts(all, result.width);
+  result.tiles_of_loop = ceil_div(all, result.width);
   result.tiles = outer * result.tiles_of_loop;
   const std::int64_t elements = loops.count * width;
   const std::int64_t wanted = std::clamp(loops.outputs * loops.count / (8 * threads), kMinOfPiece, kMaxOfPiece);
   result.tiles_of_piece = std::max<std::int64_t>(1, wanted / elements);
   if (!result.across && is_float_type(step.type)) {
-    const std::int64_t wanted_blocks = parts(parts(blocks, threads), kScanRows) * kScanRows;
+    const std::int64_t wanted_blocks = ceil_div(ceil_div(blocks, threads), kScanRows) * kScanRows;
     result.group = std::clamp(wanted_blocks, kScanRows, max_blocks);
   } else {
     result.group = 1;
   }
-  result.groups = parts(parts(loops.count, result.block), result.group);
-  result.together = std::min(result.groups, parts(threads, result.tiles));
+  result.groups = ceil_div(ceil_div(loops.count, result.block), result.group);
+  result.together = std::min(result.groups, ceil_div(threads, result.tiles));
   return result;
 }
 
 std::uint64_t pieces_of(const ScanCut& cut) {
-  return static_cast<std::uint64_t>(cut.shared ? cut.tiles * cut.together : parts(cut.tiles, cut.tiles_of_piece));
+  return static_cast<std::uint64_t>(cut.shared ? cut.tiles * cut.together : ceil_div(cut.tiles, cut.tiles_of_piece));
 }
 
 // Steps through the first elements of rows. rank: how many of the kept loops number the rows.
@@ -113,7 +113,8 @@ struct Numbers {
 class Scan final : public cpu::PreparedStep {
  public:
   Scan(const ScanStep& step, const ScanCut& cut, cpu::Target target)
-      : PreparedStep(pieces_of(cut), cut.shared ? static_cast<std::uint32_t>(2 * parts(cut.groups, cut.together)) : 1,
+      : PreparedStep(pieces_of(cut),
+                     cut.shared ? static_cast<std::uint32_t>(2 * ceil_div(cut.groups, cut.together)) : 1,
                      static_cast<std::size_t>(kScanRows * kStageColumns) * sizeof(u64)),
         step_(step),
         loops_(step_.loops),
@@ -122,7 +123,7 @@ class Scan final : public cpu::PreparedStep {
         target_(target),
         wide_(static_cast<std::int64_t>(kernels_.wide_bytes)),
         block_(cut.block),
-        blocks_(parts(step.loops.count, block_)) {
+        blocks_(ceil_div(step.loops.count, block_)) {
     const AxisLoop& inner = cut.across ? loops_.kept[loops_.kept_rank - 1] : step_.along();
     const auto element = static_cast<std::int64_t>(element_size(step.type));
     direct_ = kernels_.elements_along != nullptr && inner.input == element && inner.output == element;

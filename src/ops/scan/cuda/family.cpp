@@ -3,6 +3,7 @@
 // elements are read once. Otherwise a chain is a block of a row: first come the totals of all blocks, then the carries
 // before them, then the outputs.
 #include "backend/cuda/family.h"
+#include "base/integers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,8 +20,6 @@ constexpr std::int64_t kMaxRows = 0xffffffff;    // kernels number them in 32 bi
 constexpr std::int64_t kMaxGroups = 0x7fffffff;  // blocks of threads per launch
 constexpr u64 kVector = 16;                      // bytes
 
-[[nodiscard]] constexpr std::int64_t parts_of(std::int64_t size, std::int64_t part) { return (size + part - 1) / part; }
-
 // The number of groups of chains, and what a chain is.
 struct ScanShape {
   bool across;
@@ -34,11 +33,11 @@ ScanShape shape_of(const ScanStep& step, const GpuProperties& gpu) {
   const AxisLoops& loops = step.loops;
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
   ScanShape shape{};
-  shape.blocks = parts_of(loops.count, kScanBlock);
+  shape.blocks = ceil_div(loops.count, kScanBlock);
   shape.across = column.size > 1 && column.input != 0 && std::abs(column.input) < std::abs(step.along().input);
-  shape.tiles_of_loop = parts_of(column.size, kScanChains);
+  shape.tiles_of_loop = ceil_div(column.size, kScanChains);
   const std::int64_t groups =
-      shape.across ? loops.outputs / column.size * shape.tiles_of_loop : parts_of(loops.outputs, kScanChains);
+      shape.across ? loops.outputs / column.size * shape.tiles_of_loop : ceil_div(loops.outputs, kScanChains);
   // Blocks read the input twice, which takes 1.5 times as long. So do groups that occupy fewer than two
   // thirds of the multiprocessors.
   shape.in_blocks = shape.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(gpu.multiprocessors);
@@ -47,7 +46,7 @@ ScanShape shape_of(const ScanStep& step, const GpuProperties& gpu) {
   } else if (shape.across) {
     shape.groups = groups * shape.blocks;
   } else {
-    shape.groups = parts_of(loops.outputs * shape.blocks, kScanChains);
+    shape.groups = ceil_div(loops.outputs * shape.blocks, kScanChains);
   }
   return shape;
 }

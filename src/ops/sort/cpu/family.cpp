@@ -64,7 +64,7 @@ SortCut cut(const SortStep& step, std::int64_t threads) {
   const std::size_t word_bytes = is_wide ? sizeof(WideWord) : sizeof(NarrowWord);
   SortCut result{};
   result.width = width_of(step, threads);
-  result.tiles = parts(inner, result.width);
+  result.tiles = ceil_div(inner, result.width);
   result.units = step.rows / inner * result.tiles;
   const std::int64_t elements = count * result.width;
   const std::int64_t wanted = std::clamp(step.rows * count / (8 * threads), kMinOfPiece, kMaxOfPiece);
@@ -145,7 +145,7 @@ class Sort final : public cpu::PreparedStep {
   using Key = typename Word::Key;
 
   Sort(const SortStep& step, const SortCut& cut, const SortKernels& kernels, cpu::Target target)
-      : PreparedStep(static_cast<std::uint64_t>(parts(cut.units, cut.units_of_piece)), 1, cut.bytes),
+      : PreparedStep(static_cast<std::uint64_t>(ceil_div(cut.units, cut.units_of_piece)), 1, cut.bytes),
         step_(step),
         cut_(cut),
         kernels_(kernels),

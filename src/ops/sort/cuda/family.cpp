@@ -2,6 +2,7 @@
 // Chooses the kernels for a step that orders rows. If K is small, each part of a row is reduced to its first K words,
 // and those of all parts again, until one part is left. Otherwise all words of a row are sorted in the workspace.
 #include "backend/cuda/family.h"
+#include "base/integers.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,8 +22,6 @@ constexpr u32 kMaxOfPart = 1 << 22;
 constexpr u32 kPartUnit = 16;  // elements, so that parts start at vector boundaries
 
 enum class Method : u32 { select, sort, whole };
-
-[[nodiscard]] u32 parts_of(u32 count, u32 part) { return count / part + (count % part != 0 ? 1 : 0); }
 
 [[nodiscard]] SortKind kind_of(DataType type) {
   switch (type) {
@@ -124,8 +123,8 @@ class SortRun final : public PreparedStep {
       method_ = Method::select;
       const u64 wanted = 8 * u64{std::max(1U, gpu.multiprocessors)};  // blocks of threads
       const u32 for_rows = static_cast<u32>(std::max<u64>(1, wanted / launch_.rows));
-      const u32 parts = std::max(std::min(for_rows, parts_of(count, kMinOfPart)), parts_of(count, kMaxOfPart));
-      launch_.part = (parts_of(count, parts) + kPartUnit - 1) / kPartUnit * kPartUnit;
+      const u32 parts = std::max(std::min(for_rows, ceil_div(count, kMinOfPart)), ceil_div(count, kMaxOfPart));
+      launch_.part = (ceil_div(count, parts) + kPartUnit - 1) / kPartUnit * kPartUnit;
     } else if (count <= tile_ || k <= tile_ / 2) {
       method_ = Method::sort;
       launch_.part = std::min(count, tile_);
@@ -134,7 +133,7 @@ class SortRun final : public PreparedStep {
       method_ = Method::whole;
       first_words_ = std::bit_ceil(u64{count});
     }
-    launch_.parts = parts_of(count, launch_.part);
+    launch_.parts = ceil_div(count, launch_.part);
     if (method_ != Method::whole && launch_.parts > 1) {
       first_words_ = u64{launch_.parts} * k;
       second_words_ = (first_words_ + tile_ - 1) / tile_ * k;
@@ -162,7 +161,7 @@ class SortRun final : public PreparedStep {
       some.count = some.pitch = some.parts * some.k;
       some.part = std::min(some.count, tile_);
       some.padded = std::bit_ceil(some.part);
-      some.parts = parts_of(some.count, some.part);
+      some.parts = ceil_div(some.count, some.part);
       error = start_sort_words(word_, some, stream);
       std::swap(from, to);
     }
