@@ -253,9 +253,9 @@ __global__ void __launch_bounds__(kRegionThreads) add_boxes(const __grid_constan
 template <class T>
 cudaError_t start_average(const RegionLaunch& launch, const RegionTile& tile, cudaStream_t stream) {
   const RegionStep& step = launch.step;
-  const auto parts = [](i64 size, u32 part) { return static_cast<u64>((size + part - 1) / part); };
-  const u64 blocks = static_cast<u64>(step.batches) * ceil_div(step.channels, kRegionTileChannels) *
-                     ceil_div(step.axes[0].size, tile.rows) * ceil_div(step.axes[1].size, tile.columns);
+  const auto blocks =
+      static_cast<u64>(step.batches * ceil_div(step.channels, kRegionTileChannels) *
+                       ceil_div(step.axes[0].size, tile.rows) * ceil_div(step.axes[1].size, tile.columns));
   add_averages<T><<<launched_blocks(blocks), kRegionThreads, tile.shared_bytes, stream>>>(launch, tile);
   return cudaGetLastError();
 }
