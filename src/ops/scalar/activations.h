@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Activations that need no transcendental function. FLOAT16 is computed in FLOAT32, each operation is rounded, and
-// parameters are used unrounded. A NaN fails a condition and takes its second branch, as in the documented formulas.
+// parameters are used unrounded. Every condition is false for NaN, which selects the second branch, as in the
+// documented formulas.
 #pragma once
 
 #include "base/scalar.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ELEMENT_WISE_MEAN: (a + b) / 2; the sum of integers wraps, and its half is truncated. ELEMENT_WISE_DIFFERENCE_SQUARE:
-// (a - b) * (a - b); integers wrap. ELEMENT_WISE_RECIP: 1 / x. ELEMENT_WISE_SQRT: IEEE 754's, with NaN below 0 and -0
-// for -0. Floats are rounded after each operation.
+// (a - b) * (a - b); integers wrap. ELEMENT_WISE_RECIP: 1 / x. ELEMENT_WISE_SQRT: the square root as defined by IEEE
+// 754, which is NaN below 0 and -0 for -0. Floats are rounded after each operation.
 #pragma once
 
 #include "base/float_bits.h"

@@ -55,15 +55,15 @@ template <class T, class Count>
 struct BitCount {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr Count operator()(T x) const
       requires(std::is_same_v<Count, u8> || std::is_same_v<Count, u32>) {
-    // Sums pairs, nibbles and bytes, which can be vectorized even if the CPU's popcount instruction cannot. It uses no
-    // more bits than necessary, so that a vector has more elements.
+    // Adds up the bits of pairs, nibbles and bytes. Compilers can vectorize this even if the CPU's popcount instruction
+    // is scalar. It uses no more bits than necessary, so that a vector has more elements.
     using Wide = std::conditional_t<sizeof(T) == 8, u64, u32>;
     Wide bits = bits_in(x);
     bits -= bits >> 1 & static_cast<Wide>(0x5555555555555555U);
     bits = (bits & static_cast<Wide>(0x3333333333333333U)) + (bits >> 2 & static_cast<Wide>(0x3333333333333333U));
     bits = (bits + (bits >> 4)) & static_cast<Wide>(0x0f0f0f0f0f0f0f0fU);
-    // Compilers recognize the multiplication as a popcount, which is a vector instruction for bytes but a scalar one
-    // for wider elements.
+    // Compilers recognize the multiplication as a popcount. For bytes that is a vector instruction, but for wider
+    // elements it is a scalar one, so those are added without a multiplication.
     if constexpr (sizeof(T) == 1) {
       return static_cast<Count>(static_cast<u32>(bits * 0x01010101U) >> 24);
     }

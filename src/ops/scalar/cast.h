@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CAST: the number in another type. Floats to integers truncate and saturate, and NaN gives 0. Integers to integers
-// wrap. Anything to floats rounds once to nearest even; numbers that are too large become infinities.
+// CAST: converts a number to another type. Floats to integers truncate and saturate, and NaN gives 0. Integers to
+// integers wrap. Anything to floats rounds once to nearest even; numbers that are too large become infinities.
 #pragma once
 
 #include <limits>

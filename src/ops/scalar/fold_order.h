@@ -15,13 +15,13 @@ namespace anydml {
 inline constexpr std::int64_t kReduceBlock = 4096;
 inline constexpr std::int64_t kReduceLanes = 64;
 
-// Sums start from -0, the only number that changes no other: a sum of -0s is -0.
+// Sums start from -0, because adding -0 changes no number. A sum of -0s is therefore -0.
 template <class T>
 inline constexpr T kNothing = is_float<T> ? static_cast<T>(-0.0) : T{0};
 
-// Combines the results of blocks, added in order, into one: neighbors in pairs, an odd last one carried up, until one
-// is left. A pair is combined as soon as both of its parts are available, so that only a few values are stored for any
-// number of blocks.
+// Combines the results of blocks, added in order, into one. Neighbors are combined in pairs, level by level, and an odd
+// last result moves up to the next level unchanged. A pair is combined as soon as both of its results are available, so
+// that only a few values are stored for any number of blocks.
 template <class Value>
 class BlockTree {
  public:

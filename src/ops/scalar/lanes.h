@@ -43,11 +43,12 @@ template <class T>
   }
 }
 
-// The larger and the smaller of two numbers: a NaN in either wins, and +0 is above -0.
+// The larger and the smaller of two numbers. If either is NaN, so is the result; +0 is above -0.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T greater_of(T a, T b) {
   if constexpr (is_float<T>) {
-    // For equal numbers, the AND of their bits, which is -0 only if both are -0. b if it is NaN.
+    // For equal numbers, not_a is the AND of their bits, which is -0 only if both are -0. Otherwise it is b, which may
+    // be NaN.
     const auto differ = static_cast<float_bits_t<T>>(static_cast<float_bits_t<T>>(a == b) - 1);
     const T not_a = from_bits<T>(static_cast<float_bits_t<T>>(to_bits(b) & (to_bits(a) | differ)));
     return select(a != a, a, select(a > b, a, not_a));
@@ -90,9 +91,9 @@ template <class... More>
 // a / b and the square root of x, for operands and results that are far from overflow and from subnormal numbers, with
 // b > 0 and x >= 0. NaN passes through, and the root of a negative x is NaN. Rounded as IEEE 754 requires, or on a GPU
 // with Last::near to within two units in the last place. (On a GPU, a quotient within 2^-52 of a unit from a midpoint
-// might be rounded to the wrong side: about one in 2^52.) CUDA's own functions guard against other numbers with a
-// branch and take twice as long. These refine an estimate, and the last step adds a correction from the remainder,
-// which is exact.
+// might be rounded to the wrong side: about one in 2^52.) CUDA's own functions use a branch to handle all other
+// operands and take twice as long. These functions refine an estimate; the last step adds a correction computed from
+// the exact remainder.
 enum class Last { exact, near };
 template <Last last = Last::exact>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 quotient_of(f64 a, f64 b) {
@@ -110,7 +111,8 @@ template <Last last = Last::exact>
 template <Last last = Last::exact>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 root_of(f64 x) {
   if constexpr (kOnGpu) {
-    // The root of 0 starts from that of a tiny number. Compared as integers, negative numbers are above all others.
+    // For x = 0, the estimate is computed for a tiny number instead. Negative numbers keep their own bits, since they
+    // compare above all others as integers.
     constexpr u32 kTiny = u32{1} << 28;
     const auto high = static_cast<u32>(to_bits(x) >> 32);
     const f64 first = inverse_root_estimate(from_bits<f64>(u64{high < kTiny ? kTiny : high} << 32));

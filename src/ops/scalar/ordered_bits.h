@@ -29,7 +29,7 @@ struct Ordered {
       return of;
     }
   }
-  // Converts a key back to the element or its bits. kNan is also the bits of a NaN.
+  // Converts a key back to the element or its bits. For kNan these are the bits of a NaN.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Key element(Key key) {
     if constexpr (is_float<T>) {
       const auto sign = static_cast<Key>(key >> (sizeof(T) * 8 - 1));

@@ -7,8 +7,9 @@
 
 namespace anydml {
 
-// x / (1 + |x|). A FLOAT64 division would take several times as long as this code: the reciprocal in FLOAT32 has an
-// error of about 2^-24, and two terms of the series 1 / (1 - error) remove it. For an infinity the error is NaN.
+// x / (1 + |x|). A FLOAT64 division would take several times as long as this code: the reciprocal in FLOAT32 has a
+// relative error of about 2^-24, and two terms of the series for 1 / (1 - error) remove it. If x is infinite, the error
+// is NaN.
 struct SoftsignOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     const f64 x{value};
@@ -27,7 +28,8 @@ struct ErfOf {
     constexpr f32 kMax = 3.9375f;
     value = select(value > kMax, kMax, value);
     value = select(value < -kMax, -kMax, value);
-    // All terms of the polynomial have the same sign at one end, and the magnitude of the result at the other.
+    // A polynomial in x^2 - 7.5: at one end of the range all of its terms have the same sign, and at the other end they
+    // are about as large as the result.
     const f64 x{value};
     const f64 t = fused(x, x, -7.5);
     const f64 t2 = t * t;
@@ -49,7 +51,7 @@ using Erf = Function<T, ErfOf>;
 // 0.5 x (1 + erf(x / sqrt(2))), which is x - |x| q for x above 0 and -|x| q below, where q = erfc(|x| / sqrt(2)) / 2.
 struct GeluOf {
   static constexpr bool kIsLong = true;
-  // The fourth root of q is flat enough for a polynomial that loses few bits up to this point.
+  // Up to this limit, the fourth root of q is flat enough for a polynomial that loses few bits.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return x < -4.5f; }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace error_function;
@@ -69,7 +71,8 @@ struct GeluOf {
     const f64 low = fused(fused(a2, t4, a1), t4, a0);
     const f64 high = fused(fused(a5, t4, a4), t4, a3);
     const f64 root = fused(high, t4 * t4 * t4, low);
-    // For tiny x this is slightly less than 1/2: half of an odd subnormal is a tie, and the true value lies above it.
+    // For tiny x, square * square is slightly less than 1/2. This matters because half of an odd subnormal is a tie,
+    // and the true value is above it.
     const f64 square = root * root;
     return fused(-a, square * square, positive);
   }

@@ -28,7 +28,8 @@ struct Parts {
   f64 power;
 };
 
-// The accuracy of the part: less than an ulp of itself, or of 1, which saves one operation.
+// Whether the error of `part` is less than an ulp of `part` itself, or only less than an ulp of 1, which saves one
+// operation.
 enum class Near { itself, one };
 
 // exp(r) - 1 and 2^k for x = k ln 2 + r, on a GPU: most of r is computed in FLOAT32, where the product of k and the
@@ -72,7 +73,8 @@ template <Near near = Near::itself>
 // 1 + exp(x)
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 one_and(Parts e) { return fused(e.part, e.power, e.power + 1.0); }
 
-// If there are no attributes, every result is proven, so each kind of machine may use its own method.
+// For functions without attributes, whose results are all proven by tests. GPUs and CPUs can therefore use different
+// methods.
 template <Near near>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts proven_parts_of(f32 x) {
   if constexpr (kOnGpu) {
@@ -99,9 +101,10 @@ struct SigmoidOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace exponential;
     const f32 minus = clamped(-x, -104.0f, 104.0f);
-    // Near 0 the result is 1/2 + x/4, which may be a midpoint of two FLOAT32, moved slightly toward 1/2: by too little
-    // for a FLOAT64, but it decides the rounding. So we divide not 1 but a nearby number, above 1 for x < 0 and below 1
-    // for x > 0: the top bits of -x, read as an integer, are 1 and 5 in these cases.
+    // Near 0 the true value is slightly closer to 1/2 than 1/2 + x/4. A FLOAT64 cannot represent that small difference,
+    // but it decides the rounding if 1/2 + x/4 is a midpoint of two FLOAT32. So the dividend is not 1 but a nearby
+    // number, above 1 for x < 0 and below 1 for x > 0: the top bits of -x, read as an integer, are 1 and 5 in these
+    // cases.
     const f64 one = from_bits<f64>(to_bits(f64{1.0}) + 2 - (to_bits(f64{minus}) >> 61));
     return quotient_of(one, one_and(proven_parts_of<Near::one>(minus)));
   }
@@ -121,13 +124,13 @@ class SwishOf {
     // Beyond these limits the exponential is so large that the result is 0, or so small that it vanishes next to 1.
     const auto limit = static_cast<f32>(limit_);
     const f32 inside = exponential::clamped(x, -limit, limit);
-    // For a tiny x the result is slightly more than x / 2: by too little for a FLOAT64, but if x / 2 is a midpoint of
-    // two FLOAT32, below 2^-126, it decides the rounding. So a small number is added there, which vanishes in any
-    // larger x.
+    // For a tiny x the true value differs slightly from x / 2. A FLOAT64 cannot represent that small difference, but it
+    // decides the rounding if x / 2 is a midpoint of two FLOAT32, which is possible only below 2^-126. So a number is
+    // added that is too small to change a larger x.
     const f64 below = exponential::one_and(exponential::parts_of<exponential::Near::one>(scale_ * f64{inside}));
     return with_sign_of(quotient_of(f64{x} + more_, below), f64{x});
   }
-  // Infinities: x / 1, or infinity / infinity.
+  // An infinite x: the result is x / 1, or NaN for infinity / infinity.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const {
     return magnitude_of(x) > static_cast<f32>(kMax);
   }
@@ -136,9 +139,9 @@ class SwishOf {
   }
 
  private:
-  static constexpr f64 kMax = 0x1.fffffep127;  // of FLOAT32
+  static constexpr f64 kMax = 0x1.fffffep127;  // the largest FLOAT32
 
-  // The x whose product with the scale's magnitude is 700, if it exists.
+  // The x whose product with the scale's magnitude is 700, or kMax if that x is not a FLOAT32.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 limit_of(f64 scale) {
     const f64 x = scale == 0.0 ? kMax : 700.0 / magnitude_of(scale);
     return static_cast<f32>(x > kMax ? kMax : x);
@@ -146,7 +149,7 @@ class SwishOf {
 
   f64 scale_;
   f64 more_;
-  f64 limit_;  // a FLOAT32
+  f64 limit_;  // representable as a FLOAT32
 };
 template <class T>
 using Swish = Function<T, SwishOf>;

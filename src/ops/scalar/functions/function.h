@@ -101,10 +101,11 @@ template <class T, class Of, class... Inputs>
   return narrow_once<T>(result);
 }
 
-// Whether a FLOAT32 whose relative error is below `part` does not determine which FLOAT16 is nearest to the true value:
-// both ends of its range are rounded to FLOAT16's last place, in a sum without smaller digits. True for NaN.
+// Whether a FLOAT32 result with a relative error below `part` leaves open which FLOAT16 is nearest to the true value.
+// Both ends of the error interval are rounded to FLOAT16's last place by adding a number so large that the sum has no
+// smaller digits; the result is ambiguous if the two sums differ. True for NaN.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_rounding_ambiguous(f32 result, f32 part) {
-  constexpr u32 kMin = to_bits(f32{0x1p-14f});  // normal
+  constexpr u32 kMin = to_bits(f32{0x1p-14f});  // the smallest normal FLOAT16
   const f32 size = magnitude_of(result);
   const u32 bits = to_bits(size) < kMin ? kMin : to_bits(size);
   const f32 large = from_bits<f32>((bits & 0x7f800000) + (u32{13} << 23));
@@ -118,7 +119,8 @@ concept HasQuick = requires(const Of& of, Inputs... inputs) {
 template <class T, class Of, class... Inputs>
 inline constexpr bool kIsQuick = sizeof(T) < sizeof(f32) && HasQuick<Of, Inputs...>;
 
-// A first result, whether it needs more work, and the final result; for code that processes several elements together.
+// For code that processes several elements together: first_of computes a first result, rounded converts it to T,
+// asks_after tells whether it needs more work, and in that case after_all computes the final result.
 template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr auto first_of(const Of& of, Inputs... inputs) {
   if constexpr (kIsQuick<T, Of, Inputs...>) {
@@ -201,7 +203,7 @@ struct FunctionOfTwo : FunctionOf<Of> {
   }
 };
 
-// Maps a definition to one of these two classes, if it computes the same results.
+// Maps a definition to the Function or FunctionOfTwo that computes the same results, or to itself if there is none.
 template <class Scalar>
 struct FunctionLike {
   using type = Scalar;

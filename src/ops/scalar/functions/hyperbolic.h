@@ -9,8 +9,8 @@ namespace anydml {
 
 namespace hyperbolic {
 
-// x = k ln 2 + r, and the addition theorems: cosh(k ln 2) and sinh(k ln 2) are exact unless the lost digits do not
-// matter, and sinh(r) and cosh(r) - 1 are polynomials.
+// The terms of the addition theorems for x = k ln 2 + r. cosh(k ln 2) and sinh(k ln 2) are exact unless the lost digits
+// do not matter, and sinh(r) and cosh(r) - 1 are polynomials.
 struct Parts {
   f64 cosh_k;
   f64 minus_sinh_k;  // +0 if k is 0, so that adding -0 keeps the sign
@@ -89,7 +89,8 @@ struct ScaledTanhOf {
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace exponential;
-    const f64 twice = clamped(twice_beta * f64{x}, -40.0, 40.0);  // 0 * infinity, if Alpha is 0, would have any sign
+    // Finite, because 0 * infinity would have an arbitrary sign if Alpha is 0.
+    const f64 twice = clamped(twice_beta * f64{x}, -40.0, 40.0);
     const Parts e = parts_of(twice);
     return with_sign_of(hyperbolic::scaled_tanh_of_half<Last::exact>(e, alpha), alpha * twice);
   }

@@ -42,12 +42,12 @@ inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53;
   return fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, fused(z2, kAsin12, a5), a4), a3), a2), a1), a0);
 }
 
-// The basis of asin and acos: beyond 1/2 asin(x) = pi / 2 - 2 asin(s), where s is the square root of (1 - x) / 2. From
-// there on s is less than x.
+// The argument of the polynomial for asin and acos. Beyond 1/2, asin(x) = pi / 2 - 2 asin(s), where s is the square
+// root of (1 - x) / 2; from there on s is less than x.
 struct Near {
   bool far;
   f64 z;   // s^2, or x^2
-  f64 of;  // s; on a GPU 2 s, or |x| if it is not far
+  f64 of;  // s, or on a GPU 2 s; |x| if `far` is false
 };
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Near near_on_gpu(f32 x) {
   const f32 magnitude = magnitude_of(x);
@@ -161,9 +161,9 @@ struct AtanYxOf {
     constexpr u64 kHalf = u64{1} << 28;
     return ((to_bits(result) - (kHalf - kNear)) & (2 * kHalf - 1)) <= 2 * kNear;
   }
-  // FLOAT16 computed in FLOAT32: the arctangent of the smaller argument divided by the larger, with an error below four
-  // units in the last place: two from the quotient on a GPU, the rest from the sums and from a polynomial with an error
-  // of 2^-25.
+  // Computes FLOAT16 in FLOAT32: the arctangent of the smaller argument divided by the larger. The error is below four
+  // units in the last place: up to two come from the quotient on a GPU, and the rest from the sums and from a
+  // polynomial with an error of 2^-25.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 y, f32 x) const {
     using namespace inverse_trigonometric;
     const f32 above = magnitude_of(y);
@@ -229,7 +229,7 @@ struct AtanYxOf {
     f64 at = 0.0;
   };
 
-  // A number as a sum of two, the second less than the last place of the first.
+  // A number represented as the sum of two FLOAT64, where the second is less than the last place of the first.
   struct Pair {
     f64 first;
     f64 second;

@@ -16,7 +16,7 @@ struct LogOf {
       return of_any(x);
     }
   }
-  // Normal numbers that have a logarithm skip the work that the others need.
+  // On a GPU, positive normal numbers skip the work that only other inputs need.
   template <bool on_gpu = kOnGpu>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const requires(on_gpu) {
     return to_bits(x) - to_bits(f32{0x1p-126f}) >= to_bits(from_bits<f32>(0x7f800000)) - to_bits(f32{0x1p-126f});
@@ -27,8 +27,8 @@ struct LogOf {
   }
 
  private:
-  // x = 2^k (1 + r), in FLOAT32, because a vector has twice as many of them. 1 + r is from sqrt(1/2) to sqrt(2), and r
-  // is exact.
+  // x = 2^k (1 + r), computed in FLOAT32, because a vector contains twice as many FLOAT32 as FLOAT64. 1 + r is from
+  // sqrt(1/2) to sqrt(2), and r is exact.
   struct Split {
     ANYDML_HOST_DEVICE constexpr explicit Split(f32 x)
         : exponent((to_bits(x) - to_bits(f32{0x1.6a09e6p-1f})) & 0xff800000),
@@ -40,8 +40,8 @@ struct LogOf {
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f64 of_any(f32 x) {
     const bool subnormal = x < 0x1p-126f;
     const Split of(select(subnormal, x * 0x1p24f, x));
-    // k / 2^24, so that the largest FLOAT32 in its place overflows below: this handles infinity and 0; numbers without
-    // a logarithm give NaN.
+    // k / 2^24. For 0 and infinity, k is replaced with a FLOAT32 of the largest magnitude; thanks to the scaling, the
+    // result then overflows to infinity. Numbers without a logarithm give NaN.
     f32 k = fused(static_cast<f32>(static_cast<i32>(of.exponent)), 0x1p-47f, select(subnormal, -0x18p-24f, 0.0f));
     const u32 negative = u32{0} - static_cast<u32>(x < 0.0f);
     k = select(x > 0.0f, k, from_bits<f32>(negative | 0xff7fffff));
@@ -165,8 +165,7 @@ struct AsinhOf {
     const f64 square = x * x;  // exact
     const f64 sum = square + 1.0;
     const f64 root = root_of<Last::near>(sum);
-    // The rounding errors of the sum and its root, for small x: the sum's remainder minus the square of the root,
-    // halved.
+    // For small x, the correction of the root: half of the exact sum minus the square of the root.
     const f64 lost = 0.5 * (fused(-root, root, sum) + (square - (sum - 1.0)));
     const f64 result = logarithm::log_above_one(x, x + root, x + ((root - 1.0) + lost), 1);
     return with_sign_of(result, static_cast<f64>(value));

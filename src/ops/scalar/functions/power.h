@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// POW and CONSTANT_POW. For floats: a FLOAT64 that nearly always determines the rounding to FLOAT32 or FLOAT16, a test
-// that tells whether it does, and twice as many digits if it does not.
+// POW and CONSTANT_POW. For floats, `ordinary` computes a FLOAT64 that nearly always determines the rounding to FLOAT32
+// or FLOAT16. `is_hard` tells if it does not; then `hard` computes twice as many digits.
 //
-// Special values follow Annex F of the C standard, except that a negative base, including -infinity, has only integer
-// powers; all others are NaN.
+// Special values follow Annex F of the C standard, except that a negative base, including -infinity, gives NaN for
+// every exponent that is not an integer.
 #pragma once
 
 #include <limits>
@@ -26,19 +26,19 @@ struct Pair {
   const f64 part = high - a;
   return {high, (a - (high - part)) + (b - part)};
 }
-// |high| >= |low|, or high is 0: the sum is then exact.
+// Returns the exact sum if |high| >= |low| or high is 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair fast_two_sum(f64 high, f64 low) {
   const f64 sum = high + low;
   return {sum, low - (sum - high)};
 }
-// Error of about 2^-105 of the larger operand.
+// The error is about 2^-105 of the larger operand.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair add(Pair a, Pair b) {
   const Pair high = sum_of(a.high, b.high);
   const Pair low = sum_of(a.low, b.low);
   const Pair first = fast_two_sum(high.high, high.low + low.high);
   return fast_two_sum(first.high, first.low + low.low);
 }
-// Relative error of 2^-103.
+// The relative error is 2^-103.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair multiply(Pair a, Pair b) {
   const f64 high = a.high * b.high;
   const f64 rest = fused(a.high, b.high, -high) + (a.high * b.low + a.low * b.high);
@@ -72,8 +72,8 @@ struct Pair {
   return add(times_ln2(k), {2.0 * part.high, 2.0 * part.low});
 }
 
-// x^y for a positive normal FLOAT64 x of at most 32 bits, and x^y from 2^-200 to 2^1000. A result that FLOAT64 can
-// represent is exact.
+// Computes x^y for a positive normal FLOAT64 x with at most 32 significant bits, if the result is from 2^-200 to
+// 2^1000. Results that FLOAT64 can represent are exact.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair pow_of(f64 x, f64 y) {
   // If x is a power of two, its power may be one too.
   if ((to_bits(x) & FloatParts<f64>::kFraction) == 0) {
@@ -82,9 +82,9 @@ struct Pair {
       return {from_bits<f64>(static_cast<u64>(static_cast<i64>(exponent) + 1023) << 52), 0.0};
     }
   }
-  // Any other x has an odd part from 3 to 2^32. Its power has at most 53 bits only if y is positive, x is a perfect
-  // square once for each fractional bit of y, of which there can be at most four, and the product of the roots is
-  // exact.
+  // Any other x has an odd part from 3 to 2^32. Its power fits into 53 bits only if y is positive, an exact square root
+  // can be taken once for each fractional bit of y, which is possible at most four times, and the product of these
+  // roots is exact.
   f64 root = x;
   f64 times = y;
   bool exact = y > 0.0;
@@ -186,9 +186,9 @@ struct PowOf {
     return from_bits<f64>(to_bits(result) | (static_cast<u64>(sign) << 32));
   }
 
-  // FLOAT16 computed in FLOAT32, for x that FLOAT16 can represent, neither 0 nor infinite; NaN for all others. log2(x)
-  // is a sum of two, with a relative error of 2^-24.7; the product with y, up to 27 where it matters, turns that into
-  // 2^-20.5, and on a GPU the exponential adds 2^-22.
+  // Computes FLOAT16 in FLOAT32, for x that FLOAT16 can represent. Returns NaN if x is 0, infinite or NaN. log2(x) is
+  // the sum of two FLOAT32, with a relative error of 2^-24.7. Multiplied by y, which contributes a factor of up to 27
+  // where it matters, the error becomes 2^-20.5, and on a GPU the exponential adds 2^-22.
   template <class Y>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 x, Y y) const requires(std::is_same_v<Y, f32>) {
     using namespace power;
@@ -207,7 +207,7 @@ struct PowOf {
     const f32 high = maximum + more;
     const f32 low = more - (high - maximum);
     const f32 product = y * high;
-    f32 t = select(product > 17.0f, 17.0f, product);  // infinite above, and 0 below the limits; y may be any FLOAT32
+    f32 t = select(product > 17.0f, 17.0f, product);  // infinite or 0 beyond the limits; y may be any FLOAT32
     t = select(t < -27.0f, -27.0f, t);
     const f32 rest = select(t == product, fused(y, low, fused(y, high, -product)), 0.0f);
     constexpr f32 kShift = 0x1.8p23f + 127;
@@ -268,9 +268,9 @@ struct PowOf {
   }
 };
 
-// The exponent's value is used exactly. Integers with integer exponents: the product wraps; powers with negative
-// exponents are truncated, which leaves 0 except for 1 and -1; 0 gives 0. Integers with float exponents: the power,
-// truncated and clamped to the limits; NaN becomes 0.
+// The exponent is used without rounding. For integers with integer exponents, the product wraps, and powers with
+// negative exponents are truncated: they are 0 unless the base is 1 or -1, even for a base of 0. For integers with
+// float exponents, the power is truncated and clamped to the limits of the type; NaN becomes 0.
 template <class T, class Exponent>
 struct Pow {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, Exponent y) const
@@ -331,7 +331,8 @@ struct Pow {
       return T{0};
     }
     const T limit = odd && base < 0.0 ? kMin : kMax;
-    // True for powers from 2^33 on; a base of 2 or more is below the square of its leading power of two.
+    // The condition below holds for all powers from 2^66 on and for none below 2^33, because a base of 2 or more is
+    // below the square of its leading power of two.
     const auto leading = static_cast<f64>(to_bits(maximum) >> 52) - 1023.0;
     if (leading * y >= 33.0) {
       return limit;

@@ -17,10 +17,9 @@ struct Reduced {
   u64 count;
 };
 
-// Adding kShift rounds to an integer and leaves it in the lowest bits, because the sum is too large to have a
-// fraction. With Odd, a count n stands for n +
-// 1/2, and since cos(n pi + pi / 2 + r) = -sin(n pi + r), the lowest bit is inverted. That half is subtracted before
-// the integer is found, and added back afterwards.
+// Adding kShift rounds to an integer and leaves it in the lowest bits, because the sum is too large to have a fraction.
+// With Odd, a count of n means n + 1/2, and the lowest bit is inverted because cos(n pi + pi / 2 + r) = -sin(n pi + r).
+// The half is subtracted before rounding and added back afterwards.
 template <bool Odd>
 inline constexpr f64 kShift = Odd ? 0x1.8000000000001p52 : 0x1.8p52;
 template <bool Odd>
@@ -79,10 +78,10 @@ struct Sum {
 // The fraction of a number of turns after subtracting whole turns.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 of_turn(f64 turns) { return turns - round_even(turns); }
 
-// Like reduce(), but for any x; infinities give NaN. x / (2 pi) is a sum of seven products. Six of them are
-// exact, and so are their remainders after whole turns are subtracted. The sum of the remainders, which is not exact
-// yet, gives the number of parts of a turn to subtract in total. The summation then starts again with that number
-// subtracted, and loses nothing.
+// Like reduce(), but for any x; infinities give NaN. x / (2 pi) is a sum of seven products. Six of them are exact, and
+// so are their remainders after whole turns are subtracted. The sum of the remainders, which is not exact yet, gives
+// the total number of parts of a turn to subtract. A second summation starts with that number subtracted and loses
+// nothing.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce_huge(f64 x) {
   const f64 p1 = of_turn(x * kTurn1);
@@ -108,8 +107,8 @@ template <int Parts, bool Odd>
   return {rest, fused(more_turns, kTwoPi, fused(turns, kTwoPiRest, of_product)), to_bits(shifted)};
 }
 
-// The sine of the remainder, negated if the number of half turns is odd. For -0, p is +0, so the last step
-// returns -0. For the second part, a derivative with few digits is enough.
+// The sine of the remainder, negated if the number of half turns is odd. For -0, p is +0, so the last step returns -0.
+// For the second part, a derivative with few digits is enough.
 template <bool TwoParts>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sine(Reduced reduced) {
   const u64 sign = reduced.count << 63;
