@@ -119,7 +119,7 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   std::int64_t minimum = 0;
   std::int64_t maximum = 0;
   if (is_backward(desc)) {
-    // A forward convolution of any of these sizes has the input's size as its result.
+    // A forward convolution over an output of any of these sizes would yield the input's size.
     minimum = (axis.input - 1) * axis.stride + extent - paddings;
     maximum = minimum + std::max(more, axis.stride - 1);
     minimum = std::max<std::int64_t>(0, minimum);

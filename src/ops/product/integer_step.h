@@ -52,7 +52,7 @@ struct IntegerStep {
   std::uint32_t signed_a;
   std::uint32_t signed_b;
   std::uint32_t signed_output;
-  SideStrides a_zero;  // varies only along the rows; B's only along the columns
+  SideStrides a_zero;  // a_zero varies only along the rows, and b_zero only along the columns
   SideStrides b_zero;
   SideStrides a_scale;
   SideStrides b_scale;
@@ -66,11 +66,11 @@ struct IntegerStep {
 [[nodiscard]] constexpr std::int64_t padded_depth(std::int64_t depth) {
   return (depth + kDepthUnit - 1) / kDepthUnit * kDepthUnit;
 }
-// The bytes of a panel: a multiple of 4, so that the sums have the alignment of the whole.
+// The bytes of a panel. It is a multiple of 4, so that the sums are aligned if the whole packed form is.
 [[nodiscard]] constexpr std::int64_t integer_panel_bytes(std::int64_t panel, std::int64_t depth) {
   return panel * (padded_depth(depth) + static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }
-// For a filter with this many rows per group of channels.
+// The number of rows of a packed filter, for this many rows per group of channels.
 [[nodiscard]] constexpr std::int64_t padded_filter_rows(std::int64_t rows) {
   return (rows + kFilterRowUnit - 1) / kFilterRowUnit * kFilterRowUnit;
 }
@@ -87,8 +87,8 @@ struct IntegerConvolutionStep {
   std::uint32_t signed_output;
   std::uint32_t has_windows;  // 0: the k are channels, and the pixels of a channel are equally spaced
   std::uint32_t is_packed;    // 1: A is the packed filter, and the strides of the filter have no meaning
-  std::int64_t pixel_step;    // that distance in the input
-  std::int64_t filter_zero;   // distance between output channels; 0: one zero point for all
+  std::int64_t pixel_step;    // the distance between pixels in the input, if has_windows is 0
+  std::int64_t filter_zero;   // distance between the zero points of output channels; 0: one zero point for all
   std::int64_t filter_scale;
 };
 

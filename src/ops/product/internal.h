@@ -30,9 +30,10 @@ inline constexpr std::size_t kC = 2;
              : tensor.strides[dimension] * static_cast<std::int64_t>(element_size(tensor.type));
 }
 
-// FLOAT16 is computed in FLOAT32, with conversions before and after. The value has the output's type.
+// Converts an input that has the output's type to FLOAT32 if that type is FLOAT16.
 [[nodiscard]] std::uint32_t widened(DecompositionBuilder& list, const OpDesc& desc, std::uint32_t value);
-// The distinct matrices in memory. The packed form does not depend on any size of the other operand.
+// The tensor reduced to the matrices that are distinct in memory, so that the packed form does not depend on the sizes
+// of the other operand.
 [[nodiscard]] TensorDesc without_repeats(TensorDesc matrices);
 // The tensor that the product itself computes: the output, or a packed tensor with the type of the sums if more
 // operators follow.
@@ -44,17 +45,17 @@ inline constexpr std::size_t kC = 2;
 [[nodiscard]] MatrixStrides strides_of(const TensorDesc& tensor, bool transposed);
 // Matrices that share one B, and whose rows are consecutive in all other operands, become one matrix with more rows.
 void join_rows(ProductStep& step);
-// The transposed output is the product of the transposed operands.
+// Makes the step compute the transposed output, as the product of the transposed operands.
 void exchange(ProductStep& step);
 // Drops loops over one matrix, and merges loops that are contiguous in every operand.
 void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 
-// The sizes and strides of a product of matrices, with batches joined. c null: absent.
+// The sizes and strides of a product of matrices, with batches joined. c: null if absent.
 [[nodiscard]] ProductStep make_matrices(const TensorDesc& a, bool transposed_a, const TensorDesc& b, bool transposed_b,
                                         const TensorDesc* c, const TensorDesc& output);
 
-// FLOAT16 products without conversion, in half.cpp. No value if the layouts or numbers of the operator do not fit; its
-// decomposition is then the same as on every other device.
+// FLOAT16 products without conversion, in half.cpp. Returns no value if the layouts or attributes of the operator are
+// not supported; its decomposition is then the same as on every other device.
 [[nodiscard]] std::optional<Result<Decomposition>> half_parts(const OpDesc& desc);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
@@ -68,7 +69,8 @@ void lower_double_part(const OpDesc& desc, std::span<const PlacedTensor> tensors
 [[nodiscard]] bool is_convolution(const OpDesc& desc);
 [[nodiscard]] Status check_convolution(const OpDesc& desc);
 
-// The parameters that internal operators get from the whole operator, without strides: a part sees its own tensors.
+// The parameters that internal operators get from the whole operator. They contain no strides, because each internal
+// operator sees only its own tensors.
 struct ConvolutionParameters {
   std::uint32_t strip;
   std::uint32_t unused;
@@ -78,11 +80,11 @@ struct ConvolutionParameters {
   std::uint32_t unused_too;
 };
 [[nodiscard]] ConvolutionParameters convolution_parameters(const OpDesc& desc);
-// The same for the part that packs the filter: it does not depend on the sizes of the images, so that graphs for images
-// of different sizes pack a filter only once.
+// The parameters of the operator that packs the filter. They do not depend on the sizes of the images, so that graphs
+// for images of different sizes pack a filter only once.
 [[nodiscard]] ConvolutionParameters filter_parameters(ConvolutionParameters parameters);
 
-// The step of a part, with the tensors as the part sees them. Null: the tensor is absent.
+// The step of an internal operator, for the tensors of that operator. Null: the tensor is absent.
 [[nodiscard]] ConvolutionStep make_convolution_step(const ConvolutionParameters& parameters, const TensorDesc* input,
                                                     const TensorDesc* filter, const TensorDesc* bias,
                                                     const TensorDesc* output);

@@ -68,7 +68,7 @@ struct ProductStep {
   MatrixStrides a;
   MatrixStrides b;  // of a packed B, only the batch strides have a meaning
   MatrixStrides c;
-  MatrixStrides output;  // if B is packed, the packed form
+  MatrixStrides output;  // for a step that packs B: strides of the packed form
 
   [[nodiscard]] std::int64_t panels() const { return (columns + panel - 1) / panel; }
 };

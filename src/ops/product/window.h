@@ -140,7 +140,7 @@ struct WindowClass {
   return result;
 }
 
-// The classes of one output along all dimensions.
+// The class of an output along each dimension.
 struct WindowClasses {
   WindowClass axes[kWindowAxes];
 
@@ -164,8 +164,8 @@ struct WindowClasses {
   return result;
 }
 
-// The packed filter contains the taps of one group after another. This is the number of taps before those of these
-// groups.
+// The number of taps in the packed filter before those of these groups. The packed filter contains the taps of one
+// group after another.
 [[nodiscard]] constexpr std::int64_t taps_before(const Windows& windows, const WindowTaps& first,
                                                  const WindowTaps& second, const WindowTaps& third) {
   const std::int64_t of_second = windows.axes[1].taps;

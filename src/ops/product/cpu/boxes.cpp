@@ -28,12 +28,12 @@ std::int64_t max_along(const WindowClass& along, const WindowAxis& axis, std::in
   if (kMany * met_taps(along, axis, 1) > along.taps.count) {
     return kNoLimit;
   }
-  // The outputs between two taps need no other taps.
+  // Outputs within the distance between two taps need no additional taps.
   const std::int64_t move = along.tap_move < 0 ? -along.tap_move : along.tap_move;
   return std::max({minimum, axis.input / along.output_move, move / along.output_move});
 }
 
-// Whole rows of pixels if they are short enough, and whole slices of rows.
+// Cuts tiles that contain whole rows of pixels, and whole slices of rows, as far as the limits allow.
 ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& classes, const ConvolutionLimits& limits,
                             std::int64_t max_rows, std::int64_t max_columns) {
   ConvolutionTiles tiles{};

@@ -30,7 +30,7 @@ struct TapClasses {
 struct ConvolutionTiles {
   std::int64_t rows;
   std::int64_t count[kWindowAxes];  // pixels along each dimension
-  std::int64_t down;                // tiles
+  std::int64_t down;                // number of tiles along the rows, and along each dimension
   std::int64_t across[kWindowAxes];
 
   [[nodiscard]] std::int64_t columns() const { return count[0] * count[1] * count[2]; }
@@ -148,7 +148,7 @@ void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, con
   }
   return true;
 }
-// The same, and the channels are contiguous too.
+// Like has_contiguous_taps, but the channels must be contiguous too.
 [[nodiscard]] inline bool is_contiguous_filter(const ConvolutionStep& step, std::int64_t bytes) {
   return has_contiguous_taps(step, bytes) && (step.channels == 1 || step.filter_channel == bytes * step.taps());
 }

@@ -219,7 +219,8 @@ class ConvolutionRun final : public cpu::PreparedStep {
   }
   [[nodiscard]] std::int64_t panel_columns() const { return kernels_ != nullptr ? kernels_->panel : 0; }
 
-  // Finds the taps that the tile needs. False: all of them, or too many for skipping to be worthwhile.
+  // Finds the taps that the tile needs. Returns false if it needs all of them, or too many for skipping to be
+  // worthwhile.
   bool leaves_out_taps(TileState& state, std::byte* const* operands) const {
     state.met = MetTaps(step_.windows, state.classes, state.box);
     if (2 * state.met.taps() > state.met.all() || !has_finite_rows(state, operands)) {

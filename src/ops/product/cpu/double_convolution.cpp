@@ -81,13 +81,13 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
     std::int64_t image;
     std::int64_t group;
     WindowClasses classes;
-    std::int64_t pixel;  // the first, among the pixels of the class
+    std::int64_t pixel;  // the first pixel, counted within the class
     std::int64_t pixels;
     std::int64_t row;
     std::int64_t rows;
   };
 
-  // Of the first class, which has the most outputs.
+  // The number of blocks of pixels in the first class, which has the most outputs.
   [[nodiscard]] static std::int64_t blocks_of(const ConvolutionStep& step) {
     return ceil_div(window_classes_of(step.windows, 0).outputs(), kMaxPixels);
   }

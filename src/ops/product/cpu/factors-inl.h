@@ -32,7 +32,8 @@ using Vector = hn::Vec<Tag>;
 constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
 constexpr std::size_t kPanel = panel_columns(HWY_MAX_BYTES);
 constexpr std::size_t kVectors = kPanel / kLanes;
-// 24 sums, 4 vectors of B and 2 of A in 32 registers; 12, 2 and 1 in 16; 28 and 2 in 32, with factors from memory.
+// With vectors of 16 bytes, 24 sums, 4 vectors of B and 2 of A fit into 32 registers; with 32 bytes, 12, 2 and 1 fit
+// into 16. With 64 bytes, 28 sums and 2 vectors of B fit into 32, and the factors of A are read from memory.
 constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
 
 // The factors of one k, with row `row` broadcast to all lanes.

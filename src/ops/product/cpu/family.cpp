@@ -369,7 +369,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
     return prepare_double_convolution(flat, context);
   }
   if (kind == ProductKind::half_product) {
-    return nullptr;  // other bits would not be faster here
+    return nullptr;  // allowing other bits would not make this faster
   }
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));

@@ -182,7 +182,7 @@ HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
   return total;
 }
 
-// Scaled, rounded and offset by the zero points, as integers that saturate to the correct output.
+// The totals from i on, scaled, rounded and offset by the zero points, as integers that saturate to the correct output.
 template <bool kCorrects>
 HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row, std::int64_t i) {
   const hn::RebindToFloat<Sums> d_float;

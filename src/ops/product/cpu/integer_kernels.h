@@ -13,10 +13,10 @@
 
 namespace anydml {
 
-// One or more groups of k of strips of rows and a panel of columns. a: the first group of each row of a strip, then the
-// second of each, and so on, and the same for the next strip; b: likewise for the panel's columns. start: a number for
-// each column, to which the products are added. The sums replace the totals if this is the first part of k, and are
-// added to them otherwise.
+// The product of strips of rows and a panel of columns, over one or more groups of k. a: for each strip, the first
+// group of every row, then the second group of every row, and so on; b: likewise for the panel's columns. start: a
+// number for each column, to which the products are added. The sums replace the totals if this is the first part of k,
+// and are added to them otherwise.
 struct IntegerBlockArguments {
   const u8* a;
   const u8* b;
@@ -40,7 +40,7 @@ struct IntegerKernels {
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
     return (rows + row_unit - 1) / row_unit * row_unit;
   }
-  // For any number of rows.
+  // Multiplies any number of rows.
   void multiply(std::int64_t rows, const IntegerBlockArguments& arguments) const noexcept {
     const std::int64_t strips = rows / strip;
     if (strips != 0) {
@@ -55,8 +55,8 @@ struct IntegerKernels {
   }
 };
 
-// A row of totals and its conversion. A total is first corrected for the zero points, modulo 2^32: by plus - zero *
-// column_sums[i] - column_zeros[i] * rest.
+// A row of totals, and the numbers needed to convert it. First, each total is corrected for the zero points by adding
+// plus - zero * column_sums[i] - column_zeros[i] * rest, modulo 2^32.
 struct IntegerRow {
   const u32* totals;
   const u32* column_sums;   // null: all zero points are 0
@@ -98,7 +98,7 @@ inline constexpr std::int64_t kInterleaved = 8;
 using IntegerLine = void (*)(const std::byte* from, const std::int64_t* offsets, const i16* weights, std::int64_t depth,
                              u32* totals, std::int64_t count, bool is_first) noexcept;
 inline constexpr std::int64_t kIntegerLineSlack = 64;
-[[nodiscard]] IntegerLine integer_line(cpu::Target target, bool is_signed);  // of the bytes
+[[nodiscard]] IntegerLine integer_line(cpu::Target target, bool is_signed);  // is_signed: the signedness of the bytes
 
 // The fastest kernels of a target, which this machine must support.
 [[nodiscard]] const IntegerKernels& integer_kernels(cpu::Target target);

@@ -40,7 +40,7 @@ void copy_bytes(const BytePacking& packing, const std::byte* from, std::int64_t 
   }
 }
 
-// Packs one panel whose first `done` columns already have their whole groups.
+// Packs the rest of a panel: the whole groups of its first `done` columns are already packed.
 void pack_panel_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                       std::int64_t depth, std::int64_t done, std::int64_t count, std::int64_t width, u8* to) {
   const std::int64_t groups = depth / packing.group;  // whole ones

@@ -43,8 +43,8 @@ inline constexpr u32 kNoStart[64] = {};            // for the widest panel
 // Fills with ones; multiplying by them gives the sums of rows or columns.
 void fill_ones(u8* to, std::int64_t count) noexcept;
 
-// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth, where one side contains
-// ones for kDepthBlock of k.
+// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth. One of the two contains
+// only ones, for kDepthBlock values of k.
 void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::int64_t a_step, const u8* b,
             std::int64_t b_step, std::int64_t depth, u32* sums) noexcept;
 

@@ -15,14 +15,14 @@ namespace anydml {
 using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, std::int64_t depth, f32* totals,
                               std::int64_t totals_step, bool is_first) noexcept;
 
-// The same for two whole strips at once and one vector of columns: with so few columns, a single strip has too few sums
-// to hide the latency of a multiply-add.
+// Like ProductBlock, but for two whole strips at once and one vector of columns: with so few columns, a single strip
+// has too few sums to hide the latency of a multiply-add.
 using ProductPair = void (*)(const f32* a, const f32* other_a, const f32* b, std::int64_t b_step, std::int64_t depth,
                              f32* totals, std::int64_t totals_step, bool is_first) noexcept;
 
-// The same for rows of an image whose factors need not be packed: the factors of column i for k are at b + offsets[k] +
-// i, for any number of columns. The function also reads less than a panel of memory after the last column; it writes
-// only the totals of the columns.
+// Like ProductBlock, but for rows of an image whose factors need not be packed: the factor of column i for k is at b +
+// offsets[k] + i, for any number of columns. The function also reads less than a panel of memory after the last column;
+// it writes only the totals of the columns.
 using ProductLine = void (*)(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
                              std::int64_t totals_step, std::int64_t columns, bool is_first) noexcept;
 
@@ -33,7 +33,7 @@ struct ProductKernels {
   std::int64_t strip;          // the most rows of a strip
   std::int64_t panel;          // columns of a panel
   const ProductBlock* blocks;  // indexed by the rows of the strip minus 1
-  // For panels of which only some columns are needed; they compute this many.
+  // Kernels for panels of which only some columns are needed, and the numbers of columns that they compute.
   std::int64_t few_columns;  // one vector
   std::int64_t half_columns;
   const ProductBlock* few_blocks;

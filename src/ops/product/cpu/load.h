@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements at any address.
+// Loads elements from addresses of any alignment.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ namespace anydml {
 void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, std::int64_t width, f32* to) noexcept;
 
-// The same for FLOAT16 elements. Either kind of kernels may be null.
+// Like pack_panel, but for FLOAT16 elements. Both kernels and vectors may be null.
 void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, const std::byte* from,
                  std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
                  f32* to) noexcept;

@@ -24,8 +24,8 @@ struct Panel {
   const f32* next = nullptr;  // the panel that follows, if it is contiguous in memory; null: unknown
 };
 
-// Prefetches part `part` of `parts` of elements that are needed soon, while other elements are being loaded. Otherwise
-// the CPU would start loading a panel when the first strip uses it, and that strip would wait.
+// Prefetches part number `part` of `parts` equal parts of some elements that are needed soon. Without this, the CPU
+// would start loading a panel only when the first strip uses it, and that strip would wait.
 inline void bring_part(const f32* elements, std::int64_t count, std::int64_t part, std::int64_t parts) {
   constexpr std::int64_t kOfLine = 16;
   const std::int64_t lines = ceil_div(count, kOfLine);
@@ -48,7 +48,7 @@ struct PackedStrips {
   }
 };
 
-// One factor of a matrix that was packed this way. rows: of the matrix; of_strip: of a strip.
+// One factor of a matrix that was packed this way. rows: the rows of the matrix; of_strip: the rows of a strip.
 [[nodiscard]] inline f32 packed_factor(const f32* matrix, std::int64_t rows, std::int64_t of_strip, std::int64_t depth,
                                        std::int64_t row, std::int64_t k) {
   const std::int64_t first = row / of_strip * of_strip;
@@ -99,7 +99,7 @@ void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::
   }
 }
 
-// Block by block, multiplies each panel with all strips.
+// Multiplies each panel with all strips, block by block.
 template <class Rows, class Columns>
 void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Columns& b, const TileTotals& tile) {
   for (std::int64_t first = 0; first < depth; first += kProductBlock) {
@@ -114,8 +114,8 @@ void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Co
   }
 }
 
-// The same for one strip of rows whose factors are available for all blocks: processes each panel from the first k to
-// the last.
+// Like add_products, but for a single strip of rows whose factors are available for all blocks: processes each panel
+// from the first k to the last.
 template <class Rows, class Columns>
 void add_strip(const ProductKernels& kernels, std::int64_t depth, Rows& a, Columns& b, const TileTotals& tile) {
   for (std::int64_t column = 0; column < tile.columns; column += kernels.panel) {

@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// The size of parts that divide `size` evenly: at most `maximum` and a multiple of `unit`.
+// The size of nearly equal parts of `size`: at most `maximum`, and a multiple of `unit`.
 [[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t maximum, std::int64_t unit) {
   const std::int64_t parts = ceil_div(size, std::max(unit, maximum / unit * unit));
   return ceil_div(ceil_div(size, parts), unit) * unit;

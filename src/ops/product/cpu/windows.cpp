@@ -194,8 +194,8 @@ std::int64_t max_positions(std::int64_t positions, std::int64_t each, std::int64
   return std::min(positions, (std::max<std::int64_t>(taps, 2) - 2) / each + 2);
 }
 
-// Whether a part of a block may leave out rows of taps next to another part: with only one slice, the distance between
-// slices does not matter.
+// Whether there is only one slice. The distance between slices then does not matter, so a part of a block may leave out
+// rows of taps even if the block has another part.
 bool has_one_slice(const WindowClasses& classes, const WindowTile& tile) {
   return classes.axes[0].taps.count == 1 && tile.count[0] == 1;
 }

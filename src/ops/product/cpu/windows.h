@@ -2,8 +2,8 @@
 // Gathers the windows of an image. It depends only on geometry and element sizes, not on types.
 //
 // The elements that a tile of outputs needs are first copied together with the padding around them, so that later code
-// needs no bounds checks. For every stride, the copy stores the elements that one tap reads for the outputs of a row
-// contiguously: element t of the row is at `offset of the tap + t`.
+// needs no bounds checks. Whatever the stride, the elements that one tap reads for the outputs of a row are contiguous
+// in the copy: element t of the row is at `offset of the tap + t`.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct WindowPlane {
   };
   Axis axes[kWindowAxes];
   std::int64_t row_step;    // distance between output rows in the copy
-  std::int64_t slice_step;  // the same along the first dimension
+  std::int64_t slice_step;  // distance between output slices in the copy
 
   [[nodiscard]] std::int64_t elements() const { return axes[0].elements() * axes[1].elements() * axes[2].elements(); }
   // The offset of output (i, j, 0) of the tile.
@@ -57,7 +57,8 @@ struct WindowPlane {
 [[nodiscard]] WindowPlane window_plane(const WindowClasses& classes, const WindowTile& tile);
 
 // The part of the image that a tile needs for some consecutive k. It consists of one part, or of two if a channel with
-// more taps than a block ends among these k; both planes have the same distances between rows and between slices.
+// more taps than a block ends among these k. The planes of both parts have the same distances between rows and between
+// slices.
 struct WindowBlock {
   struct Part {
     std::int64_t channel;  // the first channel

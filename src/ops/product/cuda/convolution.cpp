@@ -65,7 +65,7 @@ static_assert(kLaunchAxes == kWindowAxes);
   return all;
 }
 
-// The form of a depthwise convolution that the plane kernels can run, if it is one.
+// The form for the plane kernels, if this is a depthwise convolution that they can run; otherwise its `taps` are 0.
 [[nodiscard]] PlaneForm plane_form(const ConvolutionStep& step) {
   constexpr std::int64_t kMaxGrid = 65'535;  // in the grid's second dimension
   constexpr std::int64_t kFewRows = 4;       // each row reads the planes again

@@ -94,7 +94,7 @@ class HalfProductRun final : public PreparedStep {
   HalfProductRun(const ProductStep& step, bool has_c, const CublasLtDevice& device)
       : HalfProductRun(step, has_c, device, Maker(*device.library, step)) {}
 
-  // Null, or the reason why the library cannot run it.
+  // Returns null, or the reason why the library cannot run this product.
   [[nodiscard]] const char* why_not() const {
     return is_created_ && aligned_.state == kBlasSuccess ? nullptr
                                                          : "cuBLASLt has no algorithm for a product of FLOAT16";
@@ -190,8 +190,8 @@ class HalfProductRun final : public PreparedStep {
   Handle b_;
   Handle c_;
   Handle output_;
-  // The choice for addresses that are multiples of 16 bytes, and the choice for addresses that are only multiples of an
-  // element.
+  // The choice for addresses that are multiples of 16 bytes, and the choice for addresses that are only multiples of
+  // the element size.
   BlasChoice aligned_{.algorithm = {}, .workspace_bytes = 0, .state = -1, .waves = 0, .reserved = {}};
   BlasChoice unaligned_ = aligned_;
 };

@@ -14,8 +14,8 @@ namespace anydml::cuda {
 
 inline constexpr u32 kWordChannels = 4;
 
-// The bytes of some adjacent channels; the others are 0. kIsWord: there are four of them in one aligned word, or none.
-// It has no branches, so that a thread can have many loads in flight.
+// A word with the bytes of some adjacent channels; its other bytes are 0. kIsWord: there are four such channels, in one
+// aligned word, or none. The function has no branches, so that a thread can have many loads in flight.
 template <bool kIsWord>
 [[nodiscard]] __device__ inline u32 load_channels(const std::byte* from, std::int64_t channel_step, u32 channels) {
   if constexpr (kIsWord) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions that launch the kernels of products. tile: its name. splits: the number of thread blocks that share the k
-// of a tile; if it is more than one, the kernel that adds the sums follows.
+// Functions that launch the kernels of products. tile: the tile's name in launch.h. splits: the number of thread blocks
+// that share the k of a tile; if it is more than one, the kernel that adds the sums has to follow.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -36,7 +36,7 @@ struct PlaneForm {
 [[nodiscard]] cudaError_t start_direct_convolution(const ConvolutionLaunch& launch, u32 blocks, u32 threads,
                                                    cudaStream_t stream);
 
-// One output per thread, at addresses that are not multiples of an element.
+// Computes FLOAT16 products at addresses that are not multiples of the element size.
 [[nodiscard]] cudaError_t start_odd_half_product(const HalfLaunch& launch, cudaStream_t stream);
 
 [[nodiscard]] cudaError_t start_double_product(const DoubleLaunch& launch, u32 blocks, cudaStream_t stream);

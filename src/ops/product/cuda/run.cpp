@@ -8,7 +8,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::size_t kObjectAlignment = 16;
-constexpr std::size_t kMaxJoinedBytes = 16'384;           // of a parameter with an object of the joined step
+constexpr std::size_t kMaxJoinedBytes = 16'384;           // of a kernel parameter with the joined step's object
 constexpr std::int64_t kMaxSums = std::int64_t{1} << 24;  // passed through memory; few enough for a cache
 constexpr std::int64_t kMaxSplits = 4096;                 // below the limit of a grid's second dimension
 constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);

@@ -41,7 +41,7 @@ struct TiledOutputs {
 
 // The tiles of one kind of kernel.
 struct TileKind {
-  u32 tile;  // its name
+  u32 tile;  // its name in launch.h
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t threads;
@@ -84,7 +84,7 @@ inline constexpr TileKind kByteTiles[] = {{.tile = kLargeTile,
 struct TileChoice {
   u32 tile;  // its name; 0: the product is thin and has no tiles
   u32 splits;
-  SplitLaunch split;  // without its address
+  SplitLaunch split;  // `sums` is not set
 
   [[nodiscard]] std::uint64_t workspace_bytes() const {
     return splits == 1 ? 0 : std::uint64_t{split.blocks} * split.outputs * sizeof(f32);

@@ -51,7 +51,7 @@ __device__ inline void start_copy(f32* to, const std::byte* from, bool is_there)
   }
 #endif
 }
-// Makes the copies that this thread has started since the last call a group.
+// Groups the copies that this thread has started since the last call.
 __device__ inline void end_copy_group() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");

@@ -83,8 +83,8 @@ struct WindowPosition {
   }
 };
 
-// The offset in bytes from a channel's first output to this pixel's, including its image, and the pixel's index in an
-// image.
+// The offset in bytes from a channel's first output to the output at this pixel, including the offset of its image, and
+// the pixel's index in the image.
 struct PixelPosition {
   std::int64_t offset;
   u32 image;
@@ -102,7 +102,7 @@ struct PixelPosition {
       number = number * launch.axes[i].output + there;
     }
   }
-  // For two dimensions and one class, from its position in the output.
+  // Finds a pixel from its position in the output, for two dimensions and one class.
   __device__ PixelPosition(const ConvolutionLaunch& launch, u32 of_image, u32 row, u32 column)
       : offset(static_cast<std::int64_t>(of_image) * launch.output_image + row * launch.axes[1].output_step +
                column * launch.axes[2].output_step),

@@ -26,7 +26,7 @@ template <class A, class B>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 scaled_total(i32 total, f32 factor) {
   return static_cast<f32>(total) * factor;
 }
-// Rounded to the nearest integer, ties to even. NaN counts as 0.
+// The scaled total, rounded to the nearest integer with ties to even, plus the zero point, saturated. NaN counts as 0.
 template <class Out>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Out quantized_total(i32 total, f32 factor, i32 zero_point) {
   return saturated<Out>(quantized_quotient(scaled_total(total, factor), 1.0F) + zero_point);
