@@ -12,7 +12,7 @@ namespace anydml {
 // The decomposition of a composed operator; empty for all others.
 [[nodiscard]] Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
 
-// How to compute an operator that parts_of created and that is private to this family; null for all others.
+// How to compute an operator that is private to this family and created by decompose; null for all others.
 [[nodiscard]] Recipe find_internal_recipe(const facts::Operator& op);
 
 }  // namespace anydml

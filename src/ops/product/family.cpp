@@ -206,7 +206,7 @@ Joins joins(const OpDesc& desc, const DeviceTraits& device) {
   return {.inputs = 0, .outputs = forwards ? 1U : 0U};
 }
 
-// ---- Parts ----------------------------------------------------------------------------------------------------------
+// ---- Decomposition --------------------------------------------------------------------------------------------------
 
 // The packed form of B. Batches that repeat are packed once.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int64_t columns, std::int64_t depth,

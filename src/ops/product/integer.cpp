@@ -165,7 +165,7 @@ IntegerStep make_integer_pack(const OpDesc& desc, std::span<const PlacedTensor> 
   return step;
 }
 
-// ---- Parts ----------------------------------------------------------------------------------------------------------
+// ---- Decomposition --------------------------------------------------------------------------------------------------
 
 // The packed form of B, with B's type, so that the signedness is known. Batches that repeat are packed once.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::uint32_t panel) {

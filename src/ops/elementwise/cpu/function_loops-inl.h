@@ -60,10 +60,10 @@ HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, s
   return any != 0;
 }
 
-// Computes one stretch; returns whether any element is hard, if that shows in the results. If it does not, the loop
-// processes a fixed number of elements at a time: compilers then interleave the instructions of several vectors and
-// hide their latency. Elements beyond the count are also computed, but never used. This is a separate function because
-// only then does `flatten` inline everything it calls, however long.
+// Computes one stretch. Returns whether any element is hard, for functions whose results reveal that. For all other
+// functions, the loop processes a fixed number of elements at a time: compilers then interleave the instructions of
+// several vectors and hide their latency. Elements beyond the count are also computed, but never used. This is a
+// separate function because only then does `flatten` inline everything it calls, however long.
 template <class T, class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
                                            std::size_t count, const Inputs* HWY_RESTRICT... from) {

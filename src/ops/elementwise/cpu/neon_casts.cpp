@@ -23,7 +23,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// One vector at a time: the compiler copies several vectors at once through memory.
+// Loads one vector at a time, because compilers copy several vectors at once through memory.
 HWY_INLINE uint8x16_t load_vector(const std::byte* from) { return vld1q_u8(reinterpret_cast<const u8*>(from)); }
 
 // A batch is eight elements. How a batch of integers is converted and stored depends on its width and signedness.

@@ -246,7 +246,7 @@ void kernel(const KernelArguments& arguments) noexcept {
   }
 }
 
-// The entry without a zero point.
+// Runs an entry without a zero point, as if the zero point were 0.
 template <class Op>
 void kernel_from_zero(const KernelArguments& arguments) noexcept {
   static constexpr std::byte kZero[sizeof(u64)] = {};

@@ -59,7 +59,7 @@ HWY_FLATTEN HWY_INLINE void run_loop(const Scalar& scalar, const std::byte* cons
   }
 }
 
-// The inner part of a definition, from and to the types in which it computes.
+// The `compute` function of a definition, whose parameters and result have the types in which it computes.
 template <class Scalar, class Types = SignatureOf<decltype(&Scalar::compute)>>
 struct Computed;
 template <class Scalar, class Result, class... Inputs>

@@ -115,7 +115,7 @@ requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
                          Cast<std::conditional_t<(sizeof(From) > sizeof(To)), bits_t<From>, From>, bits_t<To>>>;
 };
 
-// Rows that have vector kernels.
+// POW of floats has vector kernels as a function of two arguments.
 template <class T>
 requires is_float<T>
 struct SameBitsAs<Pow<T, T>> {

@@ -220,8 +220,8 @@ HWY_INLINE void with_size(std::size_t size, Use use) {
 
 // The tiles of all operands together.
 inline constexpr std::size_t kTileBytes = 3 * 16384;
-// Elements of a tile that contains only one repeated element. Filling it is the only cost and should be small compared
-// with the computation, but each new tile has to wait for memory again.
+// Limits on a tile if all operands are contiguous or constant. Filling the tile with a repeated element is then the
+// only cost and should be small compared with the computation, but each new tile has to wait for memory again.
 inline constexpr std::size_t kRepeatedElements = 1024;
 inline constexpr std::size_t kRepeatedBytes = 8192;
 inline constexpr std::size_t kRepeatedPart = 8;

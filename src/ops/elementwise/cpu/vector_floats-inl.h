@@ -262,7 +262,8 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
     return signed_again(d, a, divisor.sign, r);
   }
 
-  // Often the quotient was merely rounded up to the next integer.
+  // Handles a common reason for unproven lanes: the quotient was merely rounded up to the next integer. Returns whether
+  // that settles all lanes.
   static HWY_INLINE bool settles(D d, V a, V b, V& result) {
     const V b_sign = hn::And(b, hn::SignBit(d));
     const V y = hn::Abs(b);

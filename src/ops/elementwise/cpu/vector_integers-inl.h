@@ -88,7 +88,7 @@ HWY_INLINE hn::Vec<DU> remainder(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
 #endif
 }
 
-// 8 bits.
+// Remainders of 8-bit integers.
 #if HWY_TARGET == HWY_NEON
 struct ReciprocalTable {
   u8 entries[64] = {};

@@ -55,8 +55,8 @@ enum class Operand {
   stepped,   // every element or every other one, depending on an argument
 };
 
-// The vector at an address, or every other element from there on. In the second case it reads one element more than it
-// needs.
+// Loads a vector from an address, or every other element from there on. In the second case it reads one element more
+// than it needs.
 template <class D>
 HWY_INLINE hn::Vec<D> load_stepped(D d, const std::byte* address, std::size_t step) {
   const auto low = load_bytes(d, address);
@@ -64,7 +64,7 @@ HWY_INLINE hn::Vec<D> load_stepped(D d, const std::byte* address, std::size_t st
                                : hn::ConcatEven(d, load_bytes(d, address + hn::Lanes(d) * sizeof(hn::TFromD<D>)), low);
 }
 
-// The same without reading too far, one element at a time.
+// Like load_stepped, but loads one element at a time, so that it reads nothing beyond the last element.
 template <class D>
 HWY_NOINLINE hn::Vec<D> load_singly(D d, const std::byte* address, std::size_t step) {
   constexpr std::size_t kSize = sizeof(hn::TFromD<D>);
@@ -110,9 +110,9 @@ HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::by
   }
 }
 
-// How far ahead a row prefetches if it is at least this long: during the divisions the CPU can do little lookahead
-// itself. The data goes to the first-level cache. On Neoverse V1, 4 KiB of each operand occupied too much of it: the
-// kernel then reached a third of the memory bandwidth instead of a half.
+// How many bytes ahead a row prefetches, if it is at least this long: during the divisions the CPU can do little
+// lookahead itself. The data goes to the first-level cache. On Neoverse V1, 4 KiB of each operand occupied too much of
+// it: the kernel then reached a third of the memory bandwidth instead of a half.
 inline constexpr std::int64_t kBytesAhead = HWY_ARCH_ARM_A64 ? 1536 : 4096;
 
 // Computes one row into contiguous memory.

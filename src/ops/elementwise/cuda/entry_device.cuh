@@ -190,8 +190,8 @@ __global__ void __launch_bounds__(Shape::kThreads)
   }
 }
 
-// The same for operands that are all contiguous: there is one row, and the only address to compute is the thread's
-// first. For functions, which are limited by instructions and not by memory.
+// The parameter of kernels for operands that are all contiguous: there is one row, and a thread computes only the
+// address of its first element. Used for functions, which are limited by instructions and not by memory.
 template <int kOperands>
 struct PlainLaunch {
   std::byte* addresses[kOperands];

@@ -15,8 +15,8 @@
 
 namespace anydml::cuda {
 
-// The entry after a ScaleBias of its first input: one definition, so that both run in one kernel and one pass over
-// memory.
+// The entry applied after a ScaleBias of its first input, as one definition, so that both run in one kernel and in one
+// pass over memory.
 template <class Scalar, class Call = decltype(&Scalar::operator())>
 struct AfterScaleBias;
 template <class Scalar, class Result, class First, class... Rest>
@@ -90,7 +90,7 @@ template <class Scalar, class Shape = RowShape<Scalar>>
   return cudaGetLastError();
 }
 
-// The properties of the definition that every set has, without kernels.
+// A kernel set with the properties of the definition, but without kernels.
 template <class Scalar>
 [[nodiscard]] constexpr KernelSet describe_kernels() {
   using Types = DefinitionTypes<Scalar>;

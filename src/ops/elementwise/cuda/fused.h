@@ -37,8 +37,8 @@ inline constexpr std::uint32_t kNoneForwarded = kMaxOperands;
 // plan uses types for which its operators are not defined.
 [[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t forwarded, std::uint32_t vector,
                                  const char* name, InlinedSource& source);
-// The same as a separate kernel: any number of loads and stores, element by element. Also false if there are too many
-// attributes.
+// Like write_inlined, but for a separate kernel with any number of loads and stores, which runs element by element.
+// Also returns false if there are too many attributes.
 [[nodiscard]] bool write_each(const ElementStep& step, InlinedSource& source);
 [[nodiscard]] KernelSource each_kernel(const InlinedSource& source);
 [[nodiscard]] cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& launch,

@@ -40,7 +40,7 @@ struct VectorShape {
 
 #if defined(__CUDACC__)
 
-// Adds the position of an index over the loops [0, loops) to the offsets.
+// Adds the offsets of the element with this index in the loops [0, loops) to `offsets`.
 template <int kOperands>
 __device__ inline void add_offsets(const Launch<kOperands>& launch, std::uint32_t loops, std::uint32_t index,
                                    std::int64_t (&offsets)[kOperands]) {

@@ -11,19 +11,20 @@
 
 namespace anydml::cuda {
 
-// Relative error at most 2^-23. Subnormal results are flushed to 0; subnormal operands give infinity.
+// The relative error is at most 2^-23. Subnormal results are flushed to 0; subnormal operands give infinity.
 [[nodiscard]] __device__ inline f32 approximate_reciprocal(f32 y) {
   f32 result;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(y));
   return result;
 }
 
-// Not below 1 / y, and at most 2^-21 above it, relatively. For a y without a normal reciprocal: too small, or NaN.
+// At least 1 / y, with a relative error of at most 2^-21. If y has no normal reciprocal, the result is too small, or
+// NaN.
 [[nodiscard]] __device__ inline f32 reciprocal_above(f32 y) {
   return __uint_as_float(__float_as_uint(approximate_reciprocal(y)) + 2);
 }
 
-// Relative error at most 2^-51.
+// The relative error is at most 2^-51.
 [[nodiscard]] __device__ inline f64 near_reciprocal(f64 y) {
   f64 estimate;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(y));  // about 20 bits; each of the two steps doubles them
@@ -77,10 +78,10 @@ template <class F>
   return R::from(low_bits < high_bits ? low_bits : high_bits);
 }
 
-// Computes x mod y for the elements in todo, which try_remainder left unfinished, one after another. Long division with
-// significands in [1, 2), kStepBits of the quotient at a time. The lanes of a warp step together although their
-// elements need different numbers of steps: a lane that has finished an element executes a few more steps that change
-// nothing, and then starts its next element.
+// Computes x mod y for the elements in todo, which try_remainder left unfinished, one after another. This is a long
+// division of significands in [1, 2), with kStepBits of the quotient at a time. The lanes of a warp step together
+// although their elements need different numbers of steps: a lane that has finished an element executes a few more
+// steps that change nothing, and then starts its next element.
 template <class F, int kElements>
 __device__ inline void finish_remainders(u32 todo, const F (&xs)[kElements], const F (&ys)[kElements],
                                          F (&results)[kElements]) {
@@ -166,7 +167,7 @@ inline constexpr bool kFastDoubles = false;
 __device__ inline void finish_in_doubles(const f32 (&x)[2], const f32 (&y)[2], f32 (&results)[2]) {
   constexpr int kStep = 48;
   constexpr int kMaxSteps = 5;        // 277 bits lie between the largest and the smallest number
-  constexpr int kExponent = 1 << 20;  // one more in the exponent, in the upper half
+  constexpr int kExponent = 1 << 20;  // adds one to the exponent, in the upper half of a FLOAT64
   constexpr f64 kInteger = 0x1.8p52;  // adding this, rounded toward zero, rounds down to an integer
   f64 divisor[2];
   f64 inverse[2];
@@ -320,7 +321,7 @@ __device__ inline void widen_halves(u32 word, f32& low, f32& high) {
   return word;
 }
 
-// Computed in FLOAT32, where every divisor except 0 is normal.
+// FLOAT16, computed in FLOAT32, where every divisor except 0 is normal.
 template <bool kFloor>
 struct Modulus<kFloor, f16> {
   struct Divisor {

@@ -9,8 +9,8 @@ namespace anydml::cuda {
 
 // 16 bits, computed in FLOAT32 without a conversion: an element permuted into the significand of 2^23 becomes a number.
 // Adding one half to the dividend keeps the quotient at least 1 / (2 |b|) away from every integer. For any dividend
-// below 2^22 that exceeds the error caused by the reciprocal, |a / b| * 2^-23, so the quotient is always correct.
-// Signed types are loaded with their sign bit flipped, which adds 2^15; results likewise.
+// below 2^22 that exceeds the error caused by the reciprocal, |a / b| * 2^-23, so the quotient is always correct. The
+// sign bits of signed elements are flipped, which adds 2^15, and those of the results are flipped back.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;

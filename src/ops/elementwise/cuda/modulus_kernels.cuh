@@ -11,7 +11,8 @@
 
 namespace anydml::cuda {
 
-// As measured on an H200, where they differ by a few per cent: types with more work per byte take more at a time.
+// Chosen by measurements on an H200, where the shapes differ by a few percent: types that need more work per byte have
+// more threads per block or more vectors per thread.
 template <bool kFloor, class T, bool kOneDivisor>
 [[nodiscard]] constexpr auto default_shape() {
   if constexpr (is_float<T> && sizeof(T) == 8) {
@@ -47,12 +48,12 @@ __device__ inline void store_vector(std::byte* to, const uint4& value) {
 template <int kVectors>
 struct ThreadVectors {
   std::byte* addresses[3][kVectors];  // of the dividends, the divisors and the results
-  u32 elements[kVectors];             // that exist in each vector
+  u32 elements[kVectors];             // number of elements that exist in each vector
   bool whole;                         // all elements of all vectors exist
 };
 
-// Finds the vectors of the calling thread. An operand that stays at one element of each row has the address of that
-// element for all vectors of the row.
+// Finds the vectors of the calling thread. An operand with a single element per row has the address of that element for
+// all vectors of the row.
 template <class T, bool kOneDivisor, class Shape>
 [[nodiscard]] __device__ __forceinline__ ThreadVectors<Shape::kVectors> find_vectors(const Launch<3>& launch,
                                                                                      bool one_row, bool one_dividend) {
@@ -82,7 +83,7 @@ template <class T, bool kOneDivisor, class Shape>
   return found;
 }
 
-// Loads the inputs of whole vectors, except for a dividend that stays.
+// Loads the inputs of whole vectors, except for a dividend that is the same for the whole row.
 template <bool kStreaming, int kVectors, int kInputs>
 __device__ __forceinline__ void load_whole(const ThreadVectors<kVectors>& vectors, bool one_dividend,
                                            u32 (&inputs)[kInputs][4 * kVectors]) {
@@ -140,7 +141,7 @@ __device__ __forceinline__ void load_partial(const ThreadVectors<kVectors>& vect
   }
 }
 
-// Fills the vectors of dividends with the one dividend of their row.
+// Fills the vectors of dividends with the single dividend of their row.
 template <class T, int kVectors>
 __device__ __forceinline__ void fill_dividends(const ThreadVectors<kVectors>& vectors, u32 (&dividends)[4 * kVectors]) {
 #pragma unroll
@@ -152,7 +153,7 @@ __device__ __forceinline__ void fill_dividends(const ThreadVectors<kVectors>& ve
   }
 }
 
-// Divides each vector by the one divisor of its row.
+// Divides each vector by the single divisor of its row.
 template <class M, class T, int kVectors>
 __device__ __forceinline__ void divide_by_row(const ThreadVectors<kVectors>& vectors,
                                               const u32 (&dividends)[4 * kVectors], u32 (&results)[4 * kVectors]) {
@@ -179,13 +180,13 @@ __device__ __forceinline__ void store_whole(const ThreadVectors<kVectors>& vecto
   }
 }
 
-// Rows that are contiguous, 16 bytes at a time; an input may stay at one element of each row. Where kOneDivisor, it is
-// the divisor.
+// Processes contiguous rows, 16 bytes at a time. One input may have a single element per row; with kOneDivisor, that
+// input is the divisor.
 template <bool kFloor, class T, bool kOneDivisor, class Shape = DefaultShape<kFloor, T, kOneDivisor>>
 __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_constant__ Launch<3> launch) {
   using M = Modulus<kFloor, T>;
   constexpr int kWords = 4 * Shape::kVectors;
-  constexpr int kInputs = kOneDivisor ? 1 : 2;  // that are read by vectors
+  constexpr int kInputs = kOneDivisor ? 1 : 2;  // inputs that are read as vectors
   const bool one_row = launch.rank == 1;
   const bool one_dividend = !kOneDivisor && (launch.stays & 1) != 0;
   const auto vectors = find_vectors<T, kOneDivisor, Shape>(launch, one_row, one_dividend);
@@ -236,7 +237,7 @@ __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_
   }
 }
 
-// Any layout at any address: neighboring threads take neighboring elements, each a few of them.
+// Any layout at any address: neighboring threads process neighboring elements, a few per thread.
 inline constexpr u32 kStridedThreads = 256;
 template <class T>
 inline constexpr u32 kStridedElements = sizeof(T) == 8 ? 2 : 4;
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(kStridedThreads) modulus_strided(const __grid_
   for (int i = 0; i < kElements; ++i) {
     const u32 index = first + i * kStridedThreads;
     std::int64_t offsets[3] = {};
-    if (index >= first && index < launch.count) {  // not past 2^32
+    if (index >= first && index < launch.count) {  // guards against wrapping at 2^32
       add_offsets(launch, launch.rank, index, offsets);
       insert<T>(a, i, load_element<T>(launch.addresses[0] + offsets[0], launch.aligned));
       insert<T>(b, i, load_element<T>(launch.addresses[1] + offsets[1], launch.aligned));
@@ -271,9 +272,10 @@ __global__ void __launch_bounds__(kStridedThreads) modulus_strided(const __grid_
   }
 }
 
-// Tiles of the two innermost loops, in words of 4 bytes (8 for 64-bit types) along either of them. A crossed input is
-// read along the second innermost loop, where it is contiguous; squares of elements are turned in registers and laid
-// into shared memory so that neither writing columns nor reading rows meets a bank twice.
+// Tiles of the two innermost loops, accessed in words of 4 bytes (8 for 64-bit types) along either loop. A crossed
+// input is read along the second innermost loop, where it is contiguous. Squares of elements are transposed in
+// registers and written to shared memory in an order in which neither writing columns nor reading rows causes bank
+// conflicts.
 inline constexpr u32 kTileThreads = 256;
 struct TiledLaunch : Launch<3> {
   u32 crossed;
@@ -309,8 +311,7 @@ __device__ inline void turn_square(u32 (&words)[4]) {
   words[3] = __byte_perm(high_left, high_right, 0x7632);
 }
 
-// Both inner sizes are whole numbers of words. An input is crossed, contiguous, or stays along the innermost loop.
-// How many blocks a multiprocessor holds at least, which bounds their registers.
+// The number of blocks that should at least be resident on a multiprocessor, which limits their registers.
 template <class T>
 [[nodiscard]] constexpr int min_tiles() {
   if constexpr (is_float<T>) {
@@ -320,7 +321,7 @@ template <class T>
   }
 }
 
-// At most as many as fit: multiprocessors differ in how many threads they hold.
+// The number of blocks that fit: GPUs differ in how many threads a multiprocessor can run.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 inline constexpr int kMaxTiles = 4;
 #elif defined(__CUDA_ARCH__) && \
@@ -330,6 +331,8 @@ inline constexpr int kMaxTiles = 6;
 inline constexpr int kMaxTiles = 8;
 #endif
 
+// Both inner sizes must be whole numbers of words. Each input is crossed, contiguous, or constant along the innermost
+// loop.
 template <bool kFloor, class T, int kMinTiles = min_tiles<T>()>
 __global__ void __launch_bounds__(kTileThreads, kMinTiles < kMaxTiles ? kMinTiles : kMaxTiles)
     modulus_transposed(const __grid_constant__ TiledLaunch launch) {
@@ -352,8 +355,8 @@ __global__ void __launch_bounds__(kTileThreads, kMinTiles < kMaxTiles ? kMinTile
   std::int64_t offsets[3] = {};
   add_offsets<3>(launch, outer, by_rows.quotient, offsets);
 
-  // A thread has one word across, and lines kLinesTogether apart: words of the tile's rows as it is written, and
-  // squares of the columns of a crossed input.
+  // A thread has the same word in every kLinesTogether-th line. Lines are rows of the tile, except for a crossed input:
+  // there they are columns, in squares of kPerWord words.
   const u32 across = threadIdx.x % kSide;
   const u32 line = threadIdx.x / kSide;
   const u32 column = first_column + across * kPerWord;
@@ -446,8 +449,8 @@ __global__ void __launch_bounds__(kTileThreads, kMinTiles < kMaxTiles ? kMinTile
   }
 }
 
-// Small tasks of one operator and type, made of whole vectors, wave after wave in one block, as a list of dependent
-// dispatches produces them. The next task is read while the current elements are being computed.
+// Runs small tasks of one operator and type, which consist of whole vectors, wave after wave in one block, as a list of
+// dependent dispatches produces them. The next task is read while the current elements are being computed.
 inline constexpr u32 kWaveThreads = 256;
 
 template <bool kFloor, class T>
@@ -518,7 +521,7 @@ const KernelSet& modulus_kernels() noexcept {
     set.strided = launch_modulus_strided<kFloor, T>;
     set.vector = launch_modulus_vectors<kFloor, T>;
     set.transposed = launch_modulus_transposed<kFloor, T>;
-    set.max_staying = 1;  // both would make a row of one value
+    set.max_staying = 1;  // with two such inputs, a row would have a single value
     set.tile_elements = static_cast<std::uint8_t>(Tile<T>::kElements);
     static_assert(Tile<T>::kElements < 256);
     return set;

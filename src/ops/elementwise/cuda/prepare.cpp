@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses the kernels of a step: everything that is known beforehand is computed once, and the rest depends on the
-// addresses.
+// Chooses the kernels of a step, and computes in advance everything that does not depend on addresses.
 #include <algorithm>
 #include <cstdio>
 
@@ -73,8 +72,8 @@ const char* PreparedElements::prepare(const ElementStep& step, const GpuProperti
   return nullptr;
 }
 
-// One entry over operands, or a ScaleBias of its first input followed by the entry. Operands may repeat and may be in
-// any order.
+// Finds the kernels of a step that consists of one entry, or of a ScaleBias of its first input followed by the entry.
+// Operands may repeat and may be in any order.
 bool PreparedElements::find_kernels_of(const ElementStep& step) {
   const std::size_t count = step.program.size();
   if (count == 0 || count > 2 || step.stored.size() != 1 || step.stored[0] != step.loads + count - 1) {
@@ -158,7 +157,8 @@ void PreparedElements::choose_shape(const LoopNest& nest) {
   }
 }
 
-// Each operand is contiguous along the rows or constant in each, and rows begin at addresses that vectors can access.
+// Requires that each operand is contiguous along the rows or constant in each row, and that rows begin at addresses
+// that vectors can access.
 bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t rows) {
   const std::uint32_t inner = geometry_.rank - 1;
   const std::uint32_t output = geometry_.operands - 1;
@@ -193,7 +193,7 @@ bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t row
   return true;
 }
 
-// An input is contiguous along the second innermost loop instead. All operands have the same type.
+// Requires that an input is contiguous along the second innermost loop instead. All operands have the same type.
 bool PreparedElements::choose_tiles() {
   const std::uint32_t output = geometry_.operands - 1;
   const std::int64_t element = sources_[output].bytes;
@@ -207,7 +207,7 @@ bool PreparedElements::choose_tiles() {
   if (columns < kMinTileSize || rows < kMinTileSize) {
     return false;
   }
-  // 4-byte words must not straddle the elements they are read from.
+  // Elements are accessed in words of at least 4 bytes, so sizes and strides must be whole numbers of words.
   const std::int64_t word = std::max<std::int64_t>(element, 4);
   bool words = columns * element % word == 0 && rows * element % word == 0;
   std::uint32_t all_crossed = 0;

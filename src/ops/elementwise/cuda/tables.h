@@ -6,7 +6,7 @@
 
 namespace anydml::cuda {
 
-// How many files the kernels of the entries are divided among (kernel_file.cuh).
+// The number of files among which the kernels of the entries are divided (kernel_file.cuh).
 inline constexpr std::uint32_t kKernelFiles = ANYDML_INSTANCE_FILES;
 
 // Null: the variant's kernels are in another file, are tuned, or do not exist.
