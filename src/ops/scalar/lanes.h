@@ -8,9 +8,9 @@
 
 namespace anydml {
 
-// `condition ? a : b`, on the bits. If the condition compares floats, g++ 12 would invert it and then also test for
-// NaN, which takes seven instructions on Arm. FLOAT32 and FLOAT64 have their own overloads, whose arguments may be
-// literals on any machine.
+// `condition ? a : b`, computed on the bits. If the condition compares floats, g++ 12 would invert it and then also
+// test for NaN, which takes seven instructions on Arm. FLOAT32 and FLOAT64 have their own overloads, whose arguments
+// may be literals on any machine.
 template <class Bits>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Bits select_bits(bool condition, Bits a, Bits b) {
   const Bits mask = static_cast<Bits>(wrapping_t<Bits>{0} - static_cast<wrapping_t<Bits>>(condition));
@@ -32,8 +32,8 @@ template <class T>
   return from_bits<f64>(select_bits(condition, to_bits(a), to_bits(b)));
 }
 
-// Whether x > 0, on the bits: clang compiles "x > 0 ? x : 0" to Arm's FMAXNM, which turns a signaling NaN into a NaN
-// instead of 0.
+// Whether x > 0, computed on the bits: clang compiles "x > 0 ? x : 0" to Arm's FMAXNM, which turns a signaling NaN into
+// a NaN instead of 0.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_positive(T x) {
   if constexpr (is_float<T>) {
@@ -67,7 +67,7 @@ template <class T>
   }
 }
 
-// |x|, and x with the sign of another number, on the bits.
+// |x|, and x with the sign of another number, both computed on the bits.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T magnitude_of(T x) {
   return from_bits<T>(static_cast<float_bits_t<T>>(to_bits(x) & FloatParts<T>::kMagnitude));

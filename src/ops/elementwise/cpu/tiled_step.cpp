@@ -27,7 +27,7 @@ Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned t
   const std::int64_t elements = std::max(kLine, (vectors ? kTileBytes : kPlainTileBytes) / bytes / kLine * kLine);
   Division division{.tiling = make_tiling(nest, elements), .begins = {}};
   const std::int64_t tiles = division.tiling.tiles;
-  // Tiles may be much smaller than that, for instance if rows are short and there are many dimensions.
+  // Tiles may have far fewer elements than that, for instance if rows are short and there are many dimensions.
   const std::int64_t tile = division.tiling.rows * division.tiling.columns;
   const std::int64_t maximum = std::max<std::int64_t>(1, kMaxOfPiece / bytes / tile);
   const std::int64_t minimum =

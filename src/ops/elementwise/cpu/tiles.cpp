@@ -318,7 +318,7 @@ HWY_INLINE void run_in_place(const TiledRow& row, const KernelArguments& argumen
   row.plain(block);
 }
 
-// Separate from run_tiled, whose other path needs none of this.
+// This is a separate function because the other path of run_tiled needs none of it.
 HWY_NOINLINE void run_in_tiles(const TiledRow& row, const KernelArguments& arguments, const void* scalar) {
   Walk walk{.row = row, .arguments = arguments, .scalar = scalar, .elements = 0};
   std::size_t bytes = row.output_size();  // of one element of every operand, together

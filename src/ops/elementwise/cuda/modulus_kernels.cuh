@@ -216,8 +216,8 @@ __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_
   if (vectors.whole) {
     store_whole<Shape::kStreaming>(vectors, results);
   } else {
-    // Through local memory, as in load_partial. This is not a function of its own because nvcc would then overlay the
-    // local arrays of both, and several types would need more registers on every path.
+    // Stores through local memory, as load_partial loads. This is not a separate function, because nvcc would then
+    // overlay the local arrays of both, and several types would need more registers on every path.
     u32 stored[kWords];
     std::byte* to[Shape::kVectors];
     u32 some[Shape::kVectors];

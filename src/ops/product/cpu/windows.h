@@ -84,7 +84,7 @@ struct WindowBlock {
 // blocks whenever rows are short enough to be joined.
 void find_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile, std::int64_t first,
                 std::int64_t depth, std::int64_t block, WindowBlock& found) noexcept;
-// The largest number of elements of these blocks, if a block of all k touches at most this many channels.
+// The largest number of elements in any block that find_block finds, if blocks touch at most `channels` channels.
 [[nodiscard]] std::int64_t window_block_elements(const WindowClasses& classes, const WindowTile& tile,
                                                  std::int64_t channels, std::int64_t block);
 

@@ -44,8 +44,8 @@ template <class T>
   }
 }
 
-// The sum of two FLOAT64, the second less than the last place of the first, rounded to odd as well, so that a value
-// close to a midpoint of two FLOAT32 is not mistaken for it.
+// The sum of two FLOAT64, also rounded to odd, so that a value close to a midpoint of two FLOAT32 is not mistaken for
+// that midpoint. The second number must be less than the last place of the first.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sum_to_odd(f64 y, f64 more) {
   const u64 follows = more != 0.0;
   const u64 below = follows & ((to_bits(y) ^ to_bits(more)) >> 63);

@@ -15,7 +15,7 @@ namespace anydml {
 
 namespace power {
 
-// high + low, |low| at most half of high's last place.
+// The number high + low, where |low| is at most half of high's last place.
 struct Pair {
   f64 high;
   f64 low;
