@@ -41,7 +41,7 @@ struct Buffers {
   std::size_t ones = 0;
   std::size_t start = 0;     // initial totals of a panel
   std::size_t sums = 0;      // of a strip and a panel, if only one row or one column is used
-  std::size_t row_sums = 0;  // sums of the rows, followed by their zero points
+  std::size_t row_sums = 0;  // sums of the rows of A
   std::size_t row_zeros = 0;
   std::size_t column_sums = 0;
   std::size_t column_zeros = 0;
