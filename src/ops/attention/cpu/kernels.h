@@ -28,7 +28,7 @@ struct ScoreKernels {
   // or the first of `period` sums, to which the exponentials are added in turn.
   void (*raise)(f32* scores, std::int64_t count, f32 factor, const f32* maximum, f32* sums,
                 std::int64_t period) noexcept;
-  // sums[i] += exponentials[i]; here the count need not be a multiple.
+  // sums[i] += exponentials[i], for any count.
   void (*add_lanes)(f32* sums, const f32* exponentials, std::int64_t count) noexcept;
   // values[i] /= divisors[i modulo kScorePeriod]
   void (*divide)(f32* values, std::int64_t count, const f32* divisors) noexcept;

@@ -24,7 +24,7 @@ constexpr i64 kMinTransposed = 1 << 14;  // in elements; fewer are not worth a s
 struct CopyPart {
   MoveCopy copy;
   std::vector<MoveLoop> loops;
-  u64 steps = 0;  // strides and the run ORed: a power of two that divides it divides each of them
+  u64 steps = 0;  // the OR of the strides and the run: a power of two divides it if and only if it divides each of them
   bool transposed = false;
 };
 
