@@ -47,7 +47,7 @@ enum RecurrentOperand : std::size_t {
   kRecurrentOperands
 };
 
-// In bytes. The strides of dimensions that a tensor does not have are meaningless.
+// Strides in bytes. The strides of dimensions that a tensor does not have are meaningless.
 struct RecurrentStrides {
   std::int64_t time;
   std::int64_t direction;

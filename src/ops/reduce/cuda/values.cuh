@@ -11,7 +11,7 @@ namespace anydml::cuda {
 inline constexpr u32 kAllThreads = 0xffffffff;
 
 // An extreme and its index. The rank is the index or, if the last of equal elements is wanted, the index counted from
-// the end: of equal keys the lower rank wins. kNoRank with the neutral key means no element.
+// the end: if keys are equal, the lower rank wins. kNoRank with the neutral key means no element.
 inline constexpr u32 kNoRank = 0xffffffff;
 template <class Key>
 struct IndexedKey {
@@ -55,8 +55,8 @@ struct Work {
   using Value = std::conditional_t<kIsArg, IndexedKey<Accumulator>, Accumulator>;
   static_assert(sizeof(Value) <= static_cast<std::size_t>(kIsArg ? 16 : 8));
   static constexpr u32 kVector = kVectorElements<T>;
-  // The number of values of a thread that goes along elements: one per lane for an ordered fold, otherwise enough to
-  // keep it busy, in whole registers.
+  // The number of values that a thread keeps in the kernels along elements: one per lane for an ordered fold, otherwise
+  // enough to keep the thread busy, in whole registers.
   static constexpr u32 kLanes = Fold::kOrdered || kVector < 4 ? kVector : 4;
   using Lane = std::conditional_t<(sizeof(Accumulator) >= 4), Accumulator,
                                   std::conditional_t<std::is_signed_v<Accumulator>, i32, u32>>;

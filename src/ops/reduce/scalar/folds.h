@@ -107,8 +107,8 @@ struct ProductFold : FoldTypes<T, false> {
 };
 
 // Extremes use integers with the same order as the elements, so that float comparisons need no special cases for NaN
-// and zeros. NaN is the integer beyond all others, on the requested side. As an extreme +0 is above -0; for the index
-// of one (kIsArg: ARGMAX, ARGMIN) they are equal.
+// and zeros. NaN is the integer beyond all others, on the requested side. For MAX and MIN, +0 is above -0; for the
+// index of an extreme (kIsArg: ARGMAX, ARGMIN), they are equal.
 template <class T, bool kMax, bool kIsArg>
 struct ExtremeFold {
   static constexpr bool kIsFloat = is_float<T>;

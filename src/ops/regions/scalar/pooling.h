@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ROI_POOLING: the elements of an image that belong to a bin. Corners are multiplied by the scale and rounded to the
-// nearest integer with halves away from 0. They belong to the region, which has at least one row and one column. Bins
-// overlap if they do not divide the region evenly, and are clipped to the image.
+// nearest integer with halves away from 0. The corners are part of the region, which has at least one row and one
+// column. Bins overlap if they do not divide the region evenly, and are clipped to the image.
 #pragma once
 
 #include "base/element.h"

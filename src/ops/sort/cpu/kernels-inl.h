@@ -34,7 +34,7 @@ void make_keys(const std::byte* from, std::int64_t stride, std::int64_t count, b
   }
 }
 
-// Of equal keys the earlier one comes first.
+// If keys are equal, the earlier one comes first.
 template <class Key>
 __attribute__((flatten, noinline)) void make_ranks(const void* from, std::int64_t count, std::int64_t k,
                                                    u32* order) noexcept {
