@@ -41,8 +41,8 @@ void simplify(ReversalStep& step) {
     const ReversalLoop inner = loops[i];
     if (kept != 0) {
       ReversalLoop& outer = loops[kept - 1];
-      // The product may overflow: the offset of the inner loop's last iteration is known to fit, but not that of one
-      // more.
+      // The product may overflow: the offset of the inner loop's last iteration is known to fit, but not the offset
+      // after it.
       if (checked_multiply(inner.from, inner.size) == outer.from &&
           checked_multiply(inner.to, inner.size) == outer.to &&
           checked_multiply(inner.lengths, inner.size) == outer.lengths) {

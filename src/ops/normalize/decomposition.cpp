@@ -202,7 +202,7 @@ void lower_row_gradients(const OpDesc& desc, std::span<const PlacedTensor> tenso
 void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
-  TensorDesc one = input;  // stands for an absent scale or bias
+  TensorDesc one = input;  // used in place of an absent scale or bias
   std::fill_n(one.sizes, one.rank, 1);
   const auto of = [&](std::size_t i) -> const TensorDesc& { return desc.tensors[i].present ? tensors[i].tensor : one; };
   const PairedLoops loops = split_axes_with(input, tensors[3].tensor, of(kScale), of(kBias), parameters.axes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The family of operators that resample. All of them are RESAMPLE3: the older ones have fewer fields, and the
-// documentation gives the values of the missing ones. The gradients exchange the input and the output.
+// documentation gives the values of the missing ones. In the gradients, input and output are exchanged.
 #include "ops/family.h"
 #include "base/shape.h"
 

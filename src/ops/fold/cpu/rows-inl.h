@@ -78,8 +78,8 @@ struct FoldUnit {
   const std::byte* from;
   std::int64_t position[kMaxFoldRank];
   bool covered;
-  // The rows of all units that start at the same position. Negative if the window has more than kFoldKnownRows
-  // positions: the rows are then recomputed each time.
+  // The number of `rows`, which are the same for all units that start at `first`. It is -1 if the window has more than
+  // kFoldKnownRows positions; then the rows are recomputed each time.
   std::int64_t known_rows;
   FoldRow rows[kFoldKnownRows];
 

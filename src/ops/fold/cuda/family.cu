@@ -17,7 +17,8 @@ namespace {
 constexpr u32 kThreads = 256;
 constexpr u64 kMaxBlocks = 1 << 20;
 
-// kRank spatial dimensions. If there are fewer, the leading ones have one element, one block and a window of one.
+// A step as kRank spatial dimensions. If it has fewer, the leading ones have one element, one block and a window of
+// size 1.
 template <u32 kRank, class Index>
 struct Folded {
   const std::byte* from;

@@ -188,7 +188,7 @@ Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
   return band;
 }
 
-// The offsets of tile n of a copy from its operands.
+// The offsets at which tile n of a copy starts in its two operands.
 struct Offsets {
   std::int64_t from;
   std::int64_t to;

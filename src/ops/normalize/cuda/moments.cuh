@@ -72,7 +72,7 @@ struct MomentRow {
   const std::byte* bias;
   f32 mean = 0;
   f32 root = 1;
-  f32 factor = kNoScale;  // for the whole row, if it has only one; likewise the bias
+  f32 factor = kNoScale;  // used if it is the same for the whole row; likewise the bias
   f32 one_bias = kNoBias;
 
   __device__ MomentRow(const MomentLaunch& of, u32 row) : launch(of) {

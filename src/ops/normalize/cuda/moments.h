@@ -53,9 +53,9 @@ struct MomentLaunch {
   DeviceLoops reduced_affine;
 };
 
-// shared_memory: plain rows in groups of four, with scales and biases likewise; registers: plain rows that are short
-// enough, with scales and biases that are single or in pairs; memory: other rows whose sums have lanes; chains: the
-// rest, with one thread per row.
+// shared_memory: plain rows in groups of four, with scales and biases that are single or also in groups of four;
+// registers: plain rows that are short enough, with scales and biases that are single or in pairs; memory: other rows
+// whose sums have lanes; chains: the rest, with one thread per row.
 enum class MomentKernel : u32 { shared_memory, registers, memory, chains };
 
 [[nodiscard]] cudaError_t start_moments_of_floats(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);

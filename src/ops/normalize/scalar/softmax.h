@@ -15,7 +15,7 @@
 
 namespace anydml {
 
-// No element is below it.
+// The initial value of a maximum: no element is below it.
 inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_element(f32 a, f32 b) { return select(b > a, b, a); }

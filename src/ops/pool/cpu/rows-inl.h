@@ -106,7 +106,7 @@ class Tile {
     const std::byte* from;   // address of column 0
     std::int64_t number;     // index among the rows of a plane
     std::int64_t in_window;  // index among the rows of a window
-    std::int64_t held_at;    // where rows like this one are kept
+    std::int64_t held_at;    // first of the slots in which such rows are kept
     std::int64_t height;     // position along the second to last axis
   };
   InputRow next_row() {

@@ -33,7 +33,7 @@ struct RecurrentCut {
 };
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = std::int64_t{threads};  // so that a thread usually finds its factors in its own cache
+  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread, so that its factors stay in its cache
   std::int64_t maximum = kMaxRows;
   RecurrentCut cut{};
   while (true) {
@@ -95,8 +95,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   }
 
  private:
-  static constexpr std::int64_t kBuffers =
-      2 * kMaxGates + 1;  // tiles for the sums and inputs of gates, and a new state
+  static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // tiles: sums and inputs of all gates, and a new state
 
   struct Tile {
     std::byte* const* operands;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves is already defined, because compilers vectorize the conversion of FLOAT16 badly.
-// It must not use lambdas or call templates from elsewhere that are not inlined: they would not be compiled for the
-// target.
+// where widen_halves is already defined, because compilers vectorize the conversion of FLOAT16 badly. It must
+// not use lambdas or call templates from elsewhere that are not inlined: they would not be compiled for the target.
 
 template <class T>
 struct Unaligned {

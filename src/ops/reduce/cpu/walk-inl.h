@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMinOfPiece = 128 << 10;  // bytes of the input
 constexpr std::int64_t kMaxOfPiece = 2 << 20;
 constexpr std::int64_t kRowBytes = 16 << 10;   // bytes of accumulators across outputs
-constexpr std::int64_t kMinRowBytes = 256;     // bytes of the input, for any number of threads
+constexpr std::int64_t kMinRowBytes = 256;     // minimum bytes of the input, for any number of threads
 constexpr std::int64_t kLaneBytes = 16 << 10;  // bytes of accumulators across outputs, with lanes
 
 // Calls use(offset, stride, length) for each row of the innermost reduced loop among the elements [first, first +

@@ -234,7 +234,7 @@ class ReduceRun final : public PreparedStep {
               .blocks = static_cast<u32>(ceil_div<u64>(units, kReduceThreads / kLaneGroups)),
               .threads = kReduceThreads};
     }
-    const bool few = in_order_ && launch.count >= kMinStagedRows;  // threads, unless there are many outputs
+    const bool few = in_order_ && launch.count >= kMinStagedRows;  // too few threads, unless there are many outputs
     if (by_vectors && !(few && vectors < enough_vector_threads_)) {
       set_columns(launch, columns / vector_elements(), vectors, 1);
       return choose_groups(launch, ReduceKernel::across_vectors);
@@ -339,7 +339,7 @@ class ReduceRun final : public PreparedStep {
   Way way_ = Way::along;
   bool has_lanes_ = false;    // the fold has an order and lanes
   bool in_order_ = false;     // the fold has an order but no lanes
-  bool has_vectors_ = false;  // if the address allows it
+  bool has_vectors_ = false;  // vectors are used if the address allows it
 };
 
 const ReduceKernels& kernels_of(const ReduceStep& step) {

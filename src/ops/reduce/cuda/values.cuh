@@ -141,8 +141,8 @@ struct Elements {
   return {output, block, first, !exist ? 0 : rest < kReduceBlock ? rest : static_cast<u32>(kReduceBlock)};
 }
 
-// The element that is visited as number i of a block, from the side where equal elements win; its rank exceeds the
-// first one's by i.
+// The element of a block that is visited after i others. Visits start at the side where equal elements win, so its rank
+// is i above the first one's.
 [[nodiscard]] __device__ inline u32 element_at(const ReduceLaunch& launch, const Elements& elements, u32 i) {
   return elements.first + (launch.takes_last ? elements.count - 1 - i : i);
 }

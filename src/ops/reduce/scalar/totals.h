@@ -15,7 +15,7 @@ __extension__ using u128 = unsigned __int128;
 // The exact sum of FLOAT16s over any number of blocks: 2^32 elements below 2^16 in units of 2^-24 have 73 bits.
 class HalfSum {
  public:
-  // block: an exact sum of at most 4,096 elements.
+  // Adds the exact sum of a block of at most 4,096 elements.
   ANYDML_HOST_DEVICE void add(f64 block) {
     constexpr f64 kUnits = 0x1p24;
     if ((to_bits(block) & FloatParts<f64>::kInfinity) == FloatParts<f64>::kInfinity) {

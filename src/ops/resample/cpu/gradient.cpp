@@ -149,7 +149,7 @@ void find_regular(const GradientAxis& axis, GradientTile& tile) {
   }
 }
 
-// Puts taps into tables, so that they are read without a branch for each column.
+// Puts the taps of columns into a table, so that kernels read them without a branch for each column.
 void make_table(const GradientAxis& axis, GradientTile& tile) {
   std::int64_t maximum = 0;
   for (std::int64_t c = 0; c < tile.count; ++c) {

@@ -35,7 +35,7 @@ struct ResampleKernels {
 inline constexpr std::int32_t kGradientRows = 4;     // maximum number added at once
 inline constexpr std::int32_t kMaxGradientTaps = 8;  // columns with more taps have no table
 // Some columns of an output gradient of single elements. Column c is the sum of x[index[t * count + c]] times weights[t
-// * count + c] over t. A column with fewer taps uses the element after all others, a zero, for the missing ones. The
+// * count + c] over t. For a column with fewer taps, the missing ones refer to a zero after the last element. The
 // columns [begin, end) have the same weights, and their taps start `advance` elements apart.
 struct GradientTable {
   std::int64_t count = 0;

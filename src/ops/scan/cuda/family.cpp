@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxRows = 0xffffffff;    // kernels number them in 32 bi
 constexpr std::int64_t kMaxGroups = 0x7fffffff;  // blocks of threads per launch
 constexpr u64 kVector = 16;                      // bytes
 
-// The number of groups of chains, and what a chain is.
+// What a chain is, and how chains are grouped.
 struct ScanShape {
   bool across;
   bool in_blocks;
