@@ -21,7 +21,7 @@ namespace anydml {
 // The argument of a field; null if it was left out, or if the operator has no such field.
 [[nodiscard]] const schema::Argument* find_argument(const OpDesc& desc, std::string_view field);
 
-// The number of a field, or the first of several; 0 if it was left out.
+// The number in a field, or the first of several; 0 if the field was left out.
 [[nodiscard]] Scalar number_of(const OpDesc& desc, std::string_view field);
 
 // The bits of an attribute converted to the type of a tensor; the bits beyond the element are 0.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The top of the plugin: the only file that lists the families.
+// The top of the plugin: the CUDA kernels of all families.
 #include <iterator>
 
 #include "backend/cuda/family.h"

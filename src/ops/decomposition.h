@@ -44,12 +44,12 @@ class DecompositionBuilder {
   // the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent one.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
                     const TensorDesc& like, const std::vector<OpAttribute>& attributes = {});
-  // The same for an operator whose result has this tensor description.
+  // Like add(), but the result has this tensor description.
   std::uint32_t add_as(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
                        const std::vector<OpAttribute>& attributes) {
     return add_part(op, sources, result, attributes);
   }
-  // The same for an operator whose result is this output of the whole operator.
+  // Like add(), but the result is this output of the whole operator.
   void add_output(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                   const std::vector<OpAttribute>& attributes = {});
 
@@ -70,14 +70,14 @@ class DecompositionBuilder {
   // Uses this value, which was computed with the tensor of this output, as the output of the whole operator.
   void set_output(std::uint32_t output, std::uint32_t value);
 
-  // A copy: a reference would dangle as soon as the next part is added, even within one call of add().
+  // Returns a copy, because a reference would dangle as soon as the next part is added, even within one call of add().
   [[nodiscard]] TensorDesc tensor(std::uint32_t value) const { return values_[value]; }
   [[nodiscard]] Result<Decomposition> finish();
 
  private:
   std::uint32_t add_part(std::string_view op, const std::vector<std::uint32_t>& sources, const TensorDesc& result,
                          const std::vector<OpAttribute>& attributes);
-  // described: with its attributes set.
+  // `described` already has its attributes.
   std::uint32_t add_described(schema::Described described, const std::vector<std::uint32_t>& sources,
                               const TensorDesc& result);
 

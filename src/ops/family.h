@@ -110,16 +110,16 @@ struct Family {
   // Null: no operator of the family joins others. A tensor that `lower` receives at kForwardedSlot has no memory;
   // exactly one step of the operator uses it as an operand.
   Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
-  // The operator's decomposition on this device (decomposition.h), whose operators may be composed themselves; empty if
-  // the operator has its own steps. Null: no operator of the family is composed.
+  // The operator's decomposition on this device (decomposition.h), which may contain composed operators; empty if the
+  // operator has its own steps. Null: no operator of the family is composed.
   Result<Decomposition> (*decompose)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
   // For each output that only contains elements of one input, as a slice does: their location in that input's memory.
   // Readers of the output then read the input. Null, or no value: the operator computes that output. The function
   // covers all outputs at once, since the location of one part follows from the sizes of the parts before it.
   TensorViews (*views_of_inputs)(const OpDesc& desc) = nullptr;
-  // The mirror image: for each input whose elements are only a part of one output, as for a JOIN. The operator that
-  // computes them then writes them there, and `lower` receives that input at kAbsentSlot. Null, or no value: not
-  // possible.
+  // The mirror image: for each input whose elements become a part of one output, as for a JOIN, their location in that
+  // output's memory. The operator that computes them then writes them there, and `lower` receives that input at
+  // kAbsentSlot. Null, or no value: not possible.
   TensorViews (*views_in_outputs)(const OpDesc& desc) = nullptr;
   // Whether the kernels allow an output in place of this input, if DirectML's documentation does. Null: they allow it
   // if and only if by_element is set.

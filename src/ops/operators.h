@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All implemented operators, for the layers above the families: turns a description into a checked operator. Everything
-// is checked here, once; the layers below trust it.
+// All implemented operators, for the layers above the families. make_op_desc turns a description into a checked
+// operator. When it returns, everything has been checked, and the layers below rely on it.
 //
 // No family sees this header. An operator that is composed of others lists their descriptions (decomposition.h), and
 // the operators themselves are created here.
@@ -15,7 +15,7 @@
 
 namespace anydml {
 
-// Null: the operator belongs to no family.
+// Null if the operator belongs to no family.
 [[nodiscard]] const Family* find_family(const facts::Operator& op);
 
 // An error for an operator that is not implemented. It precedes any error about the operator's fields, since correcting
@@ -28,7 +28,7 @@ enum class SchemaState : std::uint8_t { checked, unchecked };
 
 // How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its
 // documentation. The C API uses NumPy's rule: an input is aligned with the output at the last dimension, and a size of
-// 1 or a missing dimension repeats. A description that satisfies the first also satisfies the second.
+// 1 or a missing dimension repeats. A description that satisfies DirectML's rule also satisfies NumPy's.
 [[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, SchemaState schema_state);
 
 // Creates the operators that were only described.

@@ -70,7 +70,7 @@ TensorDesc result_tensor(DataType type, const Sizes& sizes, const Sizes& strides
   return built;
 }
 
-// The sizes must be known to fit.
+// Callers know that the sizes fit.
 TensorDesc packed_tensor(DataType type, const Sizes& sizes) {
   TensorDesc built = result_tensor(type, sizes);
   static_cast<void>(set_packed_strides(built));

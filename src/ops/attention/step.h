@@ -57,7 +57,7 @@ struct AttentionStep {
   std::int64_t keys;       // per batch and head, including the past
   std::int64_t depth;      // elements of a query and of a key
   std::int64_t width;      // elements of a value
-  std::int64_t past_keys;  // the maximum of a length
+  std::int64_t past_keys;  // upper bound of each length
   std::int64_t new_keys;
   HeadStrides q;  // append: the past
   HeadStrides k;  // append: the new rows; pack: its input

@@ -10,7 +10,7 @@
 namespace anydml {
 
 struct FillStep {
-  LoopNest nest;       // loops of the output; of a sequence also of the index, a tensor of bytes that comes first
+  LoopNest nest;       // loops of the output; for a sequence, also of the index, a tensor of bytes that comes first
   std::uint64_t bits;  // an element, first byte lowest: the value, or the start of a sequence
   std::uint64_t delta;
   DataType type;

@@ -80,7 +80,8 @@ class Selection {
     bool is_item;
   };
 
-  // Both are aligned at the last dimension; dimensions that only one of them has are of size 1.
+  // The dimensions of the step and of the tensor of slices are aligned at the last one; dimensions that only one of the
+  // two has are of size 1.
   void number_slices() {
     std::size_t axis = slices_.tensor.rank;
     for (std::size_t i = dimensions_.size(); i-- > 0 && axis > 0;) {

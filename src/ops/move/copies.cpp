@@ -43,7 +43,8 @@ void simplify(Movement& movement, std::int64_t& run, bool from_constant) {
     const MoveLoop inner = loops[i];
     if (kept != 0) {
       MoveLoop& outer = loops[kept - 1];
-      // The product is checked because only the last step of the inner loop is known to fit, not one step more.
+      // The product may overflow: the offset of the inner loop's last iteration is known to fit, but not the offset
+      // after it.
       if (checked_multiply(inner.from, inner.size) == outer.from &&
           checked_multiply(inner.to, inner.size) == outer.to) {
         outer = {.size = outer.size * inner.size, .from = inner.from, .to = inner.to};

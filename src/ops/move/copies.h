@@ -12,7 +12,8 @@
 
 namespace anydml {
 
-// A movement of elements from one location to another, with loops in any order and of any sign. No loop is empty.
+// A movement of elements from one location to another. Loops are in any order, strides have any sign, and no loop is
+// empty.
 struct Movement {
   std::int64_t element = 0;  // in bytes
   std::int64_t from_offset = 0;
@@ -38,7 +39,7 @@ class CopyList {
   void fill(const Operand& to, const Movement& movement, std::uint64_t constant) {
     add(nullptr, to, movement, constant);
   }
-  // Adds a step with the copies since the last one. Later copies see their results.
+  // Adds a step with all copies since the previous step. Later copies see their results.
   void finish();
   // Adds a step of another kind, which sees the results of all copies so far.
   void add_step(std::span<const Operand> operands, std::span<const std::byte> parameters);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators whose outputs repeat, reorder or surround their inputs.
+// Operators whose outputs repeat, reorder or pad their inputs.
 #include "ops/move/maps.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ struct Padded {
 
 enum class PaddingMode : std::uint8_t { constant, edge, reflection, symmetric, wrap };
 
-// Elements along an output dimension that are copies of others in the same dimension: consecutive ones in steps of +1,
-// -1 or 0, and the whole sequence again at each repeat.
+// Consecutive elements along an output dimension that are copies of others in the same dimension. Their sources advance
+// by +1, -1 or 0, and the whole sequence is copied again for each repeat.
 struct Stretch {
   std::int64_t to;
   std::int64_t to_step;
@@ -88,8 +88,8 @@ void add_beyond(PaddingMode mode, const Padded& dimension, std::int64_t count, s
   }
 }
 
-// Adds the loops of all dimensions but one: the full ones of later dimensions, and only the input's elements of earlier
-// dimensions. Returns false if one of them is empty.
+// Adds the loops of all dimensions but one: later dimensions are covered fully, earlier ones only where the input's
+// elements are. Returns false if one of them is empty.
 bool add_other_loops(std::span<const Padded> padded, std::size_t dimension, const ByteStrides& strides,
                      bool from_output, Movement& movement) {
   for (std::size_t i = 0; i < padded.size(); ++i) {

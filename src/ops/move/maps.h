@@ -21,14 +21,14 @@ namespace anydml::moves {
 using LowerMove = void (*)(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_parts(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_slice(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
-// The input's elements, with 0 everywhere else.
+// Copies the input's elements and writes 0 everywhere else.
 void lower_slice_gradient(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 // Copies only the input's elements of a padding or of a slice's gradient.
 void copy_padded(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_tile(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
-// The input is not padded, or was padded before (decomposition.h).
+// UNFOLD without padding; an operator with padding is decomposed.
 void lower_unfold(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_reversal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);

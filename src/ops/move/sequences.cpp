@@ -41,7 +41,8 @@ void simplify(ReversalStep& step) {
     const ReversalLoop inner = loops[i];
     if (kept != 0) {
       ReversalLoop& outer = loops[kept - 1];
-      // The product is checked because only the last step of the inner loop is known to fit, not one step more.
+      // The product may overflow: the offset of the inner loop's last iteration is known to fit, but not the offset
+      // after it.
       if (checked_multiply(inner.from, inner.size) == outer.from &&
           checked_multiply(inner.to, inner.size) == outer.to &&
           checked_multiply(inner.lengths, inner.size) == outer.lengths) {
@@ -59,8 +60,8 @@ void simplify(ReversalStep& step) {
 
 }  // namespace
 
-// One block for each window position: the output is [N, C, window..., blocks...], and the offset in the input is the
-// block's offset plus the offset in the window.
+// The output is [N, C, window..., blocks...]: for each window position, the elements of all blocks at that position.
+// The offset in the input is the block's offset plus the offset in the window.
 void lower_unfold(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies) {
   const TensorDesc& from = tensors[0].tensor;
   const TensorDesc& to = tensors[1].tensor;

@@ -98,7 +98,7 @@ Movement movement_between(const TensorDesc& from, std::int64_t from_offset, cons
   return movement;
 }
 
-// Copy from the window, or into it.
+// These copy a part out of its window in the whole tensor, or into it.
 void copy_out(const PlacedTensor& whole, const Window& window, const PlacedTensor& part, CopyList& copies) {
   const TensorView view = view_of(part.tensor, whole.tensor, window);
   copies.copy(whole.operand(), part.operand(), movement_between(view.tensor, view.offset, part.tensor, 0));

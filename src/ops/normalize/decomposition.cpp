@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance have a step that keeps a row in the cache, MOMENTS. Local response normalization and its gradient
-// have steps for the sums of windows, WINDOW_SQUARES and WINDOW_SUMS; the rest of them is element-wise. Lp
-// normalization is a reduction and a division. All intermediate values are FLOAT32, also for FLOAT16.
+// Normalization by mean and variance has a step, MOMENTS, that keeps a row in the cache. Local response normalization
+// and its gradient have steps for the sums of windows, WINDOW_SQUARES and WINDOW_SUMS; their other operations are
+// element-wise. Lp normalization is a reduction and a division. All intermediate values are FLOAT32, even for FLOAT16.
 #include "ops/normalize/decomposition.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ MomentParameters moments_of(const OpDesc& desc) {
 u64 average() { return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), "AVERAGE"); }
 
 // A row belongs to one thread, or one block of a GPU's threads. If most of them would have no row, reductions split the
-// rows into blocks and BATCH_NORMALIZATION computes the rest, the part after mean and variance.
+// rows into blocks and BATCH_NORMALIZATION computes the part after mean and variance.
 bool has_few_rows(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
   constexpr std::int64_t kLongRow = 1 << 16;
   const TensorDesc& input = desc.tensors[0].tensor;
@@ -202,7 +202,7 @@ void lower_row_gradients(const OpDesc& desc, std::span<const PlacedTensor> tenso
 void lower_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
-  TensorDesc one = input;  // stands for an absent scale or bias
+  TensorDesc one = input;  // used in place of an absent scale or bias
   std::fill_n(one.sizes, one.rank, 1);
   const auto of = [&](std::size_t i) -> const TensorDesc& { return desc.tensors[i].present ? tensors[i].tensor : one; };
   const PairedLoops loops = split_axes_with(input, tensors[3].tensor, of(kScale), of(kBias), parameters.axes);

@@ -19,9 +19,9 @@ namespace anydml {
 [[nodiscard]] std::uint32_t add_row_moments(std::uint32_t axes, std::span<const TensorDesc> results,
                                             DecompositionBuilder& list);
 
-// Sums of the gradient, which is the second input, if the device has_row_moments and the innermost axis is reduced.
-// Without a mean (kNoValue) the first result is the mean of the first input. The others are the sum of the gradient and
-// the sum of its products with the input minus the mean. result: packed FLOAT32.
+// Adds the sums of the gradient, which is the second input. Requires has_row_moments() and that the innermost axis is
+// reduced. Without a mean (kNoValue) the first result is the mean of the first input. The others are the sum of the
+// gradient and the sum of its products with the input minus the mean. result: packed FLOAT32.
 [[nodiscard]] std::uint32_t add_row_gradients(std::uint32_t axes, std::uint32_t mean, const TensorDesc& result,
                                               DecompositionBuilder& list);
 

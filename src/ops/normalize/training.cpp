@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Sums extend along the dimensions in which the coefficients (mean, variance, scale) have size 1. On devices that
 // support it (DeviceTraits::has_row_moments), mean and variance are one step, ROW_MOMENTS, and so are the sums of a
-// gradient, ROW_GRADIENTS: both find a row still in the cache. Otherwise each sum is a reduction, which consumes its
-// elements as they are computed if the device joins steps. The elements of the result are one more pass. All
-// intermediate values are FLOAT32, also for FLOAT16.
+// gradient, ROW_GRADIENTS: both read a row again while it is still in the cache. Otherwise each sum is a reduction,
+// which consumes its elements as they are computed if the device joins steps. Another pass computes the elements of the
+// result. All intermediate values are FLOAT32, even for FLOAT16.
 //
 // A CAST or a difference that two passes need is part of each of them: recomputing it costs nothing, while keeping it
 // would cost a tensor in memory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that pool windows, and of MAX_UNPOOLING, which puts the elements back. The gradient of max
-// pooling first pools to find the indices, and then adds the elements at these.
+// The family of operators that pool windows, and of MAX_UNPOOLING, which writes elements back to their positions. The
+// gradient of max pooling first pools to find the indices, and then adds the elements at these positions.
 //
 // A window that covers the whole input without padding becomes a REDUCE, whose order of sums is designed for many
 // elements. LP pooling with a power above 2 computes the powers of the input's elements once, sums windows of them, and

@@ -31,7 +31,7 @@ constexpr TypeSet kCodes =
 
 bool is_quantize(const facts::Operator& op) { return op.name == "QUANTIZE"; }
 
-// Position 1 is the scale. Position 2 is the zero point or, without one, the output.
+// Position 1 is the scale. Position 2 is the zero point or, if there is none, the output.
 TypeSet types(const facts::Operator& op, std::size_t position) {
   switch (position) {
     case 0:

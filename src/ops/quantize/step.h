@@ -2,8 +2,8 @@
 // The parameters of a step that quantizes or dequantizes by blocks: QUANTIZE and DEQUANTIZE.
 //
 // The loops visit the elements of the output in row-major order. A dimension that is cut into blocks becomes two loops,
-// over the blocks and within a block; along the latter, scale and zero point have stride 0. Blocks are thus broadcast
-// like whole tensors.
+// over the blocks and within a block; along the latter, scale and zero point have stride 0. So scales and zero points
+// are broadcast within a block in the same way as along a whole dimension.
 #pragma once
 
 #include <cstdint>

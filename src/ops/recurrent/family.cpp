@@ -132,7 +132,7 @@ RecurrentActivation activation_of(const schema::Described& nested) {
   return built;
 }
 
-// Everything except the strides.
+// The parameters of a step, except for the strides.
 RecurrentStep step_of(const OpDesc& desc, const DeviceTraits& device) {
   const RecurrentEntry& entry = *find_entry(desc.op->name);
   const auto flag = [&](std::string_view field) { return number_of(desc, field).as<u64>() != 0 ? 1U : 0U; };
@@ -151,7 +151,7 @@ RecurrentStep step_of(const OpDesc& desc, const DeviceTraits& device) {
   step.steps = x.sizes[1];
   step.rows = x.sizes[2];
   step.units = desc.tensors[kR].tensor.sizes[3];
-  // Without panels, threads process adjacent units, however many there are.
+  // On devices that do not pack weights, one panel contains all units.
   step.panel = device.packs_weights() ? panel_columns(device.vector_bytes) : static_cast<std::uint32_t>(step.units);
   step.strip = device.packs_weights() ? strip_rows(device.vector_bytes) : 1;
   const schema::Argument* const activations = find_argument(desc, "ActivationDescs");

@@ -47,7 +47,7 @@ enum RecurrentOperand : std::size_t {
   kRecurrentOperands
 };
 
-// In bytes. The strides of dimensions that a tensor does not have are meaningless.
+// Strides in bytes. The strides of dimensions that a tensor does not have are meaningless.
 struct RecurrentStrides {
   std::int64_t time;
   std::int64_t direction;
@@ -72,7 +72,7 @@ struct RecurrentStep {
   std::int64_t steps;
   std::int64_t rows;  // batch size
   std::int64_t units;
-  RecurrentStrides strides[kRecurrentOperands];  // pack: those of its input are at 0, with the factor's number as time
+  RecurrentStrides strides[kRecurrentOperands];  // pack: its input is at 0, with factors along `time`
 
   [[nodiscard]] std::int64_t panels() const { return (units + panel - 1) / panel; }
   // The units of all panels, including missing ones.

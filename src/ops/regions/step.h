@@ -2,7 +2,7 @@
 // The parameters of a step over regions of interest. Its operands are the image, the boxes, the batch indices, the bins
 // and, for gradients, the result; operands that a step does not need are absent.
 //
-//   pooling            the maximum elements of the image in each bin; a box begins with its batch index
+//   pooling            the maximum of the image's elements in each bin; a box begins with its batch index
 //   align              the average or the maximum of the samples of each bin
 //   image_gradient     from the gradient of the bins to that of the image
 //   region_gradient    from the gradient of the bins to that of the boxes

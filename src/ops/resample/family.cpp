@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The family of operators that resample. All of them are RESAMPLE3: the older ones have fewer fields, and the
-// documentation gives the values of the missing ones. The gradients exchange the input and the output.
+// documentation gives the values of the missing ones. In the gradients, input and output are exchanged.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -59,7 +59,7 @@ f32 scale_of(const OpDesc& desc, std::uint32_t i) {
   return number_or(numbers_of(desc, "Scales"), i, 1.0F);
 }
 
-// Whether output i is always input i. Quarters are added without rounding.
+// Whether output i is always input i. Only offsets in quarters are considered, because adding them rounds nothing.
 bool is_identity(const ResampleDimension& dimension) {
   const auto in_quarters = [](f32 offset) {
     return std::abs(offset) <= 1024.0F && offset * 4 == std::floor(offset * 4);
@@ -74,7 +74,7 @@ bool is_identity(const ResampleDimension& dimension) {
                                                       : shift == 0.0F;
 }
 
-// In bytes. A single element may have any stride, even one that does not fit in bytes.
+// The stride in bytes. A dimension of size 1 may have any stride, even one that would overflow in bytes.
 i64 byte_stride(const TensorDesc& tensor, std::uint32_t i) {
   return tensor.sizes[i] > 1 ? tensor.strides[i] * static_cast<i64>(element_size(tensor.type)) : 0;
 }
@@ -94,8 +94,8 @@ ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
     const bool is_stretched = is_set(desc, "Antialiased") && dimension.scale < 1.0F;
     dimension.kind = is_stretched ? ResampleKind::stretched : ResampleKind::linear;
   } else if (const auto direction = numbers_of(desc, "RoundingDirection"); direction.empty()) {
-    // The older operators choose the nearest element, and the second of two equally near ones: half a pixel further,
-    // rounded down.
+    // The older operators choose the nearest element, or the second of two equally near ones: the coordinate plus half
+    // a pixel, rounded down.
     dimension.kind = ResampleKind::decreasing;
     dimension.input_offset -= kCenter;
   } else {
@@ -221,7 +221,7 @@ GradientDimension window_of(const OpDesc& desc, std::uint32_t i) {
   return dimension;
 }
 
-// A dimension whose only element is its own sum, so that every gradient has a sum.
+// A dimension with one element, which is its own sum; used so that every gradient step has a dimension of sums.
 constexpr GradientDimension kOneElement = {.forward = {.input_size = 1,
                                                        .output_size = 1,
                                                        .input_stride = 0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that scans rows: one step per operator, from the input to the output. Decreasing indices
-// have become reversed strides, so kernels only go in one direction.
+// The parameters of a step that scans rows: one step per operator, from the input to the output. A scan in the
+// direction of decreasing indices has reversed strides, so kernels need only one direction.
 #pragma once
 
 #include <cstdint>

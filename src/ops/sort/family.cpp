@@ -75,7 +75,7 @@ std::uint32_t add_rows(const TensorDesc& input, const TensorDesc& values, const 
   for (const SortLoop& loop : all) {
     if (rank != 0) {
       SortLoop& outer = step.rest[rank - 1];
-      // The product is checked because only the last step of a loop is known to fit, not one step more.
+      // The product may overflow: the offset of a loop's last iteration is known to fit, but not the offset after it.
       if (checked_multiply(loop.input, loop.size) == outer.input &&
           checked_multiply(loop.values, loop.size) == outer.values &&
           checked_multiply(loop.indices, loop.size) == outer.indices) {

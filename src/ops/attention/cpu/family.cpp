@@ -41,7 +41,8 @@ class PackRun final : public cpu::PreparedStep {
     for (std::int64_t number = first; number < end;) {
       const std::int64_t head = number / of_head;
       const std::int64_t count = std::min(end - number, of_head - number % of_head);
-      // Pack some k of all strips before the next k: each k of a strip of values is part of a row.
+      // Pack a few k of all strips at a time, because the strips of values share rows: each k of a strip is part of a
+      // row.
       for (std::int64_t k = 0; k < step_.depth; k += kFactorsAtOnce) {
         for (std::int64_t i = 0; i < count; ++i) {
           pack(operands, head, (number % of_head + i) * strip_of(kernels_), k,

@@ -24,11 +24,11 @@ struct ScoreKernels {
   void (*add_where)(f32* scores, std::int64_t count, const i32* mask, f32 other) noexcept;
   // Updates the running maxima with the scores. Each query has one or more of the kScorePeriod numbers.
   void (*find_max)(const f32* scores, std::int64_t count, f32* maximum) noexcept;
-  // Replaces each score by EXP(factor * score - maximum[i modulo kScorePeriod]). No difference is above 0. sums: null,
-  // or the first of `period` sums, to which the exponentials are added in turn.
+  // Replaces each score by EXP(factor * score - maximum[i modulo kScorePeriod]). The argument of EXP is never above 0.
+  // sums: null, or the first of `period` sums, to which the exponentials are added in turn.
   void (*raise)(f32* scores, std::int64_t count, f32 factor, const f32* maximum, f32* sums,
                 std::int64_t period) noexcept;
-  // sums[i] += exponentials[i]; here the count need not be a multiple.
+  // sums[i] += exponentials[i], for any count.
   void (*add_lanes)(f32* sums, const f32* exponentials, std::int64_t count) noexcept;
   // values[i] /= divisors[i modulo kScorePeriod]
   void (*divide)(f32* values, std::int64_t count, const f32* divisors) noexcept;

@@ -41,8 +41,9 @@ class Scores {
 
   // Whether Scale is the only thing that changes the sums of products, so that it can be applied later.
   [[nodiscard]] bool is_scaled_later(const Masks& masks) const;
-  // Turns sums of products into exponentials, in place. found: null, or, if scores are scaled later, the maximum sum of
-  // each query in one of kScorePeriod numbers; it is overwritten. totals: kScorePeriod sums, repeated periodically.
+  // Turns sums of products into exponentials, in place. found: null or, if scores are scaled later, kScorePeriod
+  // running maxima of the sums, one or more per query; they are overwritten. totals: kScorePeriod sums, repeated
+  // periodically.
   void raise(const QueryRange& queries, const Masks& masks, f32* scores, f32* found, f32* room,
              f32* totals) const noexcept;
 

@@ -23,8 +23,8 @@ template <class T>
   return value;
 }
 
-// For a mask that is a list of numbers. If it contains the starts of sequences, keys and queries are numbered across
-// all batches.
+// The unmasked keys of a query if the mask is a list of numbers. If the list contains the starts of sequences, keys and
+// queries are numbered across all batches.
 [[nodiscard]] ANYDML_HOST_DEVICE inline KeyRange unmasked_keys(const AttentionStep& step, const std::byte* mask,
                                                                i64 batch, i64 query) {
   const auto number = [&](i64 row, i64 column) {

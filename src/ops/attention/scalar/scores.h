@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The exponentials of scores, as in ACTIVATION_SOFTMAX, shared by the kernels of all devices. A NaN score or an
-// infinite maximum makes the sum NaN and therefore the whole output; the maximum itself need not be NaN.
+// infinite maximum makes the sum NaN, and with it the query's whole output row, so the maximum may ignore NaN scores.
 #pragma once
 
 #include "ops/scalar/fold_order.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of a sequence, compiled once for each target from loops that the compiler vectorizes. 32-bit indices fill
-// vectors better than 64-bit ones and give the same floats; integers continue by addition, which wraps to the same
-// result.
+// vectors better than 64-bit ones and give the same floats; integers are computed by repeated addition, which wraps to
+// the same result as the product.
 #include "ops/fill/cpu/sequences.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once per target and once for any machine: rows.cpp includes this file inside each namespace, so
-// there is no include guard.
+// The kernels, compiled once per target and once as portable code. This file is included inside each target's
+// namespace, so it has no include guard.
 
 // Loads elements at any alignment.
 template <class T>
@@ -54,7 +54,7 @@ void add_row(sum_t<T>* sums, std::int64_t step, const std::byte* from, std::int6
   }
 }
 
-// The first block whose window position is at or after `first`, which may be negative.
+// The first block that starts at or after `first`, which may be negative.
 inline std::int64_t block_from(std::int64_t first, std::int64_t stride) {
   return first <= 0 ? 0 : (first + stride - 1) / stride;
 }
@@ -78,7 +78,8 @@ struct FoldUnit {
   const std::byte* from;
   std::int64_t position[kMaxFoldRank];
   bool covered;
-  // Shared by all units that start at the same position. Larger windows recompute the rows each time.
+  // The number of `rows`, which are the same for all units that start at `first`. It is -1 if the window has more than
+  // kFoldKnownRows positions; then the rows are recomputed each time.
   std::int64_t known_rows;
   FoldRow rows[kFoldKnownRows];
 

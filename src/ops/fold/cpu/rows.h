@@ -12,7 +12,7 @@
 namespace anydml {
 
 inline constexpr std::int64_t kFoldPositions = 2048;  // maximum per unit; its sums stay in the L1 cache
-inline constexpr std::int64_t kFoldKnownRows = 32;    // window positions along the last dimension
+inline constexpr std::int64_t kFoldKnownRows = 32;    // maximum number of rows that FoldUnit keeps
 // The sums of a unit, their initial values, and a widened row of the input: 8 bytes per element.
 inline constexpr std::size_t kFoldScratch = 3 * kFoldPositions * sizeof(std::uint64_t);
 

@@ -17,7 +17,8 @@ namespace {
 constexpr u32 kThreads = 256;
 constexpr u64 kMaxBlocks = 1 << 20;
 
-// kRank spatial dimensions. If there are fewer, the leading ones have one element, one block and a window of one.
+// A step as kRank spatial dimensions. If it has fewer, the leading ones have one element, one block and a window of
+// size 1.
 template <u32 kRank, class Index>
 struct Folded {
   const std::byte* from;
@@ -106,7 +107,7 @@ class Folding final : public PreparedStep {
       const FoldDimension& dimension = step.dimensions[i];
       maximum *= static_cast<u64>(dimension.size);
       steps_ |= static_cast<u64>(dimension.output);
-      // The sums of size and padding must fit, and each number by itself.
+      // Each sum of size and padding must fit, and so must each number by itself.
       largest = std::max({largest, static_cast<u64>(dimension.size) + static_cast<u64>(dimension.padding),
                           static_cast<u64>(dimension.window), static_cast<u64>(dimension.stride),
                           static_cast<u64>(dimension.dilation), static_cast<u64>(dimension.blocks)});
@@ -185,7 +186,7 @@ class Folding final : public PreparedStep {
 
   FoldStep step_;
   u64 count_;
-  u64 steps_;  // all strides ORed: a power of two that divides the result divides each of them
+  u64 steps_;  // the OR of all strides: a power of two divides it if and only if it divides each of them
   bool narrow_;
 };
 

@@ -26,7 +26,7 @@ void move_row(const IndexRow& indices, const RunRow& row, std::int64_t count) {
       std::memcpy(row.slices + i * slices_step, table + nearest_index(index, size) * stride, sizeof(Unit));
     } else {
       const std::int64_t resolved = resolve_index(index, size);
-      if (static_cast<std::uint64_t>(resolved - first) < width) {  // also skips -1, which is below every first number
+      if (static_cast<std::uint64_t>(resolved - first) < width) {  // also skips -1, since `first` is never negative
         std::memcpy(table + resolved * stride, row.slices + i * slices_step, sizeof(Unit));
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NONZERO_COORDINATES on the CPU, in three phases: each block of the input counts its nonzero elements, prefix sums of
-// the counts give the first row of each block, and each block writes its rows. The rows after the last one are zero;
-// each block writes as many of these as it has zeros, so all blocks do the same amount of work.
+// the counts give the first row of each block, and each block writes its rows. The remaining rows of the output are
+// zero; each block writes as many of these as it has zeros, so all blocks do the same amount of work.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -159,7 +159,7 @@ class Nonzero final : public cpu::PreparedStep {
                      coordinates.write(first + positions[i], row);
                    }
                  });
-    // The zeros before this block have already written their rows after the last one.
+    // The zero rows follow the rows of all nonzero elements, beginning with those of the blocks before this one.
     row = operands[2] + (all_rows + begin - first_row) * step_.row_stride;
     const std::int64_t zeros = end - begin - (end_row - first_row);
     const auto packed = static_cast<std::int64_t>(step_.columns * sizeof(std::uint32_t));

@@ -24,7 +24,7 @@ struct IndexRow {
   std::int64_t coordinate_stride;
   std::uint32_t coordinates;
   const GatherCoordinate* table;
-  std::int64_t first_number = 0;  // scatter: the range of target numbers (of coordinates alone) to write
+  std::int64_t first_number = 0;  // scatter: the range of target numbers to write, counted by the coordinates alone
   std::int64_t end_number = 0;
 };
 // count: at most kItemsAtOnce.
@@ -42,7 +42,8 @@ struct RunRow {
 using MoveRuns = void (*)(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept;
 [[nodiscard]] MoveRuns find_move_runs(std::int64_t run, GatherKind kind);
 
-// Both steps at once, for runs of one element and items of one coordinate; any number of items. Null for other steps.
+// Resolves and moves in one pass, for runs of one element and items of one coordinate; any number of items. Null for
+// other steps.
 using MoveElements = void (*)(const IndexRow& indices, const RunRow& row, std::int64_t count) noexcept;
 [[nodiscard]] MoveElements find_move_elements(const GatherStep& step);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scatters on the CPU. Of several items with the same target the last must win regardless of the thread, so threads do
-// not split the items: each reads all of them in order and writes only its own part of the table. That part is a range
-// of a loop whose iterations never share a target, of each run, or of the target numbers.
+// Scatters on the CPU. If several items have the same target, the last must win, so threads do not split the items:
+// each thread reads all of them in order and writes only its own part of the table. That part is a range of a loop
+// whose iterations never share a target, of each run, or of the target numbers.
 #include <algorithm>
 #include <cstdio>
 
@@ -23,7 +23,7 @@ struct ScatterCut {
   std::int64_t loop_parts;  // at least 1 each
   std::int64_t run_parts;
   std::int64_t target_parts;
-  std::int64_t targets;  // from coordinates alone
+  std::int64_t targets;  // number of targets that the coordinates can address
 };
 
 ScatterCut cut(const GatherStep& step, std::int64_t threads) {

@@ -183,7 +183,7 @@ class SelectionRun final : public PreparedStep {
   }
 
  private:
-  // A single item wins without a contest.
+  // With a single item, there is no winner to be found.
   [[nodiscard]] bool has_winners() const {
     return step_.kind == GatherKind::scatter && step_.iterations(step_.item_rank) > 1;
   }

@@ -93,7 +93,7 @@ struct GatherOffsets {
   return offsets;
 }
 
-// The position that an index refers to, or -1 if it is out of range. kNearest: clamped, as for a gather.
+// The position that an index refers to, or -1 if it is out of range. kNearest: clamps it instead, as gathers do.
 template <bool kNearest>
 [[nodiscard]] __device__ inline i64 load_index(const std::byte* from, DataType type, bool aligned, i64 size) {
   const auto resolve = [size]<class Index>(Index index) {
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(kGatherThreads) write_nonzero(const __grid_con
     }
     __syncthreads();
     if (n < task.count) {
-      // Of the elements before this one, n - row are zero.
+      // n - row of the elements before this one are zero.
       auto rest = static_cast<u32>(n);
       std::byte* to = task.coordinates + (counts ? i64{row} : i64{all} + (i64{rest} - row)) * task.row_stride;
       for (u32 column = task.columns; column-- > 0;) {

@@ -21,7 +21,7 @@ template <class Index>
   }
 }
 
-// The same for reads: an index out of range is clamped to the nearest element. The dimension is not empty.
+// The position to read: an index out of range is clamped to the nearest element. The dimension is not empty.
 template <class Index>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 nearest_index(Index index, i64 size) {
   if constexpr (std::is_signed_v<Index>) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once per target and once for any machine: blocks.cpp includes this file inside each namespace,
-// so there is no include guard. They are plain loops, which the compiler vectorizes where strides are constants.
+// The kernels, compiled once per target and once as portable code. blocks.cpp includes this file inside each namespace,
+// so it has no include guard. They are plain loops, which the compiler vectorizes where strides are constants.
 
 // A unit that is not an integer, such as a pixel or a short vector.
 template <std::size_t kBytes>
@@ -8,7 +8,8 @@ struct UnitOf {
   std::byte bytes[kBytes];
 };
 
-// Gathers units that are kStep apart in the source and contiguous in the destination. 1: a plain copy; -1: reversed.
+// Gathers units that are kStep apart in the source and contiguous in the destination. kStep is 1 for a plain copy and
+// -1 to reverse.
 template <class Unit, std::int64_t kStep>
 void gather_row(const std::byte* from, std::byte* to, std::int64_t count) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));
@@ -96,8 +97,8 @@ void move_units(const MoveBlock& given) noexcept {
   }
 }
 
-// Copies in parts of a fixed size, where the last part may overlap the previous one. For a few bytes a call to memcpy
-// costs more.
+// Copies in parts of a fixed size, where the last part may overlap the previous one. For a few bytes, this is faster
+// than a call to memcpy.
 template <std::size_t kPart>
 void move_bytes(const std::byte* from, std::byte* to, std::size_t bytes) {
   for (std::size_t n = 0; n + kPart <= bytes; n += kPart) {
@@ -146,7 +147,7 @@ inline void fill_rows(const MoveBlock& block) noexcept {
 }
 
 #if ANYDML_MOVE_VECTORS
-// Transposes a square that fits into 16-byte vectors in registers, by repeatedly zipping halves: log2 of its side
+// Transposes a square that fits into 16-byte vectors in registers, by interleaving its halves repeatedly: log2(side)
 // times.
 template <class Unit>
 inline constexpr std::int64_t kSquare = 16 / sizeof(Unit);

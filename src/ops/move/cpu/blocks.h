@@ -24,7 +24,7 @@ struct MoveBlock {
 using MoveKernel = void (*)(const MoveBlock& block) noexcept;
 
 enum class MoveShape : std::uint8_t {
-  rows,        // a unit is a row of many bytes; column and unit coincide
+  rows,        // each row is one run of `columns` bytes
   filled,      // rows of a constant; `from` is kPatternBytes of it, repeated
   strided,     // any strides; contiguous and repeated rows are fast
   transposed,  // the source is contiguous along the rows, the destination along the columns

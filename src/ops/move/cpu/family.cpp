@@ -90,8 +90,8 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
   return ready;
 }
 
-// If the destination continues in some loop where the innermost one ends, makes that loop the next outer one: cache
-// lines written whole and in order need not be read first, which is worth more than reading the source in order.
+// If one loop continues in the destination where the innermost loop ends, makes it the next outer loop: cache lines
+// that are written whole and in order need not be read first, which gains more than reading the source in order.
 void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
   if (loops.size() < 3 || copy.run >= kMinRow || copy.from == kFromConstant || loops.back().to != copy.run) {
     return;
@@ -105,8 +105,8 @@ void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
   }
 }
 
-// Copies whose corresponding tiles run one after another: parts of a JOIN or a SPLIT that interleave in memory, so a
-// cache line that they share is fetched only once.
+// Copies whose corresponding tiles run one after another. They are parts of a JOIN or a SPLIT that interleave in
+// memory, so a cache line that they share is fetched only once.
 struct Band {
   std::size_t first;
   std::size_t count;
@@ -188,7 +188,7 @@ Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
   return band;
 }
 
-// The offsets of tile n of a copy from its operands.
+// The offsets at which tile n of a copy starts in its two operands.
 struct Offsets {
   std::int64_t from;
   std::int64_t to;

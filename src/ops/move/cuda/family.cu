@@ -24,7 +24,7 @@ constexpr i64 kMinTransposed = 1 << 14;  // in elements; fewer are not worth a s
 struct CopyPart {
   MoveCopy copy;
   std::vector<MoveLoop> loops;
-  u64 steps = 0;  // strides and the run ORed: a power of two that divides it divides each of them
+  u64 steps = 0;  // the OR of the strides and the run: a power of two divides it if and only if it divides each of them
   bool transposed = false;
 };
 
@@ -163,7 +163,8 @@ class MoveRun final : public PreparedStep {
   }
 
  private:
-  // The loop counts that kernels support: at most those of a step and one over the words of a run.
+  // The maximum numbers of loops for which there are kernels. The last one is the maximum of a copy, plus one loop over
+  // the words of a run.
   static constexpr u32 kRanks[] = {1, 2, 4, kMaxMoveRank + 1};
 
   [[nodiscard]] static const std::byte* source_of(const CopyPart& part, std::byte* const* bases) {

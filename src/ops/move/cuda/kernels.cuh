@@ -40,8 +40,9 @@ struct MoveEntries {
 inline constexpr u32 kShortParameter = 4000;
 inline constexpr u32 kLongParameter = 32'000;
 
-// Copying by the rows of the last loop: a group of lanes locates a row once and then moves its words, while move_words
-// divides for each word. Long rows are left to move_words, which keeps all words of a thread in flight at once.
+// move_rows copies by the rows of the last loop: a group of lanes locates a row once and then moves its words, while
+// move_words needs divisions for each word. Long rows are left to move_words, which keeps all words of a thread in
+// flight at once.
 inline constexpr u32 kMinOfRow = 16;  // words
 inline constexpr u32 kMaxOfRow = 512;
 inline constexpr u32 kRowsOfGroup = 4;  // moved one after another
@@ -68,7 +69,7 @@ inline constexpr u32 kMoveTile = sizeof(Word) >= 4 ? 32 : 64;
 
 #if defined(__CUDACC__)
 
-// The constant's word at `behind` words from the start of a run: an element may be several words.
+// The word of the constant at `behind` words after the start of a run; an element may have several words.
 template <class Word>
 [[nodiscard]] __device__ inline Word constant_word(u64 constant, u32 behind) {
   if constexpr (sizeof(Word) == 16) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reversals on a GPU: each thread writes one word of the output, and reads the length of its line to find the source.
+// Reversals on a GPU: each thread writes one word of the output, whose source depends on the length of its line.
 #include "ops/move/cuda/reversal.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kThreads) reverse_words(const __grid_constant_
       length_at += static_cast<i64>(index) * words.length_strides[loop];
     }
     const std::byte* const number = words.lengths + length_at;
-    // Read byte by byte because any alignment is allowed; the lengths come from the caches.
+    // Lengths are read byte by byte because they may have any alignment; this is cheap because they stay in the caches.
     u64 length = 0;
     for (u32 i = 0; i < words.length_bytes; ++i) {
       length |= static_cast<u64>(number[i]) << (8 * i);
@@ -151,7 +151,7 @@ class Reversal final : public PreparedStep {
 
  private:
   ReversalStep step_;
-  u64 steps_;  // strides and the run ORed: a power of two that divides it divides each of them
+  u64 steps_;  // the OR of the strides and the run: a power of two divides it if and only if it divides each of them
 };
 
 }  // namespace

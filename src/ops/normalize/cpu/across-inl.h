@@ -30,7 +30,7 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* exponentia
 }
 
 // Writes the exponentials of some lines to `computed`, which may be where the lines are packed. The number of lines is
-// a multiple of kExponentialsTogether, unless they are the last ones.
+// a multiple of kExponentialsTogether, except for the last lines.
 template <class T>
 void exponentials_of_lines(Lines<T>& lines, std::int64_t count, const f32* maxima, f32* computed) {
   alignas(64) f32 gathered[kMaxColumns];

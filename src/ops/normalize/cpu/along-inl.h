@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows along memory; a part of kernels-inl.h.
+// Rows along memory. Included by kernels-inl.h.
 
 // Normalizes rows that are not longer than a stage, as many as fit into one.
 template <class T, NormalizeFunction kFunction>

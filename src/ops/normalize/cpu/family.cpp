@@ -18,10 +18,11 @@ constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseco
 constexpr std::int64_t kMaxOfPiece = 256 << 10;
 constexpr std::int64_t kTileElements = 128 << 10;  // maximum elements of a unit across, fitting the L2 cache
 constexpr std::int64_t kMaxRoom = 256 << 10;       // maximum elements of a unit in scratch memory
-constexpr std::int64_t kFewColumns = 8;            // fewer columns are better gathered
+constexpr std::int64_t kFewColumns = 8;            // with fewer columns, gathering each row is faster
 constexpr std::int64_t kManyRows = 32;             // from this many on, short rows are processed across
 
-// Across: columns are adjacent in memory, or rows are so short that vectors along them would be mostly empty.
+// Whether to process rows across memory: their elements are adjacent to those of other rows, or rows are so short that
+// vectors along them would be mostly empty.
 bool goes_across(const AxisLoops& loops, DataType type) {
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
   const auto element = static_cast<std::int64_t>(element_size(type));

@@ -92,8 +92,8 @@ ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 
                            Elements* to) {
   if constexpr (kFunction == NormalizeFunction::softmax) {
 #if defined(HWY_NAMESPACE) && defined(__x86_64__)
-    // An AVX-512 division takes as long as a dozen fused multiply-adds. On Arm it is faster than four of them and the
-    // check.
+    // A vector division on AVX-512 takes as long as a dozen fused multiply-adds. On Arm, it is faster than four of them
+    // plus the check.
     if (count >= kShortRow && !has_tiny_power(exponentials, count)) {
       const OrdinaryDivisor by = OrdinaryDivisor::of(total);
       ANYDML_INDEPENDENT

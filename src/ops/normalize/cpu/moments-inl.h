@@ -68,8 +68,9 @@ HWY_INLINE void store_floats(FloatVector values, std::byte* to) {
 }
 #endif
 
-// The same for adjacent elements if all scales and the root are ordinary numbers. Each result is a long chain of
-// operations, so the chains of four vectors are interleaved, which compilers do not do by themselves.
+// Computes adjacent results from adjacent elements if all scales and the root are ordinary numbers (is_ordinary). Each
+// result is a long chain of operations, so the chains of four vectors are interleaved, which compilers do not do by
+// themselves.
 template <class T>
 ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const f32* scale, const f32* bias,
                                     std::int64_t count, std::byte* to) {
@@ -116,7 +117,7 @@ ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const
   }
 }
 
-// The same with a single factor and bias, for adjacent results.
+// Computes adjacent results that share one factor and one bias.
 template <class T>
 ANYDML_FLATTEN void finish_one(const Elements* x, f32 mean, f32 factor, f32 bias, std::int64_t count, std::byte* to) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
@@ -232,7 +233,7 @@ struct MomentRows {
   Coefficients<T> bias;
   const f32* shared_scale;  // packed, shared by all rows; null if each row is read in place
   const f32* shared_bias;
-  bool is_ordinary;  // whether the shared scale is
+  bool is_ordinary;  // whether the shared scale is ordinary
   f32 count;         // elements per row
   bool has_room;
   f32* results;
@@ -465,7 +466,7 @@ void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
   }
 }
 
-// The location of a tile's scale and bias and the distance between columns, and likewise for the moments.
+// The addresses of a tile's scale and bias and the distances between columns, and the same for the moments.
 struct TileCoefficients {
   const std::byte* scale;
   const std::byte* bias;

@@ -9,7 +9,8 @@
 
 namespace anydml {
 
-// Splits rows of these loops among threads. minimum: the fewest elements of a piece, about ten microseconds of work.
+// Splits rows of these loops among threads. minimum: the minimum number of elements per piece, about ten microseconds
+// of work.
 [[nodiscard]] NormalizeCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t minimum);
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_moments(const Step& flat, const cpu::StepContext& context);

@@ -44,7 +44,7 @@ void add_elements(const std::byte* from, std::int64_t stride, std::int64_t count
 template <class T, bool kSquares>
 void add_stretch(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
   if (stride == static_cast<std::int64_t>(sizeof(T))) {
-    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // lets the compiler see the stride
+    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // with a constant stride that the compiler can see
   } else {
     add_elements<T, kSquares>(from, stride, count, sums);
   }

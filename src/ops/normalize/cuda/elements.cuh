@@ -44,15 +44,16 @@ struct DeviceRow {
   return __shfl_xor_sync(kAllOfWarp, value, distance);
 }
 
-// EXP of a difference from the maximum, which is at most 0 or NaN. As bit patterns, numbers below -104 are the largest,
-// except for negative NaNs, which a GPU's arithmetic does not produce.
+// EXP of a difference from the maximum, which is at most 0 or NaN. Compared as unsigned bit patterns, only numbers
+// below -104 and negative NaNs exceed -104, and a GPU's arithmetic does not produce negative NaNs.
 [[nodiscard]] __device__ inline f32 exponential_here(f32 difference) {
   constexpr u32 kMin = to_bits(-104.0f);  // its exponential is 0 in FLOAT32
   const exponential::Parts e = exponential::parts_on_gpu(from_bits<f32>(min(to_bits(difference), kMin)));
   return static_cast<f32>(fused(e.part, e.power, e.power));
 }
 
-// Like greater_element, except for the sign of 0, which affects no result: a row of two zeros has a sum of at least 2.
+// Like greater_element, except for the sign of 0, which affects no result: a row that contains both zeros has a sum of
+// at least 2.
 [[nodiscard]] __device__ inline f32 greater_here(f32 a, f32 b) { return ::fmaxf(a, b); }
 
 [[nodiscard]] __device__ inline f32 max_of_warp(f32 value) {

@@ -90,7 +90,7 @@ class NormalizeRun final : public PreparedStep {
   NormalizeLaunch launch_{};
   std::int64_t input_offset_ = 0;
   std::int64_t output_offset_ = 0;
-  u64 inputs_low_ = 0;  // all strides ORed; only the lowest bits matter
+  u64 inputs_low_ = 0;  // the OR of all strides; only the lowest bits matter
   u64 outputs_low_ = 0;
   u64 kept_low_ = 0;  // the same for both strides between rows
   bool is_contiguous_ = false;

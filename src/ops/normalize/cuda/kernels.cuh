@@ -12,7 +12,7 @@ template <NormalizeFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished_total(f32 sum) {
   return kFunction == NormalizeFunction::log_softmax ? logarithm_of(sum) : sum;
 }
-// difference: from the maximum; exponential: of the difference. Each function needs only one of them.
+// difference: x - maximum; exponential: EXP of the difference. Each function uses only one of them.
 template <NormalizeFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished(f32 difference, f32 exponential, f32 total) {
   return kFunction == NormalizeFunction::log_softmax ? difference - total : exponential / total;

@@ -24,7 +24,7 @@ DeviceLoops device_loops(const AxisLoop* loops, u32 rank) {
   return result;
 }
 
-// All strides ORed; only the lowest bits matter.
+// The OR of all strides, of which only the lowest bits matter.
 u64 low_bits(const AxisLoop* loops, u32 rank, std::int64_t AxisLoop::*stride) {
   u64 low = 0;
   for (u32 i = 0; i < rank; ++i) {
@@ -108,7 +108,7 @@ class MomentRun final : public PreparedStep {
         low_bits(loops.kept, loops.kept_rank, stride) | low_bits(loops.reduced, loops.reduced_rank, stride);
     return memory == nullptr || is_multiple(memory, strides, size_);
   }
-  // For a contiguous row.
+  // Whether the contiguous rows of a scale or a bias are aligned to `of` bytes.
   [[nodiscard]] bool is_aligned(const std::byte* memory, std::int64_t AxisLoop::*stride, u64 of) const {
     return is_multiple(memory, low_bits(step_.affine.kept, step_.affine.kept_rank, stride), of);
   }
@@ -126,7 +126,7 @@ class MomentRun final : public PreparedStep {
   MomentStep step_;
   u64 size_;  // size of an element
   MomentLaunch launch_{};
-  bool is_contiguous_ = false;  // rows of the input and of the output are
+  bool is_contiguous_ = false;  // whether the rows of input and output are contiguous
   bool has_lanes_ = false;
   bool fits_shared_memory_ = false;
 };

@@ -72,7 +72,7 @@ struct MomentRow {
   const std::byte* bias;
   f32 mean = 0;
   f32 root = 1;
-  f32 factor = kNoScale;  // for the whole row, if it has only one; likewise the bias
+  f32 factor = kNoScale;  // used if it is the same for the whole row; likewise the bias
   f32 one_bias = kNoBias;
 
   __device__ MomentRow(const MomentLaunch& of, u32 row) : launch(of) {
@@ -114,7 +114,8 @@ struct MomentRow {
   [[nodiscard]] __device__ Pair results(const Pair& x) const {
     return {normalized(x.a, mean, factor, one_bias), normalized(x.b, mean, factor, one_bias)};
   }
-  // The scales and the biases of two elements, which are pairs or a single one for the row.
+  // The scales and the biases of two elements. If the row has a single scale, it is part of `factor`, and these are
+  // kNoScale.
   [[nodiscard]] __device__ Pair scales_at(u32 i) const {
     return launch.scale_reading == Reading::one ? Pair{kNoScale, kNoScale} : load_pair<T>(scale + u64{i} * sizeof(T));
   }
@@ -396,8 +397,8 @@ template <class T, bool kSquares>
   return fold_lanes(sums);
 }
 
-// The sum of a row, computed by its warp, or by all warps of the block of threads with one block of elements at a time
-// each.
+// The sum of a row, computed by its warp, or by all warps of the block of threads, each with one block of elements at a
+// time.
 template <class T, bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_row(const MomentRow<T>& row, f32* shared) {
   if (row.launch.warps_of_row == 1) {
@@ -462,7 +463,7 @@ __global__ void __launch_bounds__(kMomentThreads) moments_in_memory(const __grid
   }
 }
 
-// The sum of a chain, in blocks.
+// The sum of a row that is a single chain of additions, block by block.
 template <class T, bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_chain(const MomentRow<T>& row) {
   BlockTree<f32> tree;

@@ -17,7 +17,7 @@ inline constexpr u32 kRegisterRowThreads = 128;  // per block for rows in regist
 inline constexpr std::int64_t kMinInShared = 1025;  // in elements; shorter rows belong to one warp, in registers
 inline constexpr std::int64_t kMaxInShared = 8192;  // too few longer rows fit into a multiprocessor
 
-// Loops over which an index runs, the last fastest, with the strides of two tensors in bytes.
+// Loops that an index counts through, the last one fastest, with the strides of two tensors in bytes.
 struct DeviceLoops {
   u32 rank;
   FastDivisor sizes[kMaxRank];
@@ -53,9 +53,9 @@ struct MomentLaunch {
   DeviceLoops reduced_affine;
 };
 
-// shared_memory: plain rows in groups of four, with scales and biases likewise; registers: plain rows that are short
-// enough, with scales and biases that are single or in pairs; memory: other rows whose sums have lanes; chains: the
-// rest, with one thread per row.
+// shared_memory: plain rows in groups of four, with scales and biases that are single or also in groups of four;
+// registers: plain rows that are short enough, with scales and biases that are single or in pairs; memory: other rows
+// whose sums have lanes; chains: the rest, with one thread per row.
 enum class MomentKernel : u32 { shared_memory, registers, memory, chains };
 
 [[nodiscard]] cudaError_t start_moments_of_floats(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);
@@ -74,7 +74,8 @@ struct WindowLaunch {
   std::int64_t strides[kMaxRank];  // strides of the input, in bytes
 };
 
-// Windows along one dimension, with all dimensions before it merged, and all after it. The elements are aligned.
+// Windows along one dimension. The dimensions before it are merged into one, and so are those after it. The elements
+// are aligned.
 struct MiddleWindows {
   const std::byte* input;
   f32* output;

@@ -15,14 +15,14 @@
 
 namespace anydml {
 
-// No element is below it.
+// The initial value of a maximum: no element is below it.
 inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_element(f32 a, f32 b) { return select(b > a, b, a); }
 
 // EXP of a difference from the maximum, with EXP's bits. The difference is at most 0, or NaN, so only one limit is
-// needed. Horner's scheme has fewer operations, but on Arm it costs extra moves. Both were compared with EXP for every
-// FLOAT32 down to -104.
+// needed. Horner's scheme would have fewer operations but needs extra moves on Arm. Both were compared with EXP for
+// every FLOAT32 down to -104.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 exponential_of(f32 difference) {
   using namespace exponential;
   const f32 x = select(difference < -104.0f, -104.0f, difference);
@@ -41,8 +41,8 @@ inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
   return static_cast<f32>(fused(e.part, e.power, e.power));
 }
 
-// Whether an exponential, from 0 to 1, is too small for OrdinaryDivisor with a total of up to 2^40. At 2^-80 or above
-// no operation there loses bits to underflow, and 0 stays 0.
+// Whether an exponential, from 0 to 1, is too small for OrdinaryDivisor with a total of up to 2^40. From 2^-80 on, no
+// operation there loses bits to underflow, and 0 stays 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_tiny_exponential(f32 exponential) {
   return to_bits(exponential) - 1 < to_bits(0x1p-80f) - 1;
 }

@@ -4,7 +4,8 @@
 
 #if defined(HWY_NAMESPACE)
 
-// The input rows of a window and its number of columns. kSize below is the number of both, or 0 if it is not known.
+// The input rows of a window and its number of columns. kSize below is the number of rows and of columns, or 0 if it is
+// not known at compile time.
 template <class Value>
 struct DirectWindow {
   const Value* const* rows;

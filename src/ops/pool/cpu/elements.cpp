@@ -53,7 +53,7 @@ void for_each_tap(const PoolStep& step, const PoolTaps* taps, const std::byte* p
 
 struct Window {
   PoolTaps taps[kPoolAxes];
-  std::int64_t elements;  // existing ones
+  std::int64_t elements;  // elements of the window that exist
   f64 window_size;        // including padding
   std::int64_t output;    // offsets in bytes
   std::int64_t index;

@@ -120,8 +120,7 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
   cut.units = cut.planes * cut.tiles * cut.rows;
   set_phases(last, cut);
   set_scratch(step, cut);
-  // The first row of a piece needs input rows that the previous piece also reads, so pieces are whole planes if
-  // possible.
+  // Two pieces of one plane read some input rows twice, so pieces are whole planes if possible.
   const std::int64_t of_unit = std::max<std::int64_t>(1, cut.tile * cut.inner * last.stride);
   const std::int64_t wanted = std::clamp(cut.units * of_unit / (8 * threads), kMinOfPiece, kMaxOfPiece);
   cut.units_of_piece = std::max<std::int64_t>(1, wanted / of_unit);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that pool windows on the CPU, one output row at a time, compiled once for each target; and element by
-// element.
+// Kernels that pool windows on the CPU, one output row at a time (compiled once for each target) or element by element.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ namespace anydml {
 // adjacent outputs: element j of a phase is column j * stride + rest.
 struct PoolCut {
   std::int64_t inner;
-  std::int64_t planes;  // their rows have nothing in common
+  std::int64_t planes;  // rows of different planes share nothing
   std::int64_t rows;    // per output plane
   std::int64_t tile;    // in columns
   std::int64_t tiles;
@@ -32,14 +31,14 @@ struct PoolCut {
   std::int64_t span;
   std::int64_t kept_rows;             // input rows kept for each row of a window; 0: none
   std::int64_t window_rows;           // rows of a window, over all axes but the last
-  std::int64_t phase;                 // elements of a phase, including those after it that a vector may read
+  std::int64_t phase;                 // elements of a phase, including elements after its end that a vector may read
   std::int64_t ready_length;          // elements of a row that taps read
   std::vector<std::int64_t> rests;    // remainders of the required phases
   std::vector<std::int64_t> taps_at;  // the start of each tap of the last axis in that row
   // Regions of the scratch memory, in bytes.
   std::int64_t held;      // kept input rows
   std::int64_t folded;    // an input row, or the combined rows of a window
-  std::int64_t ready;     // the same, ready for taps
+  std::int64_t ready;     // the same, with padding and in phases
   std::int64_t totals;    // a row of the output
   std::int64_t divisors;  // one per column
   std::int64_t gathered;  // strided elements of a tensor
@@ -69,7 +68,8 @@ using PoolRun = void (*)(const PoolStep& step, const PoolCut& cut, std::int64_t 
 // Null if this target was not compiled.
 [[nodiscard]] PoolRun vector_pool_run(cpu::Target target, const PoolStep& step);
 
-// Computes the outputs [first, end), counted in row-major order: the definition, for any window. The cut is ignored.
+// Computes the outputs [first, end), counted in row-major order: this is the definition, for any window. The cut is
+// ignored.
 [[nodiscard]] PoolRun element_pool_run(const PoolStep& step);
 
 // Prepares a MAX_UNPOOLING step.

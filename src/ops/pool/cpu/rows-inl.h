@@ -3,8 +3,8 @@
 // widen_halves and narrow_halves are already defined. It must not use lambdas or call templates from elsewhere that are
 // not inlined: they would not be compiled for the target.
 //
-// The maximum of a window does not depend on the order, so rows are first combined into one, and then that row along
-// its columns. Sums have a fixed order, so each output adds its taps one after another.
+// The maximum of a window does not depend on the order, so its rows are first combined into one row, which is then
+// combined along its columns. Sums have a fixed order, so each output adds its taps one after another.
 
 // ---- A tile ---------------------------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class Tile {
     const std::byte* from;   // address of column 0
     std::int64_t number;     // index among the rows of a plane
     std::int64_t in_window;  // index among the rows of a window
-    std::int64_t held_at;    // where rows like this one are kept
+    std::int64_t held_at;    // first of the slots in which such rows are kept
     std::int64_t height;     // position along the second to last axis
   };
   InputRow next_row() {
@@ -146,7 +146,7 @@ class Tile {
     std::fill(row + filled_end_ * cut_.inner, row + span_ * cut_.inner, Op::kNeutral);
   }
 
-  // A row with only its existing elements, for combining rows.
+  // A row of the elements that exist, without padding, to be combined with other rows.
   const Value* plain_row(const InputRow& row) {
     if constexpr (std::is_same_v<Value, T>) {
       if (reads_rows_ && can_read_directly(row.from)) {
@@ -160,7 +160,7 @@ class Tile {
     return last_held_;
   }
 
-  // The same with padding and in phases, for taps.
+  // A row with padding and in phases, for taps.
   const Value* ready_row(const InputRow& row) {
     if constexpr (std::is_same_v<Value, T>) {
       const bool is_plain = step_.function != PoolFunction::l1 && step_.function != PoolFunction::l2;
@@ -204,8 +204,7 @@ class Tile {
     return step_.counts_padding != 0 ? cut_.window_rows * last_.window : row_count_ * columns;
   }
 
-  // Computes a row of sums directly from the input's rows to the output's row. Returns false if elements have to be
-  // gathered first.
+  // Computes an output row of sums directly from the input's rows. Returns false if elements have to be gathered first.
   bool accumulate() {
 #if defined(HWY_NAMESPACE)
     if constexpr (!Op::kIsMax && std::is_same_v<Value, T>) {
@@ -345,7 +344,7 @@ class Tile {
     set_divisors();
   }
 
-  // Sets each column's divisor: the number of existing elements in its window, or of all positions.
+  // Sets each column's divisor: the number of elements or of positions in its window.
   void set_divisors() {
     if (divided_by_ == row_count_) {
       return;
@@ -412,7 +411,7 @@ class Tile {
     const auto first = static_cast<Index>(plane_ * cut_.inner * plane_size + start_);
     const auto stride = static_cast<Index>(last_.stride);
     const u32* const numbers = numbers_;
-    // The columns whose windows begin and end inside the input. The others are handled one by one.
+    // The columns whose windows begin and end inside the input. The other columns are handled one by one.
     const std::int64_t reach = (last_.window - 1) * last_.dilation;
     const std::int64_t begin = std::clamp((last_.stride - 1 - start_) / last_.stride, std::int64_t{0}, columns_);
     const std::int64_t room = last_.input - 1 - reach - start_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any windows, with one output per thread.
+// Pools windows of any shape, with one output per thread.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"

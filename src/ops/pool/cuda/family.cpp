@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses kernels for steps that pool, or that put elements back.
+// Chooses kernels for pooling and unpooling steps.
 #include "backend/cuda/family.h"
 
 #include <algorithm>
@@ -129,7 +129,7 @@ class PoolRun final : public PreparedStep {
   PoolStep step_;
   PoolLaunch launch_{};
   std::optional<PoolShape> shape_;
-  u64 input_steps_ = 0;  // all strides ORed; only the lowest bits matter
+  u64 input_steps_ = 0;  // the OR of all strides; only the lowest bits matter
   u64 output_steps_ = 0;
   u64 index_steps_ = 0;
 };
@@ -245,7 +245,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Ne
   }
   PoolStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  // Every output is an element in memory, so the product fits 63 bits.
+  // Each output is a separate element in memory, so the product fits 63 bits.
   const bool is_gradient = function == PoolFunction::max_gradient;
   std::int64_t outputs = step.batch.output * step.channel.output;
   for (u32 i = 0; i < step.rank; ++i) {

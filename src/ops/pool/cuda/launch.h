@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameters of steps that pool, and of the step that puts elements back. There are fewer than 2^32 outputs,
-// and fewer than 2^32 inputs of an unpooling.
+// The kernel parameters of pooling and unpooling steps. There are fewer than 2^32 outputs, and an unpooling also has
+// fewer than 2^32 inputs.
 #pragma once
 
 #include <cuda_runtime_api.h>

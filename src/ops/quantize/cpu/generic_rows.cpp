@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels for any CPU.
+// Portable kernels for machines without a vector target.
 #include <algorithm>
 #include <cstring>
 

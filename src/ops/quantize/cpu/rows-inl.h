@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once for each target and once for any CPU: rows.cpp includes this inside a namespace for each.
-// No include guard.
+// The kernels, compiled once per target and once as portable code. This file is included inside each target's
+// namespace, so it has no include guard.
 
 inline f32 load_number(const std::byte* base, std::int64_t element, DataType type) {
   if (type == DataType::FLOAT16) {
@@ -65,7 +65,7 @@ inline void load_codes(const std::byte* base, std::int64_t first, std::int64_t s
     }
     return;
   }
-  const std::int64_t before = count != 0 ? first & 1 : 0;  // an element in the high half of a byte
+  const std::int64_t before = count != 0 ? first & 1 : 0;  // 1 if the first element is in the high half of a byte
   if (before != 0) {
     to[0] = static_cast<i16>(load_code(base, first, true, flip));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of QUANTIZE and DEQUANTIZE on the CPU, by target. Elements pass through buffers in the first-level cache,
-// a chunk at a time: codes are unpacked to 16 bits, FLOAT16 is widened, and results are packed again. Each stage is a
+// The kernels of QUANTIZE and DEQUANTIZE on the CPU, per target. Elements pass through buffers in the L1 cache, one
+// chunk at a time: codes are unpacked to 16 bits, FLOAT16 is widened, and results are packed again. Each stage is a
 // plain loop that the compiler vectorizes, and memory is read and written once.
 #pragma once
 
@@ -24,6 +24,6 @@ using QuantizeRun = void (*)(const QuantizeStep& step, std::int64_t first, std::
                              std::byte* scratch) noexcept;
 
 [[nodiscard]] QuantizeRun find_quantize_run(cpu::Target target);
-[[nodiscard]] QuantizeRun generic_quantize_run();  // for any CPU
+[[nodiscard]] QuantizeRun generic_quantize_run();  // portable
 
 }  // namespace anydml

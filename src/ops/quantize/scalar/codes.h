@@ -28,7 +28,7 @@ struct CodeRange {
   }
 }
 
-// The default zero point. DirectML's own choice for unsigned codes is the middle of their range.
+// The zero point if there is no tensor of zero points. For unsigned codes, DirectML uses the middle of their range.
 [[nodiscard]] constexpr i32 default_zero_point(DataType type) {
   return type == DataType::UINT4 ? 8 : type == DataType::UINT8 ? 128 : 0;
 }
@@ -43,8 +43,8 @@ struct CodeRange {
   return code_of_bits(four_bits ? byte >> (4 * (element & 1)) & 15U : byte, flip);
 }
 
-// x / scale in FLOAT32, rounded to the nearest integer, ties to even, plus the zero point, saturated to the limits. A
-// quotient that is NaN counts as 0.
+// x / scale in FLOAT32, rounded to the nearest integer, ties to even, plus the zero point, saturated to the limits. If
+// the quotient is NaN, it counts as 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_code(f32 x, f32 scale, i32 zero, CodeRange range) {
   const i32 code = quantized_quotient(x, scale) + zero;
   return code < range.minimum ? range.minimum : code > range.maximum ? range.maximum : code;

@@ -28,7 +28,7 @@ using Words = hn::Repartition<u32, Wide>;
 
 constexpr std::int64_t kCounters = 8;
 
-// Four counters, one vector per word.
+// Computes four counters, with one vector per word.
 HWY_INLINE void put_counters(const PhiloxState& state, u32* to) {
   const Words words;
   using V = hn::Vec<Words>;

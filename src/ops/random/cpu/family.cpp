@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTile = 64 << 10;  // in elements, a multiple of those of a counter
+constexpr std::int64_t kTile = 64 << 10;  // in elements, a multiple of the four elements per counter
 
 PhiloxState load_state(const std::byte* from, std::int64_t stride) {
   u32 words[kPhiloxStateWords];

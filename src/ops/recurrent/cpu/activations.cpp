@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All activations by their definition. The two that nearly every network uses have their own kernels.
+// Computes any activation by its definition. The two activations that nearly every network uses also have vector
+// kernels.
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/scalar/scalars.h"
 

@@ -33,7 +33,7 @@ struct RecurrentCut {
 };
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = std::int64_t{threads};  // so that a thread usually finds its factors in its own cache
+  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread, so that its factors stay in its cache
   std::int64_t maximum = kMaxRows;
   RecurrentCut cut{};
   while (true) {
@@ -69,7 +69,8 @@ class RecurrentRun final : public cpu::PreparedStep {
     const auto number = static_cast<std::int64_t>(piece.number);
     const std::int64_t begin_tile = cut_.tiles * number / cut_.pieces;
     const std::int64_t end_tile = cut_.tiles * (number + 1) / cut_.pieces;
-    // Alternate between both directions, because a cache still has the factors that were read last.
+    // Visit the tiles in opposite orders at alternate time steps, because the factors that were read last are still in
+    // a cache.
     const bool is_forwards = time_of_phase(piece.phase) % 2 == 0;
     for (std::int64_t i = begin_tile; i < end_tile; ++i) {
       const Tile tile = tile_of(is_forwards ? i : begin_tile + end_tile - 1 - i, operands, piece);
@@ -94,7 +95,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   }
 
  private:
-  static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // tiles: the sums of gates, their inputs, a new state
+  static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // tiles: sums and inputs of all gates, and a new state
 
   struct Tile {
     std::byte* const* operands;
@@ -268,7 +269,8 @@ class RecurrentRun final : public cpu::PreparedStep {
 
   // ---- Products and gates -------------------------------------------------------------------------------------------
 
-  // Multiplies the tile's rows by some gates and writes the sums. strips: of all rows.
+  // Multiplies the tile's rows by the matrices of some gates and writes the sums. strips: the hidden states of all
+  // rows.
   void multiply(const Tile& tile, const f32* strips, std::int64_t gate, std::int64_t gates) const {
     const std::int64_t gate_step = step_.units * tile.size.panel;
     const f32* const panels = reinterpret_cast<const f32*>(tile.operands[kRecurrentPacked]) +
@@ -315,7 +317,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Gathers the products of the inputs; their distances are those between the time steps of the rows.
+  // Gathers the products of the inputs. Rows may be at different time steps, so each row is copied separately.
   void gather_inputs(const Tile& tile, std::int64_t gate) const {
     const auto* const products = reinterpret_cast<const f32*>(tile.operands[kRecurrentProduct]);
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {

@@ -10,7 +10,7 @@ void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT
       const std::int64_t at = row * size.panel + first;
       const f32* const x = terms.x + at;
       f32* const to = sums + at;
-      // Absent values are read from another address, and ignored.
+      // Absent values are read from some valid address and ignored.
       const f32* const peephole = sum.has_peephole ? terms.peephole + first : x;
       const f32* const cell = sum.has_peephole ? terms.cell + at : x;
       const f32* const bias = sum.has_bias ? terms.bias + first : x;
@@ -105,7 +105,7 @@ void round_halves(std::int64_t count, f32* values) noexcept {
 }
 
 // Processes several elements at a time, so that compilers interleave the instructions of several vectors and no chain
-// has to wait. This is a separate function, because only then is everything it calls inlined.
+// has to wait. This is a separate function so that everything it calls is inlined.
 template <class Of>
 ANYDML_FLATTENED void run_function(std::int64_t count, f32* ANYDML_RESTRICT values) noexcept {
   const Of of;

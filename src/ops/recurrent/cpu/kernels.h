@@ -62,7 +62,7 @@ struct RecurrentKernels {
 
 // Portable kernels for machines without a vector target.
 [[nodiscard]] const RecurrentKernels& generic_recurrent_kernels();
-// For panels of any width, as in plans for devices that do not pack weights.
+// Kernels for panels of any width, as in plans for devices that do not pack weights.
 [[nodiscard]] const RecurrentKernels& plain_recurrent_kernels();
 // Null if this target has none.
 [[nodiscard]] const RecurrentKernels* vector_recurrent_kernels(cpu::Target target);

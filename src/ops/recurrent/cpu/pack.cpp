@@ -51,7 +51,7 @@ class RecurrentPack final : public cpu::PreparedStep {
  private:
   static constexpr std::uint32_t kMaxColumns = 32;  // widest panel on devices with vectors
 
-  // Element by element, for a panel of any width.
+  // Copies element by element, for a panel of any width.
   void copy_units(const std::byte* from, std::int64_t count, f32* to) const {
     const RecurrentStrides& strides = step_.strides[0];
     for (std::int64_t k = 0; k < step_.units; ++k) {

@@ -76,7 +76,7 @@ class RecurrentRun final : public PreparedStep {
       if (error == cudaSuccess) {
         return error;
       }
-      error = cudaSuccess;  // the driver may reserve some multiprocessors; then run step by step
+      error = cudaSuccess;  // the driver may reserve some multiprocessors; if so, run step by step
     }
     for (std::int64_t time = 0; error == cudaSuccess && time < launch.step.steps; ++time) {
       for (u32 phase = 0; error == cudaSuccess && phase < launch.phases; ++phase) {
@@ -115,7 +115,8 @@ void set_tiles(RecurrentLaunch& launch) {
 }
 
 // Chooses the tiles of a launch for all time steps: every multiprocessor runs at most one block, with its part of the
-// matrix in shared memory. Blocks of few rows and few units leave less work to each thread, so they are tried first.
+// matrix in shared memory. Small blocks, with few rows and few units, leave less work for each thread, so they are
+// tried first.
 RecurrentLaunch walk_of(RecurrentLaunch launch, const GpuProperties& gpu) {
   const bool is_single = launch.step.rows == 1;
   for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMaxRows); launch.rows *= 2) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One unit of a recurrent network at one time step. Everything is computed in FLOAT32, and each operation is rounded. x
-// is the sum of products with the input, h the one with the hidden state, and wb and rb are the biases of the two.
+// is the sum of products with the input, h is the sum of products with the hidden state, and wb and rb are the biases
+// of the two.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct GateSum {
   }
 };
 
-// The same for the last gate of a GRU whose LinearBeforeReset is set: (x + reset * (h + rb)) + wb.
+// The sum for the last gate of a GRU whose LinearBeforeReset is set: (x + reset * (h + rb)) + wb.
 struct ResetSum {
   bool has_bias;
 

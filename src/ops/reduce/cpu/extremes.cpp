@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Extremes.
+// Maxima and minima.
 #include "ops/reduce/cpu/folds.h"
 #include "ops/reduce/cpu/reduction-inl.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves is already defined: converting FLOAT16 to FLOAT32 is the one thing that compilers vectorize badly.
-// It must not use lambdas or call templates from elsewhere that are not inlined: they would not be compiled for the
-// target.
+// where widen_halves is already defined, because compilers vectorize the conversion of FLOAT16 badly. It must
+// not use lambdas or call templates from elsewhere that are not inlined: they would not be compiled for the target.
 
 template <class T>
 struct Unaligned {
@@ -15,8 +14,8 @@ using unaligned_t = typename Unaligned<T>::type;
 inline constexpr std::int64_t kRowsAtOnce = 8;
 inline constexpr std::int64_t kWideColumns = 64;
 
-// Adds one cache line of several rows, and finishes each line before touching the next row's: the rows' addresses may
-// map all their lines to the same few cache sets.
+// Adds one cache line of several rows, and finishes each line before it reads the next row's, because the lines of all
+// rows may map to the same few cache sets.
 template <class Fold, std::size_t kRows>
 inline void add_lines(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride) {
   using Element = unaligned_t<typename Fold::Loaded>;
@@ -56,7 +55,7 @@ inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const 
 }
 
 #if defined(ANYDML_REDUCE_NEON)
-// FMAX and FMIN match the definition of extremes here: a NaN wins, and +0 is above -0. So only the result of several
+// Arm's FMAX and FMIN match the definition of extremes: a NaN wins, and +0 is above -0. So only the result of several
 // rows is converted to a key.
 template <bool kMax>
 inline float32x4_t native_extreme(float32x4_t a, float32x4_t b) {
@@ -180,9 +179,9 @@ void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows,
   add_all<Fold, Taken::by_lines>(accumulators, rows, stride, count, columns);
 }
 
-// The lanes of a block are the columns of rows of 64. For fewer elements only the next power of two of lanes is used;
-// the others would be empty and change nothing. If the order does not affect the result, a row is one cache line, and
-// several are processed at a time.
+// The lanes of a block are the columns of rows of 64. For fewer elements, the number of lanes is the next power of two;
+// further lanes would be empty and change nothing. If the order does not affect the result, a row is one cache line,
+// and several are processed at a time.
 template <class Fold>
 void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
            typename Fold::Accumulator* results) {
@@ -228,7 +227,8 @@ inline bool has_key(const std::byte* from, std::int64_t count, typename Fold::Ac
   using Accumulator = typename Fold::Accumulator;
   Accumulator found = 0;
   if constexpr (is_float<T> && sizeof(T) >= 4) {
-    // Compare as numbers, which needs fewer instructions; a NaN does not equal itself.
+    // Compares elements as floats, which needs fewer instructions. NaN does not equal itself, so it is searched for
+    // separately.
     const auto* x = reinterpret_cast<const unaligned_t<T>*>(from);
     const T value = Fold::lower(key);
     if (key != Fold::kNan) {

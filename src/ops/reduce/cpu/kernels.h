@@ -17,10 +17,11 @@ struct ReduceKernels {
   // Row after row, accumulates element j of each row into accumulators[j], in order. The rows' elements are contiguous.
   void (*accumulate)(Accumulator* accumulators, const std::byte* rows, std::int64_t row_stride, std::int64_t count,
                      std::int64_t columns);
-  // Reduces a block of `count` contiguous elements, at most kReduceBlock, of each output by lanes.
+  // Reduces one block of each output by lanes: `count` contiguous elements, at most kReduceBlock.
   void (*along)(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
                 Accumulator* results);
-  // The first or last of some contiguous elements with this key; one exists. Null for folds that are not extremes.
+  // The index of the first or last of some contiguous elements with this key; at least one exists. Null for folds that
+  // are not extremes.
   std::int64_t (*find)(const std::byte* input, std::int64_t count, Accumulator key, bool last);
 };
 

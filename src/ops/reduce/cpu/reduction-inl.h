@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reductions on the CPU. The contiguous direction determines the method: along the reduced elements, or across outputs
-// whose elements are adjacent, row after row. Other elements are gathered first. The order in which they are combined
-// is always the same. This file is included by the files of the folds, which compile in parallel.
+// whose elements are adjacent, row after row. Elements of any other layout are gathered first. The order in which
+// elements are combined is always the same. This file is included by the files of the folds, which compile in parallel.
 #pragma once
 
 #include <algorithm>
@@ -121,7 +121,7 @@ class Reduction final : public cpu::PreparedStep {
     }
   }
 
-  // Computes the elements from this offset on with the joined step before this one, and writes them to `to`, packed.
+  // Calls the joined step before this one to compute the elements from this offset on, and writes them packed to `to`.
   void make(std::byte* const* operands, std::int64_t offset, std::int64_t count, std::byte* to) const {
     neighbors_.before.run(offset / kBytes, count, to, operands);
   }
@@ -186,7 +186,7 @@ class Reduction final : public cpu::PreparedStep {
     alignas(64) std::byte buffer[kReduceBlock * sizeof(T)];
     Accumulator results[kTogether];
     const bool plain = step_.reduced_rank == 1 && step_.reduced[0].input == kBytes;
-    // Outputs of one row each are processed together; computed elements are limited by the size of the buffer.
+    // Outputs whose elements are a single row are processed together. Computed elements must fit into the buffer.
     const std::int64_t maximum = !plain || step_.blocks() > 1 ? 1
                                  : are_computed()             ? kReduceBlock / step_.count
                                                               : kTogether;

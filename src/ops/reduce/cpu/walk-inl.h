@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMinOfPiece = 128 << 10;  // bytes of the input
 constexpr std::int64_t kMaxOfPiece = 2 << 20;
 constexpr std::int64_t kRowBytes = 16 << 10;   // bytes of accumulators across outputs
-constexpr std::int64_t kMinRowBytes = 256;     // bytes of the input, for any number of threads
+constexpr std::int64_t kMinRowBytes = 256;     // minimum bytes of the input, for any number of threads
 constexpr std::int64_t kLaneBytes = 16 << 10;  // bytes of accumulators across outputs, with lanes
 
 // Calls use(offset, stride, length) for each row of the innermost reduced loop among the elements [first, first +
@@ -61,7 +61,7 @@ class Outputs {
   Outputs(const Outputs&) = delete;
   Outputs& operator=(const Outputs&) = delete;
 
-  // The address for this output; offset: that of its element in memory.
+  // The address for this output. offset: the offset of its element in memory.
   std::byte* destination(std::int64_t output, std::int64_t offset) {
     if (after_.step == nullptr) {
       return operands_[1] + offset;
@@ -91,7 +91,7 @@ class Outputs {
   alignas(64) std::byte buffer_[static_cast<std::size_t>(kHeld) * sizeof(u64)];
 };
 
-// How the work is split. A unit is a block of some outputs: of one output along, of `width` outputs across.
+// How the work is split. A unit is one block of elements, of one output (along) or of `width` outputs (across).
 struct Cut {
   bool across;
   std::int64_t width;  // columns of the innermost kept loop
@@ -108,14 +108,15 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
   const bool reduced_is_contiguous = step.reduced[step.reduced_rank - 1].input == element;
   const bool column_is_contiguous = column.size > 1 && column.input == element;
   Cut result{};
-  // An ordered fold without lanes combines an output's elements one after another, so vectors must go across.
+  // An ordered fold without lanes combines an output's elements one after another, so vectors must go across outputs.
   result.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
   std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // per unit
   if (result.across) {
     const std::int64_t others = step.outputs / column.size * step.blocks();
     result.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
-    // A few units are split into one or two per thread, but not more: memory is slowest with short parts of long rows.
+    // If there are few units, they are split until each thread has one or two, but no further: reading short parts of
+    // long rows is slow.
     if (const std::int64_t units = others * ceil_div(column.size, result.width);
         !are_computed && units < 2 * threads && units % threads != 0) {
       const std::int64_t line = std::max<std::int64_t>(1, 64 / element);

@@ -101,7 +101,7 @@ struct Across {
           add(i + k * groups, k, load(i + k * groups));
         }
       }
-      // Lane 8 * k + group: three of the six halvings are within this thread.
+      // The thread's lanes are 8 * k + group, so three of the six halvings are within this thread.
 #pragma unroll
       for (u32 half = kLanesOfThread / 2; half > 0; half /= 2) {
 #pragma unroll

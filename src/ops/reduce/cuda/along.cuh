@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Reduces along the elements of an output: a team of threads, part of a warp, has a block of them.
+// Reduces along the elements of an output: a team of threads, which is part of a warp, processes one block of them.
 #pragma once
 
 #include "ops/reduce/cuda/values.cuh"
 
 namespace anydml::cuda {
 
-// By value: selecting between array elements would select between addresses and keep the array out of registers.
+// The parameters are values, because selecting between references to array elements would select between addresses and
+// keep the array out of registers.
 template <class A>
 [[nodiscard]] __device__ inline A choose(bool condition, A a, A b) {
   return condition ? a : b;
@@ -48,7 +49,7 @@ template <class W, u32 kValues>
     fold_halves<W>(lanes);
     return lanes[0];
   }
-  // Of two threads with the same lanes to fold, each folds one half of them, until each has one lane.
+  // Two threads that have the same lanes to fold each fold one half of them, until each thread has one lane.
   u32 distance = team / 2;
 #pragma unroll
   for (u32 half = kValues / 2; half > 0; half /= 2) {
@@ -196,8 +197,8 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
   }
 }
 
-// The same with several vectors of lanes per thread, which are the outermost halves. More of the work is done without
-// shuffles and by fewer threads, which suits many outputs.
+// Here each thread has several vectors of lanes, which are the outermost halves. Fewer threads do the work and need
+// fewer shuffles, which suits many outputs.
 template <class W>
 __device__ inline void add_wide(const Vectors<W>& vectors, u32 vector, u32 team,
                                 typename W::Accumulator (&lanes)[kLaneVectors][W::kVector]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Extremes.
+// Maxima and minima.
 #include "ops/reduce/cuda/kernels.cuh"
 
 namespace anydml::cuda {

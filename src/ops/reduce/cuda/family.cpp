@@ -167,7 +167,7 @@ class ReduceRun final : public PreparedStep {
     // An ordered fold without lanes combines an output's elements one after another.
     way_ = in_order_ || (!along_is_contiguous && across_is_nearer) ? Way::across : Way::along;
     const ReduceLoop& contiguous = way_ == Way::along ? inner : column;
-    u64 strides = 0;  // the other loops' strides, ORed
+    u64 strides = 0;  // the OR of the other loops' strides
     for (u32 i = 0; i < step.kept_rank; ++i) {
       strides |= &step.kept[i] == &contiguous ? 0 : static_cast<u64>(step.kept[i].input);
     }
@@ -182,7 +182,8 @@ class ReduceRun final : public PreparedStep {
       has_vectors_ = across_is_contiguous && rows_fit && !has_lanes_;
     }
     if (neighbors_.before.step != nullptr) {
-      // No vector may be computed twice, neither by two rows nor to search for an index in it again.
+      // No vector may be computed twice: neither because two rows share it nor because an index is searched in it
+      // again.
       has_vectors_ = has_vectors_ && rows_fit && neighbors_.before.step->has_vectors() &&
                      !(way_ == Way::along && is_arg(step.function));
     }
@@ -233,7 +234,7 @@ class ReduceRun final : public PreparedStep {
               .blocks = static_cast<u32>(ceil_div<u64>(units, kReduceThreads / kLaneGroups)),
               .threads = kReduceThreads};
     }
-    const bool few = in_order_ && launch.count >= kMinStagedRows;  // threads, unless there are many outputs
+    const bool few = in_order_ && launch.count >= kMinStagedRows;  // too few threads, unless there are many outputs
     if (by_vectors && !(few && vectors < enough_vector_threads_)) {
       set_columns(launch, columns / vector_elements(), vectors, 1);
       return choose_groups(launch, ReduceKernel::across_vectors);
@@ -260,7 +261,7 @@ class ReduceRun final : public PreparedStep {
       groups *= 2;
     }
     set_team(launch, groups);
-    // Spread few threads over the device.
+    // If there are few threads, use small blocks to spread them over the device.
     const u32 threads = groups == 1 && launch.units < enough_threads_ ? 2 * kWarp : kReduceThreads;
     return {.kernel = kernel,
             .blocks = static_cast<u32>(ceil_div<u64>(launch.units, threads / groups)),
@@ -333,12 +334,12 @@ class ReduceRun final : public PreparedStep {
   std::int64_t output_offset_;
   std::int64_t lowest_ = 0;  // where the tensor's bytes begin and end, relative to the first element
   std::int64_t end_ = 0;
-  u64 inputs_low_ = 0;  // all strides ORed; only the lowest bits matter
+  u64 inputs_low_ = 0;  // the OR of all strides; only the lowest bits matter
   u64 outputs_low_ = 0;
   Way way_ = Way::along;
   bool has_lanes_ = false;    // the fold has an order and lanes
   bool in_order_ = false;     // the fold has an order but no lanes
-  bool has_vectors_ = false;  // if the address allows it
+  bool has_vectors_ = false;  // vectors are used if the address allows it
 };
 
 const ReduceKernels& kernels_of(const ReduceStep& step) {

@@ -36,7 +36,7 @@ struct ReduceLaunch {
   bool is_plain;          // the elements of an output are contiguous
   bool input_is_aligned;  // to the element size
   bool output_is_aligned;
-  // Partial results: how many of an output are left, their distance, and how many each thread combines.
+  // Partial results: how many are left per output, the distance between them, and how many each thread combines.
   u32 left;
   u32 apart;
   u32 of_thread;

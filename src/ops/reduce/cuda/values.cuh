@@ -11,7 +11,7 @@ namespace anydml::cuda {
 inline constexpr u32 kAllThreads = 0xffffffff;
 
 // An extreme and its index. The rank is the index or, if the last of equal elements is wanted, the index counted from
-// the end: of equal keys the lower rank wins. kNoRank with the neutral key means no element.
+// the end: if keys are equal, the lower rank wins. kNoRank with the neutral key means no element.
 inline constexpr u32 kNoRank = 0xffffffff;
 template <class Key>
 struct IndexedKey {
@@ -55,8 +55,8 @@ struct Work {
   using Value = std::conditional_t<kIsArg, IndexedKey<Accumulator>, Accumulator>;
   static_assert(sizeof(Value) <= static_cast<std::size_t>(kIsArg ? 16 : 8));
   static constexpr u32 kVector = kVectorElements<T>;
-  // The number of values of a thread that goes along elements: one per lane for an ordered fold, otherwise enough to
-  // keep it busy, in whole registers.
+  // The number of values that a thread keeps in the kernels along elements: one per lane for an ordered fold, otherwise
+  // enough to keep the thread busy, in whole registers.
   static constexpr u32 kLanes = Fold::kOrdered || kVector < 4 ? kVector : 4;
   using Lane = std::conditional_t<(sizeof(Accumulator) >= 4), Accumulator,
                                   std::conditional_t<std::is_signed_v<Accumulator>, i32, u32>>;
@@ -141,8 +141,8 @@ struct Elements {
   return {output, block, first, !exist ? 0 : rest < kReduceBlock ? rest : static_cast<u32>(kReduceBlock)};
 }
 
-// The element that is visited as number i of a block, from the side where equal elements win; its rank exceeds the
-// first one's by i.
+// The element of a block that is visited after i others. Visits start at the side where equal elements win, so its rank
+// is i above the first one's.
 [[nodiscard]] __device__ inline u32 element_at(const ReduceLaunch& launch, const Elements& elements, u32 i) {
   return elements.first + (launch.takes_last ? elements.count - 1 - i : i);
 }

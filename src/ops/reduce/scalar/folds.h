@@ -107,8 +107,8 @@ struct ProductFold : FoldTypes<T, false> {
 };
 
 // Extremes use integers with the same order as the elements, so that float comparisons need no special cases for NaN
-// and zeros. NaN is the integer beyond all others, on the requested side. As an extreme +0 is above -0; for the index
-// of one (kIsArg: ARGMAX, ARGMIN) they are equal.
+// and zeros. NaN is the integer beyond all others, on the requested side. For MAX and MIN, +0 is above -0; for the
+// index of an extreme (kIsArg: ARGMAX, ARGMIN), they are equal.
 template <class T, bool kMax, bool kIsArg>
 struct ExtremeFold {
   static constexpr bool kIsFloat = is_float<T>;
@@ -132,7 +132,7 @@ struct ExtremeFold {
       const auto magnitude = static_cast<Loaded>(x & kMagnitude);
       const auto key = kIsArg ? static_cast<Loaded>((magnitude ^ sign) - sign)
                               : static_cast<Loaded>(x ^ static_cast<Loaded>(sign & kMagnitude));
-      // Computed with bits, because g++ 13 turns a selection and a minimum into one masked instruction and fails at it.
+      // Computed with bits, because g++ 13 fails when it merges a selection and a minimum into one masked instruction.
       const auto is_nan = static_cast<Loaded>(Loaded{0} - static_cast<Loaded>(magnitude > kInfinity));
       return static_cast<Loaded>((key & static_cast<Loaded>(~is_nan)) | (kNan & is_nan));
     } else {

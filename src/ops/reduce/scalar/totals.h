@@ -15,7 +15,7 @@ __extension__ using u128 = unsigned __int128;
 // The exact sum of FLOAT16s over any number of blocks: 2^32 elements below 2^16 in units of 2^-24 have 73 bits.
 class HalfSum {
  public:
-  // block: an exact sum of at most 4,096 elements.
+  // Adds the exact sum of a block of at most 4,096 elements.
   ANYDML_HOST_DEVICE void add(f64 block) {
     constexpr f64 kUnits = 0x1p24;
     if ((to_bits(block) & FloatParts<f64>::kInfinity) == FloatParts<f64>::kInfinity) {
@@ -39,8 +39,9 @@ class HalfSum {
       return round_to<f16>(not_finite_);
     }
     const bool negative = units_ < 0 || only_negative_zeros_;
-    // Keeps two more bits than the last place of any FLOAT16; the lower one is set if anything below is nonzero, so
-    // rounding that to nearest rounds the quotient. Values that do not fit 53 bits are infinities in FLOAT16 anyway.
+    // Keeps two more bits than the last place of any FLOAT16; the lower one is set if anything below it is nonzero, so
+    // rounding this number to nearest gives the rounded quotient. Values that do not fit 53 bits are infinities in
+    // FLOAT16 anyway.
     const u128 quarters = static_cast<u128>(units_ < 0 ? -units_ : units_) * 4;
     f64 rounded = 0;
     if (static_cast<u64>(quarters >> 64) == 0) {

@@ -30,7 +30,7 @@ class Aligning : public cpu::PreparedStep {
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept final {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     for (std::int64_t n = first; n < std::min(cut_.units, first + cut_.units_of_piece); ++n) {
-      // Process all regions of some channels before the next channels: these stay in a cache.
+      // Process all regions of some channels before the next channels, so that these channels stay in a cache.
       const std::int64_t channel = n / step_.regions * kUnitChannels;
       const Unit unit{n % step_.regions, channel, std::min(kUnitChannels, step_.channels - channel)};
       std::byte* const to = operands[3] + unit.region * step_.bins[0] + unit.channel * step_.bins[1];
@@ -151,7 +151,7 @@ class Averages final : public Aligning<T> {
       ends[x] = count;
       inside[x] = range.count();
     }
-    // Halves are widened to a row of floats that starts with the first of them.
+    // The elements are widened to a row of floats that starts with the first element of the span.
     for (std::int64_t i = 0; i < count; ++i) {
       elements[i].offset = std::is_same_v<T, f16>
                                ? (elements[i].offset - first) * static_cast<std::int64_t>(sizeof(f32))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once per target and once for any machine. This file is included inside each namespace, so there
-// is no include guard.
+// The kernels, compiled once per target and once as portable code. This file is included inside each namespace, so it
+// has no include guard.
 
 inline f32 load_float(const std::byte* at) {
   f32 value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by the kernels over regions: a region's batch and samples, elements of the image, and outputs by blocks of
-// threads.
+// Functions shared by the kernels over regions: a region's batch and samples, the elements of the image, and how blocks
+// of threads split the outputs.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ROI_POOLING: the elements of an image that belong to a bin. Corners are multiplied by the scale and rounded to the
-// nearest integer with halves away from 0. They belong to the region, which has at least one row and one column. Bins
-// overlap if they do not divide the region evenly, and are clipped to the image.
+// nearest integer with halves away from 0. The corners are part of the region, which has at least one row and one
+// column. Bins overlap if they do not divide the region evenly, and are clipped to the image.
 #pragma once
 
 #include "base/element.h"
@@ -24,8 +24,8 @@ struct PooledRange {
 // The elements [first, end) of one of `bins` bins along an axis of `size` elements; empty if first equals end.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr PooledRange pooled_range(i64 from, i64 to, i64 bin, i64 bins, i64 size) {
   const i64 length = to < from ? 1 : to - from + 1;
-  // bin * length / bins, computed in parts that fit 64 bits: the products of rest, which is less than bins, are
-  // unsigned.
+  // bin * length / bins, computed in parts that fit 64 bits. The products with `rest`, which is less than `bins`, need
+  // all bits of an unsigned integer.
   const i64 whole = length / bins;
   const u64 divisor = static_cast<u64>(bins);
   const u64 rest = static_cast<u64>(length % bins);

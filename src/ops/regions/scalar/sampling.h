@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where a region is sampled along one axis, and which elements of the image contribute to a sample. This is the
-// definition of ROI_ALIGN, ROI_ALIGN1 and ROI_ALIGN_GRAD for every device; docs/numerics.md has the same as a Python
+// definition of ROI_ALIGN, ROI_ALIGN1 and ROI_ALIGN_GRAD for every device; docs/numerics.md gives it as a Python
 // program.
 #pragma once
 
@@ -123,9 +123,9 @@ class RegionSamples {
     return {first, within - below};
   }
 
-  // Calls use(element, weight) for the elements that contribute to the bin's samples, by ascending elements. A weight
-  // is the sum of the samples' weights, by ascending coordinates, and above 0. Consecutive bins, by ascending
-  // coordinates, share at most two elements.
+  // Calls use(element, weight) for the elements that contribute to the bin's samples, in ascending order. A weight is
+  // the sum of the samples' weights, by ascending coordinates, and above 0. Consecutive bins, by ascending coordinates,
+  // share at most two elements.
   template <class Use>
   ANYDML_HOST_DEVICE constexpr void for_each_element(i64 bin, const RegionRange& range, Use use) const {
     i64 at = -1;
@@ -208,7 +208,7 @@ template <class Load>
 }
 
 // The maximum sample of a bin, for the gradient of MAX: the first of equal samples, or the first NaN. Samples outside
-// the image count as 0; if that is above all others, no sample is chosen.
+// the image count as 0; if 0 is above all other samples, none is chosen.
 struct RegionPeak {
   bool exists;
   i64 numbers[2];  // indices among the samples of the bin, along rows and columns
@@ -237,7 +237,7 @@ template <class Load>
 }
 
 // Adds a sample to the gradient of a box, x1, y1, x2 and y2, before it is multiplied by the scales. gradient: the
-// sample's. numbers: the sample's position in its bin, along rows and columns.
+// gradient of the sample. numbers: the sample's position in its bin, along rows and columns.
 template <class Load>
 ANYDML_HOST_DEVICE constexpr void add_box_gradient(const RegionSamples& rows, const RegionSamples& columns,
                                                    const i64 (&bins)[2], const i64 (&numbers)[2], f32 gradient,
@@ -257,7 +257,7 @@ ANYDML_HOST_DEVICE constexpr void add_box_gradient(const RegionSamples& rows, co
     sums[3] += slope * share;
   }
 }
-// The same for all samples of a bin, whose gradient is given.
+// Adds all samples of a bin. gradient: the gradient of the bin.
 template <class Load>
 ANYDML_HOST_DEVICE constexpr void add_bin_gradient(const RegionSamples& rows, const RegionSamples& columns,
                                                    const i64 (&bins)[2], bool is_max, f32 gradient, Load load,

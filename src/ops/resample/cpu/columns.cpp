@@ -16,8 +16,8 @@ std::int64_t taps_at_most(const ResampleDimension& dimension) {
                                                      : 1;
 }
 
-// The longest range of columns in which column c + period has the taps of column c, `advance` elements further on. If
-// the others take a mean, columns that copy do not belong to it.
+// The longest range of columns in which column c + period has the taps of column c, `advance` elements further on. For
+// linear columns, it contains no column with a single tap.
 RegularColumns find_regular(const Columns& columns, bool linear, std::int32_t period, std::int32_t advance) {
   const f32* const second = columns.weights + columns.count;
   const auto goes_on = [&](std::int64_t c) {

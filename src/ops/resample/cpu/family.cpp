@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Resampling on the CPU. Means along the columns are computed for whole rows of the input and kept for other output
-// rows that need them; then means of rows are computed.
+// Resampling on the CPU. First, means along the columns are computed for whole rows of the input, and kept for other
+// output rows that need them. Then means of these rows are computed.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct LevelTaps {
   f32 pair[2] = {1.0F, 0.0F};
 };
 
-// kept: those of all outputs, or empty. memory: space for the weights of a stretched dimension.
+// kept: the taps of all outputs, or empty. memory: space for the weights of a stretched dimension.
 void set_taps(const ResampleDimension& dimension, const std::vector<LinearTaps>& kept, std::int64_t index, f32* memory,
               LevelTaps& taps) {
   taps.index = index;
@@ -79,7 +79,7 @@ class RowWork {
     ++plane_;
     enter_plane();
   }
-  // How many units from this one on, at most `maximum`, can be moved together as rows of nearest elements.
+  // How many units, counted from this one, can be moved together as rows of nearest elements; at most `maximum`.
   [[nodiscard]] std::int64_t rows_together(std::int64_t maximum) const {
     if (cut_.step.interpolates != 0 || cut_.sampled.empty() || cut_.taps.back().empty()) {
       return 1;
@@ -177,7 +177,7 @@ class RowWork {
     }
   }
 
-  // The same, kept. `beside`: a kept row that is still needed.
+  // Like make_columns_of, but keeps the row. `beside`: a kept row that is still needed.
   const f32* kept_row(std::int64_t offset, const f32* beside) {
     auto* const first = reinterpret_cast<f32*>(scratch_ + cut_.slots_at);
     for (std::int64_t slot = 0; slot < cut_.slots; ++slot) {

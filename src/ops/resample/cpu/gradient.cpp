@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Gradients on the CPU, one row of the output gradient at a time. Rows of the input gradient are added first, along one
-// dimension after another starting with the outermost, and the columns of the resulting row are added last. So wide
-// data is read along rows, and the columns are added once for each row of the output.
+// dimension after another starting with the outermost, and the columns of the resulting row are added last. So the
+// larger part of the data is read along rows, and the columns are added only once for each row of the output.
 #include "ops/resample/cpu/gradient.h"
 
 #include <algorithm>
@@ -149,7 +149,7 @@ void find_regular(const GradientAxis& axis, GradientTile& tile) {
   }
 }
 
-// Puts taps into tables, so that they are read without a branch for each column.
+// Puts the taps of columns into a table, so that kernels read them without a branch for each column.
 void make_table(const GradientAxis& axis, GradientTile& tile) {
   std::int64_t maximum = 0;
   for (std::int64_t c = 0; c < tile.count; ++c) {
@@ -373,7 +373,7 @@ class GradientWork {
     divided_by_ = -1;
   }
 
-  // The divisors of a row. elements: those of its windows along the levels.
+  // The divisors of a row. elements: the number of elements in its windows along the levels.
   const f32* divisors(std::int64_t elements) {
     f32* const row = floats(cut_.divisors_at);
     if (divided_by_ == elements && divided_at_ == chunk_first_) {
@@ -419,7 +419,8 @@ class GradientWork {
     return row;
   }
 
-  // Adds the sums along the first `levels` levels. elements: those of the windows along the levels after them.
+  // Adds the sums along the first `levels` levels. elements: the number of elements in the windows along the later
+  // levels.
   void add_levels(std::size_t levels, std::int64_t offset, std::int64_t elements, f32* to) {
     const std::int64_t length = chunk_ * run_;
     constexpr f32 kOne = 1.0F;
@@ -455,7 +456,7 @@ class GradientWork {
     }
   }
 
-  // Columns without a table: longer runs, or many taps.
+  // Adds columns that have no table, because their runs are longer or they have many taps.
   void add_columns(const f32* from, f32* sums) const {
     const GradientAxis& column = cut_.column.front();
     for (std::int64_t c = 0; c < tile_->count; ++c) {

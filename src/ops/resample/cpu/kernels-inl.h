@@ -175,7 +175,7 @@ ANYDML_FLATTEN void interpolate_halved(const Columns& columns, const Floats* __r
   }
 }
 
-// Several columns at a time, so that none waits for its own sum.
+// Processes several columns at a time, whose sums are independent chains of additions.
 ANYDML_FLATTEN void interpolate_stretched(const Columns& columns, const Floats* from, f32* to) noexcept {
   constexpr std::int64_t kTogether = 4;
   std::int64_t c = 0;
@@ -296,7 +296,7 @@ ANYDML_FLATTEN void move_doubled(const Columns& columns, const std::byte* from, 
   const std::int64_t pairs = (columns.regular.end - begin) / 2;
   std::int64_t i = 0;
 #if defined(HWY_NAMESPACE)
-  // Compilers use Arm's interleaving store of two vectors, which is slow.
+  // Explicit vectors, because compilers would use Arm's interleaving store of two vectors, which is slow.
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::Full128<u8> d_bytes;  // wider vectors interleave within 128 bits
   const hn::Repartition<T, decltype(d_bytes)> d;

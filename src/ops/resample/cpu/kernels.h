@@ -33,9 +33,9 @@ struct ResampleKernels {
 
 // Gradients: sums of rows, and sums along a row.
 inline constexpr std::int32_t kGradientRows = 4;     // maximum number added at once
-inline constexpr std::int32_t kMaxGradientTaps = 8;  // more taps per column do not fit a table
+inline constexpr std::int32_t kMaxGradientTaps = 8;  // columns with more taps have no table
 // Some columns of an output gradient of single elements. Column c is the sum of x[index[t * count + c]] times weights[t
-// * count + c] over t. A column with fewer taps uses the element after all others, a zero, for the missing ones. The
+// * count + c] over t. For a column with fewer taps, the missing ones refer to a zero after the last element. The
 // columns [begin, end) have the same weights, and their taps start `advance` elements apart.
 struct GradientTable {
   std::int64_t count = 0;
@@ -50,8 +50,8 @@ struct GradientTable {
   f32 regular[kMaxGradientTaps] = {};
 };
 struct GradientKernels {
-  // to[i] = to[i], or +0 if it begins, + rows[0][i] * weights[0] + rows[1][i] * weights[1] ..., in this order. Rows may
-  // have any alignment.
+  // to[i] = (begins ? +0 : to[i]) + rows[0][i] * weights[0] + rows[1][i] * weights[1] ..., in this order. Rows may have
+  // any alignment.
   void (*add_rows)(const std::byte* const* rows, const f32* weights, std::int32_t count, bool begins,
                    std::int64_t length, f32* to) noexcept;
   void (*divide)(const f32* divisors, std::int64_t count, f32* row) noexcept;

@@ -22,7 +22,8 @@ constexpr i64 kMaxTableBlocks = 1024;
 constexpr i64 kMaxCounted = 1 << 16;  // elements of a dimension whose taps are counted before a launch
 constexpr i64 kFewTaps = 4;           // kept in registers by a thread
 
-// The elements [first, end) of the input gradient; those from `second` on have the output's element as their first tap.
+// The elements [first, end) of the input gradient; the output's element is the first tap of those in [second, end), and
+// the second tap of the others.
 struct alignas(16) Span {
   u32 first;
   u32 second;
@@ -104,8 +105,8 @@ template <class T, bool kDivides>
   }
 }
 
-// The sum along the levels [0, kLevels); the last is the outermost loop. elements: those of the windows along the
-// levels after them.
+// The sum along the levels [0, kLevels); the last is the outermost loop. elements: the number of elements in the
+// windows along the later levels.
 template <class T, bool kDivides, u32 kLevels, u32 kAll>
 [[nodiscard]] __device__ inline f32 add_levels(const GradientLaunch& launch, const Span (&spans)[kAll],
                                                const std::byte* from, i64 elements) {

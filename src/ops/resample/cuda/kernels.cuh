@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kResampleThreads) resample_linear(const __grid
   }
 }
 
-// Any number of dimensions, including stretched ones.
+// Handles any number of dimensions, including stretched ones.
 template <class T>
 __global__ void __launch_bounds__(kResampleThreads) resample_any(const __grid_constant__ ResampleLaunch launch) {
   const u32 index = blockIdx.x * kResampleThreads + threadIdx.x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The input elements that contribute to an output element along one dimension, and their weights. This is the
-// definition of all resampling operators for every device; docs/numerics.md has the same as a Python program.
+// definition of all resampling operators for every device; docs/numerics.md gives it as a Python program.
 #pragma once
 
 #include "base/element.h"
@@ -84,8 +84,9 @@ template <class F>
                                                 : LinearTaps{nearest_of(dimension, o), 0.0F};
 }
 
-// The taps of `stretched`, whose scale is below 1: a triangle that extends 1 / scale to either side, in FLOAT64. Input
-// elements before the first or after the last are copies of the edge elements, whose weights include theirs.
+// The taps of `stretched`, whose scale is below 1: a triangle that extends 1 / scale to either side, in FLOAT64.
+// Positions outside the input repeat the edge elements, so the weights of the edge elements include those of these
+// positions.
 class StretchedTaps {
  public:
   ANYDML_HOST_DEVICE constexpr StretchedTaps(const ResampleDimension& dimension, i64 o)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scans rows on the CPU. A row is a sequence of chains, one per block of elements, and each chain is serial. So kernels
-// process several chains at once: several rows, along or across them, or, if rows are few and long, several blocks of a
-// row. In the latter case the totals of the blocks are computed first, and threads may share a row.
+// process several chains at once: several rows, along or across them, or several blocks of a row if rows are few and
+// long. In the latter case, the totals of the blocks are computed first, and threads may share a row.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMaxOfPiece = 256 << 10;
-constexpr std::int64_t kFewColumns = 8;  // fewer columns are better gathered
+constexpr std::int64_t kFewColumns = 8;  // with fewer columns, gathering is faster
 constexpr std::int64_t kMinWidth = 64;   // columns of a tile that are worth a line
 constexpr std::int64_t kMaxWidth = 2048;
 constexpr std::int64_t kMaxRows = 64;            // per tile along
@@ -71,7 +71,7 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   }
   const std::int64_t tiles = outer * ceil_div(all, width);
   // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
-  // chain of them is as fast as two threads that share it; a chain of floats is slower than that.
+  // thread is as fast as two that share a chain of them; for floats, sharing is faster even with two threads.
   const bool is_float = is_float_type(step.type);
   const bool is_slow = is_float && !result.across && all < kFewRows;
   result.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
@@ -237,7 +237,7 @@ class Scan final : public cpu::PreparedStep {
     }
   }
 
-  // The same for chains whose numbers are in lines.
+  // Scans chains whose numbers are in lines.
   void across(const std::byte* input, std::byte* output, std::int64_t lines, std::int64_t width, std::byte* sums,
               const std::byte* carries, std::byte* scratch) const {
     const std::int64_t from = step_.along().input;
@@ -329,8 +329,8 @@ class Scan final : public cpu::PreparedStep {
     set_first_of(tile);
   }
 
-  // Computes a row's totals block by block, and then its carries at the beginning of a turn: this one's and the next
-  // one's.
+  // Scans some blocks of a row: for their totals or, if `writes`, for the outputs. After the row's totals, `totals` has
+  // space for two carries: those at the beginning of this turn and of the next.
   void scan_unit_along(const Addresses& at, const Unit& unit, bool writes) const {
     Numbers sums;
     Numbers carries;
@@ -378,7 +378,7 @@ class Scan final : public cpu::PreparedStep {
     }
   }
 
-  // The same for one block of the rows of a tile; the totals of a block are adjacent.
+  // Like scan_unit_along, but for one block of all rows of a tile; the totals of a block are adjacent.
   void scan_unit_across(const Addresses& at, const Unit& unit, bool writes) const {
     Numbers sums;
     Numbers carries;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once per target and once for any machine: this file is included inside each namespace, where
-// widen_halves and narrow_halves are already defined, so there is no include guard. It must not use lambdas: they would
+// The kernels, compiled once per target and once as portable code. This file is included inside each namespace, where
+// widen_halves and narrow_halves are already defined, so it has no include guard. It must not use lambdas: they would
 // not be compiled for the target.
 
 template <class T>
@@ -160,11 +160,11 @@ void scan_all_rows(const std::byte* const* inputs, std::byte* const* outputs, st
 }
 
 #if ANYDML_SCAN_VECTORS
-// As many rows and columns as a 16-byte vector has numbers. Zipping halves log2 of that many times transposes them, so
-// that a vector has the next number of each row.
+// As many rows and columns as a 16-byte vector has numbers. Interleaving their halves log2(that number) times
+// transposes them, so that a vector has the next number of each row.
 template <class C>
 inline constexpr std::size_t kSide = 16 / sizeof(C);
-// Chains of 64-bit integers are as fast one by one, and vectors cannot multiply them.
+// Not for 64-bit integers: their chains are as fast one by one, and vectors cannot multiply them.
 template <class C>
 inline constexpr bool kHasVectors = !std::is_same_v<C, u64>;
 
@@ -257,7 +257,7 @@ HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* o
   }
 }
 
-// Processes kSide rows. More at once would be more streams than caches can follow.
+// Processes kSide rows. Caches could not follow more streams at once.
 template <class T, ScanFunction kFunction, ScanMode kMode>
 HWY_INLINE void scan_vectors(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t columns,
                              scan_t<T>* sums, const scan_t<T>* carries) {
@@ -333,7 +333,7 @@ void scan_lines(const std::byte* input, std::int64_t input_step, std::byte* outp
 }
 
 #if ANYDML_SCAN_VECTORS
-// The same for FLOAT16.
+// Processes kLines lines of FLOAT16 elements.
 template <ScanFunction kFunction, ScanMode kMode, std::size_t kLines>
 void scan_half_lines(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                      std::int64_t width, f32* sums, const f32* carries) {

@@ -26,13 +26,13 @@ struct ScanKernels {
   // no output is needed; otherwise it may be the inputs. carries: null if they are identities.
   void (*along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
                 std::byte* sums, const std::byte* carries) noexcept;
-  // The same over the original elements, or null if no kernel supports those. Rows: a multiple of kScanRows.
+  // Like `along`, but over the unconverted elements; null if no kernel supports them. rows: a multiple of kScanRows.
   void (*elements_along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows,
                          std::int64_t columns, std::byte* sums, const std::byte* carries) noexcept;
-  // The same for chains whose numbers are in lines: a line has the next number of each chain.
+  // Like `along`, but for chains whose numbers are in lines: a line has the next number of each chain.
   void (*across)(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                  std::int64_t lines, std::int64_t width, std::byte* sums, const std::byte* carries) noexcept;
-  // The same over the original elements, or null.
+  // Like `across`, but over the unconverted elements; may be null.
   void (*elements_across)(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                           std::int64_t lines, std::int64_t width, std::byte* sums, const std::byte* carries) noexcept;
   // Resets sums to identities.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chooses the kernels for a step that scans rows. If there are enough rows for the whole GPU, a chain is a row, and
-// elements are read once. Otherwise a chain is a block of a row: first come the totals of all blocks, then the carries
-// before them, then the outputs.
+// elements are read once. Otherwise a chain is a block of a row: kernels first compute the totals of all blocks, then
+// the carries before them, and then the outputs.
 #include "backend/cuda/family.h"
 #include "base/integers.h"
 
@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxRows = 0xffffffff;    // kernels number them in 32 bi
 constexpr std::int64_t kMaxGroups = 0x7fffffff;  // blocks of threads per launch
 constexpr u64 kVector = 16;                      // bytes
 
-// The number of groups of chains, and what a chain is.
+// What a chain is, and how chains are grouped.
 struct ScanShape {
   bool across;
   bool in_blocks;
@@ -38,8 +38,8 @@ ScanShape shape_of(const ScanStep& step, const GpuProperties& gpu) {
   shape.tiles_of_loop = ceil_div(column.size, kScanChains);
   const std::int64_t groups =
       shape.across ? loops.outputs / column.size * shape.tiles_of_loop : ceil_div(loops.outputs, kScanChains);
-  // Blocks read the input twice, which takes 1.5 times as long. So do groups that occupy fewer than two
-  // thirds of the multiprocessors.
+  // Blocks read the input twice, which takes 1.5 times as long. Whole rows take longer than that if their groups occupy
+  // less than two thirds of the multiprocessors.
   shape.in_blocks = shape.blocks > 1 && 3 * groups < 2 * static_cast<std::int64_t>(gpu.multiprocessors);
   if (!shape.in_blocks) {
     shape.groups = groups;
@@ -123,11 +123,11 @@ class ScanRun final : public PreparedStep {
   }
 
  private:
-  // The strides of one tensor; only the lowest bits matter.
+  // The ORs of the strides of one tensor; only the lowest bits matter.
   struct Side {
-    u64 low;             // all of them ORed
-    u64 rows_low;        // those between vectors, ORed
-    bool is_contiguous;  // the elements of vectors are
+    u64 low;             // all strides
+    u64 rows_low;        // strides between vectors
+    bool is_contiguous;  // whether the elements of a vector are contiguous
   };
 
   [[nodiscard]] cudaError_t start(const ScanLaunch& launch, cudaStream_t stream) const noexcept {

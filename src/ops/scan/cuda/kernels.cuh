@@ -14,7 +14,8 @@ namespace anydml::cuda {
 inline constexpr u32 kMovers = 256;  // threads that load and store
 inline constexpr u32 kScanThreads = 32 + kMovers;
 inline constexpr u32 kTileRow = 256;  // bytes of each chain in a tile
-inline constexpr u32 kStages = 5;     // one computed, one stored, one free for the next, the others loading
+// One stage is computed, one is stored, one is free for the next tile, and the others are being loaded.
+inline constexpr u32 kStages = 5;
 inline constexpr u32 kSlots = kScanChains * kTileRow / kVectorBytes;  // vectors per tile
 inline constexpr u32 kSlotsOfThread = kSlots / kMovers;
 
@@ -219,7 +220,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
   static_assert(kBlock % Tile::kColumns == 0);
   __shared__ alignas(16) std::byte stages[kStages][Tile::kBytes];
   __shared__ ScanChain chains[kScanChains];
-  __shared__ u64 numbers[kScanChains];  // indices of the chains among all
+  __shared__ u64 numbers[kScanChains];  // indices of the chains among all chains
   __shared__ u64 longest;
   const u32 thread = threadIdx.x;
   u32 width = kScanChains;  // the number of chains
@@ -303,7 +304,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
       if (tile != 0 && launch.output != nullptr) {
         store_tile<T, kAcross>(launch, chains, width, (tile - 1) * Tile::kColumns, mover, stages[(tile - 1) % kStages]);
       }
-      const u64 later = tile + kStages - 2;  // into the stage that was stored before the last barrier
+      const u64 later = tile + kStages - 2;  // goes into the stage that was stored before the last barrier
       load_tile<T, kAcross>(launch, chains, width, later * Tile::kColumns, mover, stages[later % kStages]);
       __pipeline_commit();
     }

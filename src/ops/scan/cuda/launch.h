@@ -28,7 +28,7 @@ struct ScanLaunch {
   std::int64_t kept_output[kMaxRank];
   bool is_exclusive;
   bool first_is_zero;     // whether each row's first result is 0
-  bool input_is_aligned;  // every element is
+  bool input_is_aligned;  // every element is aligned
   bool output_is_aligned;
   bool input_has_vectors;  // chains, or lines of chains, are in aligned vectors of 16 bytes
   bool output_has_vectors;

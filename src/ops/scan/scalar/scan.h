@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The definition of a scan (docs/numerics.md). The elements of a row are combined in order within blocks of kScanBlock.
-// The results of a block start from an identity, which changes no number, and so does the carry before the first block.
-// The carry before each following block is the previous carry combined with the previous block's total. An output is
-// the carry of its block combined with the block's result so far. So a row of one block is a plain running sum.
+// The results of each block start from the identity, which changes no number; the carry before the first block is the
+// identity, too. The carry before each following block is the previous carry combined with the previous block's total.
+// An output is the carry of its block combined with the block's result so far. So a row of one block is a plain running
+// sum.
 #pragma once
 
 #include <cstdint>

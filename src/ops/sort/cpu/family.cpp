@@ -26,8 +26,8 @@ constexpr std::int64_t kTileBytes = 1 << 20;  // size of the keys of rows that a
 constexpr std::int64_t kMaxTogether = 64;     // rows
 constexpr std::int64_t kSmallPart = 8;        // K is small if it is at most 1/8 of a row
 
-// How a step is split. A unit is `width` rows of the innermost loop, whose keys are in scratch memory together if there
-// is more than one.
+// How a step is split. A unit is `width` rows of the innermost loop, whose keys are all in scratch memory if the unit
+// has more than one row.
 struct SortCut {
   std::int64_t width;
   std::int64_t tiles;  // units per innermost loop
@@ -209,7 +209,7 @@ class Sort final : public cpu::PreparedStep {
     }
   }
 
-  // keys: those of the whole row, or null if they have not been computed.
+  // keys: the keys of the whole row, or null if they have not been computed.
   void sort_row(const Row& row, const Key* keys, std::byte* scratch) const noexcept {
     auto* const buffer = reinterpret_cast<Key*>(scratch);
     auto* const words = reinterpret_cast<Word*>(scratch + cut_.words);

@@ -25,8 +25,8 @@ struct SortKernels {
   // The indices of the first K of at most kFewSorted keys.
   void (*rank)(const void* keys, std::int64_t count, std::int64_t k, u32* order) noexcept;
   std::int64_t lanes;
-  // Indexed by `largest`. A minimum key equal to `vague` may stand for a greater one, up to `loose`, because NaN and
-  // infinity are not distinguished.
+  // Indexed by `largest`. `minima` does not distinguish NaN from infinity, so a minimum key equal to `vague` may stand
+  // for a greater one, up to `loose`.
   std::int64_t vague[2];
   std::int64_t loose[2];
 };

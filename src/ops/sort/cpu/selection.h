@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Selects the first K words of a row that arrives in chunks. Elements that cannot be among them never become words:
-// groups of elements are skipped by their minimum key.
+// Selects the first K words of a row that arrives in chunks. Most elements that cannot be among them never become
+// words, because groups of elements are skipped if their minimum key is too large.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Selection {
     const std::int64_t stretches = count / stretch;
     const std::int64_t groups = stretches * kernels.lanes;
     kernels.minima(elements.first, stretches, elements.largest, minima_);
-    // The minima of four groups each.
+    // The minimum of every four groups.
     const std::int64_t quarter = groups / 4;
     Key* const coarse = minima_ + groups;
     for (std::int64_t i = 0; i < quarter; ++i) {
@@ -92,7 +92,7 @@ class Selection {
     }
     Key found = 0;
     const std::int64_t half = count / 2;
-    if (half > 2 * k_ && half <= kFewSorted) {  // pairs of groups are as good and faster to count
+    if (half > 2 * k_ && half <= kFewSorted) {  // pairs of groups give as good a bound, and there are fewer to rank
       std::transform(minima, minima + half, minima + half, ranked, [](Key a, Key b) { return std::min(a, b); });
       found = static_cast<Key>(kernels.kth(ranked, half, k_));
     } else if (count <= kFewSorted) {
@@ -121,7 +121,7 @@ class Selection {
     size_ = to - words_;
   }
 
-  // Keeps the first K. A later key that equals their maximum comes after it.
+  // Keeps the first K. Later keys that equal their maximum come after it.
   void drop() noexcept {
     std::nth_element(words_, words_ + k_ - 1, words_ + size_);
     size_ = k_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chooses the kernels for a step that orders rows. If K is small, each part of a row is reduced to its first K words,
-// and those of all parts again, until one part is left. Otherwise all words of a row are sorted in the workspace.
+// and the words of all parts are reduced again until one part is left. Otherwise all words of a row are sorted in the
+// workspace.
 #include "backend/cuda/family.h"
 #include "base/integers.h"
 
@@ -189,7 +190,7 @@ class SortRun final : public PreparedStep {
   std::int64_t input_offset_;
   std::int64_t values_offset_;
   std::int64_t indices_offset_;
-  u64 input_strides_ = 0;  // all strides ORed; only the lowest bits matter
+  u64 input_strides_ = 0;  // the OR of all strides; only the lowest bits matter
   u64 row_strides_ = 0;
   u64 values_strides_ = 0;
   u64 indices_strides_ = 0;

@@ -23,7 +23,7 @@ inline constexpr std::size_t kWideWord = 16;   // bytes of a word with a 64-bit 
 
 enum class SortKind : u32 { unsigned_integer, signed_integer, floating };
 
-// Each row is processed in `parts` of `part` elements; the result of a part is its first K words, or the output.
+// Each row is processed in `parts` parts of `part` elements; the result of a part is its first K words, or the output.
 struct SortLaunch {
   const std::byte* input;  // first element of the first row
   std::byte* values;

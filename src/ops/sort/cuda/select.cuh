@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Selects the first K of each part of a row with one block of threads. Each thread has some of the keys, and the K-th
-// smallest of the threads' minima is a bound: K keys do not exceed it, and few others. The keys up to the bound become
-// words in shared memory, and the rank of each is counted. If too many keys are below the bound, as among many equal
-// ones, bisection finds the K-th key and the last index to be included.
+// smallest of the threads' minima is a bound: at least K keys do not exceed it, but few more. The keys up to the bound
+// become words in shared memory, and the rank of each is counted. If too many keys are below the bound, as among many
+// equal ones, bisection finds the K-th key and the last index to be included.
 #pragma once
 
 #include "ops/sort/cuda/elements.cuh"
@@ -154,8 +154,8 @@ __device__ void find_limit(Key minimum, u32 k, Key (&minima)[kSelectThreads], Ke
   __syncthreads();
 }
 
-// The smallest number in [low, high] for which enough(number) is true; it is true for high, and for all numbers after
-// the first such one. All threads call this with the same arguments.
+// The smallest number in [low, high] for which enough(number) is true; it is true for `high` and, once true for a
+// number, for all greater ones. All threads call this with the same arguments.
 template <class Number, class Enough>
 [[nodiscard]] __device__ Number bisect(Number low, Number high, const Enough& enough) {
   using Unsigned = std::make_unsigned_t<Number>;

@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(kTileThreads) sort_words(const __grid_constant
   }
 }
 
-// Sorts tiles of rows that are sorted whole: from the beginning up to the size of a tile (size 0), or the last steps of
-// a larger size.
+// Sorts tiles of rows that are sorted whole: all steps up to the size of a tile (size 0), or the last steps of a larger
+// size.
 template <class Word>
 __global__ void __launch_bounds__(kTileThreads) sort_tiles(const WholeSort sort, u64 size) {
   constexpr u32 kTile = kTileWords<Word>;
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kTileThreads) sort_tiles(const WholeSort sort,
   }
 }
 
-// A step between words that are further apart than a tile.
+// A bitonic step between words that are further apart than a tile.
 template <class Word>
 __global__ void __launch_bounds__(kTileThreads) exchange_far(const WholeSort sort, u64 size, u64 stride) {
   auto* const words = reinterpret_cast<Word*>(sort.words);

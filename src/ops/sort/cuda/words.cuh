@@ -69,7 +69,7 @@ __device__ void sort_shared(Word* words, u32 total, u32 padded) {
 }
 
 [[nodiscard]] inline u32 blocks_for(u64 units) {
-  constexpr u64 kMax = u64{1} << 20;  // the same blocks process further units
+  constexpr u64 kMax = u64{1} << 20;  // if there are more units, each block processes several
   return static_cast<u32>(units < kMax ? units : kMax);
 }
 
