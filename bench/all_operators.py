@@ -25,8 +25,8 @@ from pathlib import Path
 from all_operators_cases import CASES, Array
 from peer_run import ROOT, about, items, say
 
-PASS_BYTES = 256 << 20  # for each of its arrays
-MAX_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # in a row on a GPU
+PASS_BYTES = 256 << 20  # the size of each of its arrays
+MAX_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # limits for consecutive launches on a GPU
 MIN_ROUNDS, MAX_ROUNDS = 3, 200
 SEED = 1
 
@@ -43,7 +43,7 @@ def to_attributes(attributes):
 
 
 class Values:
-    """Arrays of random values. Cases share them, since no case writes to its inputs; one case's arrays are distinct."""
+    """Arrays of random values. Cases share them, since no case writes to its inputs; arrays within a case differ."""
 
     def __init__(self, arrays):
         self.arrays, self.np, self.result = arrays, arrays.np, {}
@@ -84,7 +84,7 @@ class Pass:
         self.pool, self.c = ThreadPoolExecutor(threads), ctypes.CDLL(None)
 
     def ways(self, reads, writes):
-        """Ways to read and write exactly so many bytes: a copy of the common part, and a read or a fill of the rest."""
+        """Ways to read and write exactly these bytes: a copy of the common part, and a read or a fill of the rest."""
         yield self.by_operators(reads // 4, writes // 4)
         if self.arrays.device == "cpu":
             yield self.by_c(reads, writes)
@@ -138,7 +138,7 @@ def timed(run, arrays, launches):
 
 
 def measure(runs, arrays, seconds):
-    """The minimum and the median time of each; they run in turn."""
+    """The minimum and the median time of each function; the functions run in turn."""
     launches = []
     for run in runs:
         run()

@@ -11,9 +11,9 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "data" / "python"))
 from examples import EXAMPLES  # noqa: E402
 
-ELEMENTS = 1 << 24  # of an element-wise tensor: exceeds CPU caches, but takes a GPU only a moment
+ELEMENTS = 1 << 24  # in an element-wise tensor: larger than CPU caches, but a GPU needs only a moment
 CODES = {"FLOAT32": "f4", "FLOAT16": "f2", "UINT8": "u1", "INT8": "i1", "INT32": "i4", "UINT32": "u4"}
-# The ranges of functions that are not defined for all numbers; the others use -4 to 4.
+# The ranges of functions that are not defined for all numbers; other functions use -4 to 4.
 RANGES = {"LOG": (0.01, 100), "SQRT": (0.01, 100), "POW": (0.01, 4), "CONSTANT_POW": (0.01, 100), "ASIN": (-0.99, 0.99),
           "ACOS": (-0.99, 0.99), "ATANH": (-0.99, 0.99), "ACOSH": (1, 100), "BIT_SHIFT_LEFT": (0, 8),
           "BIT_SHIFT_RIGHT": (0, 8), "LOGICAL_AND": (0, 2), "LOGICAL_OR": (0, 2), "LOGICAL_XOR": (0, 2),

@@ -238,7 +238,7 @@ def on_gpu(run, torch):
 
 
 def measure(contenders, arrays, seconds):
-    """The median time of each, by name. They run in turn, so that a busy moment affects all of them."""
+    """The median time of each contender, by name. They run in turn, so that a busy moment affects all of them."""
     times = {name: [] for name in contenders}
     for run in contenders.values():
         run()
@@ -281,7 +281,7 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
     if "anydml" not in contenders:
         return report
     for name, outputs in results.items():
-        # Only the first outputs: indices of equal elements may differ. Sums in another order differ slightly.
+        # Compare only the first outputs: indices of equal elements may differ. Sums in another order differ slightly.
         near = built.near or (1e-3 if built.outputs[0][1] == "float16" else 1e-5)
         if not np.allclose(arrays.get(results["anydml"][0]), arrays.get(outputs[0]), near, near):
             report.setdefault("different", []).append(name)

@@ -8,7 +8,7 @@ typedef struct {
   long stride, dilation, padding;
 } shape;
 
-// The positions i of [0, count) with 0 <= i * stride + shift < size.
+// Finds the positions i of [0, count) with 0 <= i * stride + shift < size.
 static long first_of(long shift, long stride) { return shift >= 0 ? 0 : (-shift + stride - 1) / stride; }
 static long end_of(long shift, long stride, long size, long count) {
   const long end = shift >= size ? 0 : (size - shift + stride - 1) / stride;

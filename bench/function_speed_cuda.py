@@ -22,8 +22,8 @@ from functions import FUNCTIONS, found
 from peer_run import ROOT, items, say
 
 TYPES = ("FLOAT32", "FLOAT16")
-CALLS = 24  # in a sample
-SETS = 6  # of buffers
+CALLS = 24  # calls in a sample
+SETS = 6  # sets of buffers
 SAMPLES = 7
 ANY = (-4, 4)
 

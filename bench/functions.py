@@ -30,7 +30,7 @@ SEED = 1
 TYPES = ("FLOAT32", "FLOAT16")
 BITS = 200  # precision of mpmath
 
-# op: DirectML's name. ranges: of each operand, for the uniform half. domain: the range of random bits. numpy, torch,
+# op: DirectML's name. ranges: of each operand, for uniform inputs. domain: the range of random bits. numpy, torch,
 # jax: the name in the library, or a function of the library and the arrays. onnx: the node and its attributes. mp: the
 # same for mpmath. attributes: of the operator, if any.
 Function = namedtuple("Function", "op ranges numpy torch jax onnx mp attributes domain",

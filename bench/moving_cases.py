@@ -11,7 +11,7 @@ F32 = "float32"
 
 @dataclass
 class GeneratedInput:
-    """A case with its arrays.
+    """A case and its arrays.
 
     views: for each input, the sizes and strides, in elements, with which DirectML's operator reads it; None: its own.
     torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx:

@@ -67,7 +67,7 @@ class OfAnydml:
         self.environment = {**os.environ, "ANYDML_THREADS": str(options.threads), "ANYDML_ADAPTER": options.device}
 
     def turn(self, runs):
-        """The program's report."""
+        """Runs the program and returns its report."""
         done = subprocess.run([*self.command, "--runs", str(runs)], env=self.environment, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(done.stderr)
@@ -101,7 +101,7 @@ class OfPyTorch:
             self.torch.cuda.synchronize()
 
     def turn(self, runs):
-        """The times of the runs."""
+        """Runs the network and returns the times of the runs."""
         times = []
         with self.torch.inference_mode():
             for i in range(runs + 2):  # the first runs prepare kernels and memory

@@ -61,7 +61,7 @@ class Anydml:
             return None
         sources = (ctypes.c_void_p * max(1, len(inputs)))(*(array.ctypes.data for array in inputs))
         targets = (ctypes.c_void_p * 1)(out.ctypes.data)
-        targets.keep = inputs, out  # as long as the function lives
+        targets.keep = inputs, out  # keeps the arrays alive as long as the function
         return lambda: self.must(self.handle.anydml_compiled_run(compiled, sources, count, targets, one))
 
     def must(self, code):
@@ -114,7 +114,7 @@ class PyTorch:
 
 
 class PyTorchCompiled(PyTorch):
-    """Floats only, because each takes seconds to compile."""
+    """Supports only floats, because each type takes seconds to compile."""
     key, short = "torch_compiled", "compiled"
 
     def __init__(self, threads):
@@ -170,7 +170,7 @@ class OnnxRuntime:
 
 
 class Formula:
-    """The formula of shaders and many kernels. Counted, not timed: NumPy needs four passes for it."""
+    """The formula of shaders and many kernels. It is counted but not timed, because NumPy needs four passes for it."""
     key, short = "formula", "formula"
     timed = False
     title = "a - b*floor(a/b) in floats"

@@ -137,7 +137,7 @@ def torch_product(torch, out, a, axes):
 
 
 def index_of(name):
-    """Both libraries have only 64-bit indices, and reduce one axis or all."""
+    """The index of an extreme element. Both libraries return only 64-bit indices, and reduce one axis or all axes."""
     def reduce(library, out, a, axes):
         axis = axes[0] if len(axes) == 1 else None
         if hasattr(library, "from_numpy"):

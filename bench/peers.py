@@ -148,7 +148,7 @@ def measure_times(options, np, peers, types, threads):
 
 
 def take_turns(options, running):
-    """The seconds of each, by key; they run in turn until there are enough rounds and time."""
+    """The seconds of each function, by key. They run in turn until there are enough rounds and time."""
     samples = {key: [] for key, _ in running}
     begin = time.perf_counter()
     for turn in range(options.rounds * 10):
@@ -209,7 +209,7 @@ differing = {}  # peers whose results clearly differ from anydml's: they may com
 
 
 def alike(np, out, own):
-    """About the same: libraries sum in other orders. Outputs that were not written are not compared."""
+    """Whether results are about the same; libraries sum in other orders. Unwritten outputs are not compared."""
     if not out.any():
         return True
     with np.errstate(all="ignore"):

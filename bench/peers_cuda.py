@@ -150,7 +150,7 @@ class CuPy:
 
     def own(self, flat):
         import torch
-        # Through signed integers, which both sides support.
+        # Converts through signed integers, which both libraries support.
         same = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[flat.element_size()]
         return self.cupy.from_dlpack(flat.view(same)).view(np.dtype(str(flat.dtype).removeprefix("torch.")))
 
@@ -196,7 +196,7 @@ class Clock:
         return begin, end
 
     def measure(self, calls):
-        """The median seconds per run of each; they run in turn."""
+        """The median seconds per run of each function; the functions run in turn."""
         runs = []
         for call in calls:
             for _ in range(2):

@@ -52,8 +52,8 @@ def best_time(run, seconds, clock):
 
 
 def times_in_turns(runs, seconds, clock):
-    """The best time of each. A library runs a few times before it is timed, because its own threads sleep and the
-    previous library's threads still spin."""
+    """The best time of each library. A library runs a few times before it is timed, because its own threads sleep and
+    the previous library's threads still spin."""
     best = [float("inf")] * len(runs)
     end = time.perf_counter() + seconds * len(runs)
     while time.perf_counter() < end or math.inf in best:

@@ -167,7 +167,7 @@ def works(call):
 
 
 def lowest(calls, seconds):
-    """The microseconds per call of each: the minimum of all turns."""
+    """The microseconds per call of each contender: the minimum of all turns."""
     calls = {name: call for name, call in calls.items() if works(call)}
     times, counts = {name: float("inf") for name in calls}, {}
     for name, call in calls.items():

@@ -34,7 +34,7 @@ def check_case(case):
         assert math.isfinite(case[key]) and case[key] > 0, (case["name"], key)
     for timing in (case["kernel"], case["pass"]):
         assert 0 < timing["min_s"] <= timing["median_s"] and timing["rounds"] >= 3, case["name"]
-    # As defined in the legend.
+    # These are the definitions in the legend.
     assert math.isclose(case["fraction"], case["pass"]["median_s"] / case["kernel"]["median_s"]), case["name"]
     assert math.isclose(case["ns_per_element"], case["kernel"]["median_s"] * 1e9 / case["elements"]), case["name"]
     assert math.isclose(case["gb_per_second"], case["bytes"] / case["kernel"]["median_s"] * 1e-9), case["name"]
@@ -118,7 +118,7 @@ def main(program, folder, plugins=None):
     small = run(program, folder, *short, "--layouts", "all", "--sizes", "100", "--types", "FLOAT32,INT8")
     for case in small["cases"]:
         check_case(case)
-    assert {case["layout"] for case in small["cases"]} == set(LAYOUTS) - {"dims8", "rows1000"}  # which need more elements
+    assert {case["layout"] for case in small["cases"]} == set(LAYOUTS) - {"dims8", "rows1000"}  # these need more
 
     gaps = run(program, folder, *short, "--sizes", "1000", "--data", "gap:0,gap:7,gap:29,gap:252,gap:2045")
     for case in gaps["cases"]:

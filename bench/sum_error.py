@@ -29,7 +29,7 @@ def data(random, kind, shape):
 
 
 def largest(results, exact, bits):
-    """In units in the last place of the exact result."""
+    """The largest error, in units in the last place of the exact result."""
     wide = np.asarray(results, np.float64).ravel()
     with np.errstate(all="ignore"):
         return max(abs(one - true) / math.ldexp(1, math.frexp(true)[1] - bits) if math.isfinite(one) else math.inf

@@ -113,7 +113,8 @@ int main() {
   ComPtr<IDMLCompiledOperator> compiled;
   check(dml->CompileGraph(&graph, DML_EXECUTION_FLAG_NONE, IID_PPV_ARGS(&compiled)), "CompileGraph");
 
-  // From here on it is used like a compiled operator. What it needs in addition to its tensors:
+  // From here on the graph is used like a compiled operator. These are the resources that it needs in
+  // addition to its tensors:
   const DML_BINDING_PROPERTIES needs = compiled->GetBindingProperties();
   IDMLCompiledOperator* const targets[] = {compiled.Get()};
   ComPtr<IDMLOperatorInitializer> initializer;

@@ -191,7 +191,7 @@ bool CachedCall::read_made(Output& output, PyObject* one) const {
 void CallCache::add(const CallKey& key, std::shared_ptr<CachedCall> cached) {
   cached->key.assign(key.words(), key.words() + key.size());
   cached->hash = key.hash();
-  Entry gone = std::move(cached);  // below it becomes the replaced entry, whose destructor may run Python code
+  Entry gone = std::move(cached);  // swapped below with the replaced entry, whose destructor may run Python code
   if (const auto before = std::ranges::find_if(all_, [&](const Entry& one) { return is(*one, key); });
       before != all_.end()) {
     before->swap(gone);

@@ -59,7 +59,7 @@
 namespace anydml::python {
 
 inline constexpr std::int64_t kFewElements = 4096;      // calls on this many elements or more release the GIL
-inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the same if a result depends on many elements
+inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the limit if a result depends on many elements
 
 // Operands that differ from the arguments of the call, because the operator reads the same memory with other shapes.
 struct OtherViews {
@@ -77,7 +77,7 @@ struct CachedCall {
     npy_intp sizes[kMaxDimensions] = {};
     nb::object like;  // the dtype of an array, or a tensor to imitate
   };
-  static constexpr std::int64_t kMaxTemplateBytes = 1 << 16;  // of a tensor to imitate
+  static constexpr std::int64_t kMaxTemplateBytes = 1 << 16;  // the size limit of a tensor to imitate
 
   std::vector<std::uint64_t> key;
   std::uint64_t hash = 0;

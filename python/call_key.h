@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The key of a call in the call cache (call_cache.h), as a sequence of words. Arrays contribute their types, sizes and
 // strides; all other arguments contribute their types and values. Two calls with the same key differ only in the memory
-// of their operands. Objects of unknown classes, or that may change unnoticed, cannot be part of a key.
+// of their operands. Objects of unknown classes, and objects that may change unnoticed, cannot be part of a key.
 #pragma once
 
 #include <bit>

@@ -437,7 +437,7 @@ void DeviceCall::launch(const char* op, const Attributes& attributes) {
   std::vector<anydml_tensor> tensors;
   for (const DeviceOperand& one : operands_) {
     tensors.push_back(one.operand.tensor);
-    tensors.back().sizes = one.operand.sizes;  // point into this copy of the operand
+    tensors.back().sizes = one.operand.sizes;  // the copied tensor must point into this operand
     tensors.back().strides = one.operand.strides;
   }
   if (!one_shape_ || !is_too_large(element_count(tensors[count_]))) {

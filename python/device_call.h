@@ -72,7 +72,7 @@ class DeviceCall {
   // Checks that all arrays are on one GPU, and chooses the library and the stream.
   void choose_library();
 
-  // Does the same for calls without numbers, in which arrays of bool are allowed.
+  // Like choose_library(), for calls without numbers, in which arrays of bool are allowed.
   void choose_library_of_arrays();
 
   void choose_device(nb::handle name);

@@ -31,7 +31,7 @@ inline constexpr DeviceType kDeviceTypes[] = {
     {.number = dlpack::kVulkan, .backend = "vulkan", .is_pinned = false, .has_streams = false},
     {.number = dlpack::kRocm, .backend = "rocm", .is_pinned = false, .has_streams = false},
     {.number = dlpack::kRocmHost, .backend = "rocm", .is_pinned = true, .has_streams = false},
-    // For our own arrays on any other device (anydml.DeviceArray); other libraries never see it.
+    // The type of our own arrays on any other device (anydml.DeviceArray); other libraries never see it.
     {.number = dlpack::kExtension, .backend = "", .is_pinned = false, .has_streams = false},
 };
 

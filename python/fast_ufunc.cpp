@@ -225,7 +225,7 @@ nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   for (int i = 0; i < rank; ++i) {
     count *= sizes[i];
   }
-  for (int i = 0; i <= of.inputs; ++i) {  // point into this copy
+  for (int i = 0; i <= of.inputs; ++i) {  // the copied tensors must point into these operands
     Operand& one = operands[i];
     one.tensor.sizes = one.sizes;
     one.tensor.strides = one.strides;

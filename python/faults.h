@@ -111,7 +111,7 @@ bool has_a_say(T operand) {
   return of == 0 || of == one_bits<T>() || of >= FloatParts<T>::kInfinity;
 }
 
-// A row of one or two operands and of the results.
+// One row: one or two operands, and the results.
 struct Row {
   const char* data[3];
   npy_intp steps[3];

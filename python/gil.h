@@ -37,13 +37,14 @@ template <class Function>
 #endif
 }
 
-// The thread whose calls signals interrupt: Python runs handlers on it alone.
+// Signals interrupt calls on this thread only, because Python runs handlers only there.
 inline std::atomic<unsigned long> main_thread{0};
 
 inline int ask_python(void*);
 
-// Releases the GIL for other threads during its lifetime. On the main thread, signals interrupt calls of the core
-// meanwhile; such a call returns ANYDML_INTERRUPTED, and the exception of the signal's handler is set.
+// Releases the GIL during its lifetime, so that other threads can run. On the main thread, a signal can interrupt a
+// call of the core in this time: the call returns ANYDML_INTERRUPTED, and the exception that the signal's handler
+// raised is set.
 class GilReleased {
  public:
   GilReleased() : state_(PyEval_SaveThread()) { anydml_set_interrupt(ask_python, nullptr); }
@@ -75,14 +76,14 @@ class GilHeld {
   PyGILState_STATE state_;
 };
 
-// Whether a handler of a signal has raised an exception, which it leaves set. A handler may call this module.
+// Whether a signal handler has raised an exception, which stays set. A handler may call this module.
 inline int ask_python(void*) {
   if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed)) {
     return 0;
   }
   const GilHeld held;
   const int raised = in_python([] { return PyErr_CheckSignals(); });
-  anydml_set_interrupt(ask_python, nullptr);  // calls of the handler have removed it
+  anydml_set_interrupt(ask_python, nullptr);  // a call of this module by the handler removes it
   return raised;
 }
 

@@ -123,7 +123,7 @@ struct Operand {
             element = round_to<T>(value);
           }
           std::memcpy(scalar, &element, sizeof(element));
-          return !is_infinite(element) || std::isinf(value);  // NumPy warns about the others
+          return !is_infinite(element) || std::isinf(value);  // if a finite number becomes infinite, NumPy warns
         } else {
           return false;
         }

@@ -97,7 +97,7 @@ nb::tuple shape_and_type(const OutputToMake& output) {
   if (is_four_bits(output.type)) {
     return nb::make_tuple(shape, output.type == DataType::INT4 ? "int4" : "uint4");
   }
-  return nb::make_tuple(shape, nb::none());  // the caller's own type
+  return nb::make_tuple(shape, nb::none());  // the caller chose the type
 }
 
 }  // namespace

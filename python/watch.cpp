@@ -90,11 +90,12 @@ enum class Watched { value, weak, again, sequence, mapping, object, names, cell,
 
 class Watch {
  public:
-  // arguments: the list of a call's arguments, to which numbers among the roots refer, or null. contents: whether the
-  // elements of arrays count.
+  // arguments: the list of a call's arguments, or null; numbers among the roots are indices into it. contents: whether
+  // to compare the elements of arrays.
   Watch(PyObject* same, PyObject* arguments, bool contents) : same_(same), arguments_(arguments), contents_(contents) {}
 
-  // roots: pairs of an object, or of a weak reference to one that may be gone, and its description.
+  // roots: pairs of an object and its description. A weak reference stands for an object that may no longer exist, and
+  // a number for an argument.
   [[nodiscard]] bool holds(PyObject* roots) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(roots); ++i) {
       PyObject* const pair = PyTuple_GET_ITEM(roots, i);
@@ -126,7 +127,7 @@ class Watch {
     return nb::steal(found);
   }
 
-  // found: null if it is absent, for which the description is None.
+  // found: the object, or null if it is absent. The description of an absent object is None.
   [[nodiscard]] bool is(PyObject* expected, PyObject* found) {
     if (found == nullptr || expected == Py_None) {
       return found == nullptr && expected == Py_None;
@@ -175,7 +176,7 @@ class Watch {
     return false;
   }
 
-  // Registers an object that has a type's description, so that later descriptions can refer to it.
+  // Compares the object's type, and registers the object, so that later descriptions can refer to it.
   [[nodiscard]] bool is_type(PyObject* type, PyObject* found) {
     if (!PyTuple_Check(found)) {  // a tuple need only be equal, not the same object
       seen_.push_back(found);
@@ -218,8 +219,8 @@ class Watch {
     return true;
   }
 
-  // An object has a count of attributes in its dict (-1 without one), and the names and descriptions of those; then
-  // names and descriptions of attributes that are elsewhere, such as in slots.
+  // The description of an object has the number of attributes in its dict (-1 without a dict), their names and their
+  // descriptions, then the names and the descriptions of attributes that are elsewhere, such as in slots.
   [[nodiscard]] bool is_object(PyObject* expected, PyObject* found) {
     if (const Py_ssize_t count = PyLong_AsSsize_t(PyTuple_GET_ITEM(expected, 2)); count >= 0) {
       const nb::object dict = nb::steal(PyObject_GenericGetDict(found, nullptr));
@@ -244,7 +245,7 @@ class Watch {
     return true;
   }
 
-  // Takes the result of a comparison in Python. An object that cannot be compared has changed.
+  // Converts the result of a comparison in Python. An object that cannot be compared counts as changed.
   static bool answers_yes(PyObject* result) {
     const nb::object answer = nb::steal(result);
     const int truth = answer.is_valid() ? PyObject_IsTrue(answer.ptr()) : -1;

@@ -132,7 +132,7 @@ class Device:
             raise LookupError(done.stdout.strip() or f"device_conformance ended with {done.returncode}")
         self.description = done.stdout.strip().splitlines()
         self.name = self.description[0].split(": ")[0]
-        if self.name != "cpu":  # the default of the programs, some of which then check more
+        if self.name != "cpu":  # cpu is the default, and some programs check more if the variable is not set
             self.variables["ANYDML_ADAPTER"] = self.name
         self.fails = f"ANYDML_{self.name.partition(':')[0].upper()}_FAILS"
 
@@ -140,7 +140,7 @@ class Device:
         others = {name: value for name, value in os.environ.items() if name not in ("ANYDML_ADAPTER", "ANYDML_PLUGINS")}
         environment = {"ANYDML_THREADS": "2", **others, **self.variables, **settings}
         if not any("Fault" in str(one) or "=DeviceLost" in str(one) for one in command):
-            environment.pop("ANYDML_TEST_TRAP", None)  # it breaks the device
+            environment.pop("ANYDML_TEST_TRAP", None)  # this library would break the device
         return subprocess.run([str(one) for one in command], env=environment, cwd=self.tests, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.limit)
 

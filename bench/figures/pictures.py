@@ -15,7 +15,7 @@ WRONG = "striped: has wrong answers"
 
 
 def fraction(report):
-    """Both modulus operators by type, tensors in memory."""
+    """Draws both modulus operators by type, for tensors in main memory."""
     cases = [case for case in find(report["cases"], size="memory", data="ordinary") if case["operator"] in MODULUS]
     series = [(f"{operator} {layout}", f"{operator.removeprefix('modulus_')}, {words}", color)
               for operator, full in zip(MODULUS, (BLUE, ORANGE))

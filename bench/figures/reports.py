@@ -39,14 +39,14 @@ def short_number(value):
 
 
 def flat(program, key, entries):
-    """Makes each point of a scaling a separate row."""
+    """Makes each point of a scaling measurement a separate row."""
     if program == "anydml-bench" and key == "scaling":
         return [{**entry, **point} for entry in entries for point in entry.get("points", [{}])]
     return entries
 
 
 def without_file(arguments):
-    """A command line without the name of the report."""
+    """Returns a command line without the name of the report."""
     return re.sub(r" ?--json[= ]\S+", "", " ".join(arguments)).strip()
 
 

@@ -3,7 +3,7 @@
 import math
 from xml.sax.saxutils import escape
 
-# Distinguishable with color vision deficiencies, and in gray by their lightness.
+# These colors can be distinguished with color vision deficiencies, and in gray by their lightness.
 BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, GREY, BLACK = (
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#8c6d31", "#999999", "#222222")
 LIGHT = {BLUE: "#8ec3e6", ORANGE: "#f5d58a", GREEN: "#8fd6c1", RED: "#eeb08a"}
@@ -12,7 +12,7 @@ GRID = "#dddddd"
 
 
 def text_width(text, size):
-    """The approximate width in a sans-serif font, rather too large."""
+    """The approximate width in a sans-serif font, usually somewhat too large."""
     return 0.6 * size * len(text)
 
 

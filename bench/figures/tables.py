@@ -207,7 +207,7 @@ def operator_cell(case):
     if not case or "fraction" not in case:
         return "not measured"
     if "seconds" not in case:
-        rates = (("ns_per_element", ".3f", "ns per element"), ("gb_per_second", ".0f", "GB/s"))  # one of which may be kept
+        rates = (("ns_per_element", ".3f", "ns per element"), ("gb_per_second", ".0f", "GB/s"))  # at most one is kept
         rate = next((f" ({case[key]:{digits}} {unit})" for key, digits, unit in rates if key in case), "")
         return percent(case["fraction"]) + rate
     time = f"{case['seconds'] * 1e3:.2f} ms" if case["seconds"] >= 1e-3 else f"{case['seconds'] * 1e6:.0f} µs"

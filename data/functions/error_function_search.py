@@ -4,8 +4,9 @@
 
 Each is a high-precision weighted least-squares fit. For erf and gelu, a linear program then adjusts it within its error
 bound, so that it passes on the correct side of every midpoint of two FLOAT32 numbers that is near a true value. HARD
-contains the inputs of these values, as written by tests/functions/prove --near 40 --write-hard HARD NAME. What remains
-is the rounding of FLOAT64: for gelu, gelu_search.cpp changes the last bits of the coefficients until it does no harm.
+contains the inputs of these values, as written by tests/functions/prove --near 40 --write-hard HARD NAME. The
+rounding of FLOAT64 can still cause wrong results: for gelu, gelu_search.cpp changes the last bits of the coefficients
+until there are none.
 Needs mpmath, numpy and scipy."""
 
 import math
@@ -119,7 +120,7 @@ class Gelu:
     def limit(self, a):
         return (2.0**-43.2 if a < 1 else 2.0**-40.2) * max(1.0, float(self.q(self.last) / self.q(a)))
 
-    # May be a little too small but never too large, because of subnormals.
+    # The result may be a little too small but never too large, because of subnormals.
     def at_zero(self):
         return -1, 0
 

@@ -23,7 +23,7 @@ struct Case {
   f32 right;
 };
 
-// The same computation as GeluOf::ordinary.
+// This is the same computation as GeluOf::ordinary.
 f64 quarter(const std::vector<f64>& c, f64 a) {
   const f64 t = a - 3.0;
   const f64 t2 = t * t;

@@ -195,7 +195,7 @@ def read_output(operator, tensor, inputs, shaped):
                   if tensor.field in fields and any(field in number for field in fields)), None)
     if operator["name"].startswith("DML_OPERATOR_ELEMENT_WISE_") and inputs:
         sizes = list(range(len(inputs)))
-    # Whether a caller may have to specify the type, or has a choice.
+    # Whether a caller may have to specify the type, or may choose it.
     chosen = not always or (all(inputs[i].optional for i in like) if like else len(tensor.types) != 1)
     name = operator["name"].removeprefix("DML_OPERATOR_")
     is_shaped = "sometimes" if name in SHAPED else shaped[f"{name} {tensor.field}"]
@@ -221,7 +221,7 @@ def read_operator(operator, struct, enums, python, shaped):
         if kind == "tensors" or field["name"] in counts:
             continue
         if field["type"] == "DML_TENSOR_DATA_TYPE" and "scalar_union" in kinds.values():
-            continue  # it is the output's type
+            continue  # the output's type
         if kind == "scale_bias":
             attributes += [Attribute(one, one.lower(), "real", True, ()) for one in ("Scale", "Bias")]
             continue

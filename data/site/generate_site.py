@@ -120,7 +120,7 @@ class Site:
         """Writes pages that show the files that pages link to; for a folder, the text files in it."""
         for source in sorted(self.shown):
             path = ROOT / source
-            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # readers come from a link
+            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # reached only by links
             for file in sorted(path.iterdir()) if path.is_dir() else [path]:
                 try:
                     text = file.read_text(encoding="utf-8")

@@ -192,7 +192,7 @@ constexpr Kernel kernel_of(EntryId entry, std::string_view name) {
 #define TOY_KERNEL(op, Definition, T) kernel_of<Definition, T>(EntryId::op, #op)
 #define TOY_IDENTITY(T, name, value) TOY_KERNEL(ELEMENT_WISE_IDENTITY, Identity, T),
 constexpr Kernel kKernels[] = {
-    // For every type: the layers above copy tensors with such steps, and do not ask first.
+    // IDENTITY of every type: the layers above copy tensors with such steps, and do not call `lacks` first.
     ANYDML_FOR_EACH_TYPE(TOY_IDENTITY)
     // ScaleBias, an option of IDENTITY, is a separate instruction, and `lacks` cannot see whether it is present.
     TOY_KERNEL(SCALE_BIAS, ScaleBias, f16),
@@ -261,7 +261,7 @@ BackendStatus compile(BackendDevice* /*device*/, const BackendPlan* plan, Backen
   return kOutOfMemory;
 }
 
-// Visits all elements of a step. places: the first element of each operand.
+// Visits all elements of a step. positions: the first element of each operand.
 BackendStatus run_step(const BackendProgram::Work& work, std::vector<std::byte*>& positions,
                        const Interrupt* interrupt) {
   const ElementStep& step = work.step;

@@ -113,7 +113,7 @@ class Running {
                               ? DML_BUFFER_BINDING{}
                               : DML_BUFFER_BINDING{buffers_[i].Get(), 0, network.inputs[i].contents.size()});
       if (network.inputs[i].is_owned) {
-        buffers_[i].Reset();  // the graph already has what it needs
+        buffers_[i].Reset();  // the graph has kept everything that it needs
       }
     }
     std::uint64_t bytes = sizeof(float);

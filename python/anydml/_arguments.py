@@ -14,8 +14,8 @@ from ._messages import function_of as _function_of
 # Operators that only move elements.
 MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
           "DEPTH_TO_SPACE1"}
-# Operators that accept arrays of bool as UINT8. CHOOSING return bool if all arrays are bool; TESTING have results of 0
-# or 1, which can be written to an array of bool.
+# Operators that accept arrays of bool as UINT8. Those in CHOOSING return bool if all arrays are bool; those in TESTING
+# return 0 or 1, which can be written to an array of bool.
 _LOGICAL = {f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")}
 CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS, *_LOGICAL,
             *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}

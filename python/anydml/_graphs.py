@@ -43,7 +43,7 @@ class Recording:
 
     @classmethod
     def of(cls, recorder, likes, results, device=None):
-        """Compiles what a recorder has recorded. `likes`: arrays of the same form as its inputs."""
+        """Compiles the graph that a recorder has recorded. `likes`: arrays of the same form as its inputs."""
         recording = cls.__new__(cls)
         recording._compile(recorder, likes, results, device)
         return recording
@@ -142,7 +142,7 @@ def _check_apart(outs):
 def _share_memory(a, b):
     try:
         return _np.shares_memory(a, b, max_work=1 << 20)
-    except getattr(_np, "exceptions", _np).TooHardError:  # it is unproven that they do not overlap
+    except getattr(_np, "exceptions", _np).TooHardError:  # NumPy could not determine whether they overlap
         return True
 
 
@@ -215,7 +215,7 @@ def _is_same(a, b):
 
 
 def _checksum(argument):
-    """A checksum of arrays, which a function may reach under another name, and change, while it is recorded."""
+    """A checksum of an array, to detect that a function changes it, even under another name, during recording."""
     if not isinstance(argument, _np.ndarray):
         return None
     return zlib.crc32(_np.ascontiguousarray(argument).reshape(-1).view(_np.uint8))
@@ -274,8 +274,8 @@ class Graph:
         self._function, self._device = function, device
         self._kept = _OrderedDict()
         self._fast = _core.FastGraph()
-        self._owner = None  # the class of which it is a method
-        self._signature = None  # the function's, once it is needed
+        self._owner = None  # the class of which the function is a method
+        self._signature = None  # the function's signature, computed when it is first needed
 
     def __set_name__(self, owner, name):
         self._owner = owner
@@ -349,7 +349,7 @@ class Graph:
             except TypeError as error:
                 raise TypeError(f"an argument is of type {type(one).__name__} and neither an array nor a constant: "
                                 f"{_way_out(one) or error}") from error
-        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number suffices
+        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number of arguments is the form
             key.append((gpu, form))
         key = tuple(key)
         found = self._kept.get(key)

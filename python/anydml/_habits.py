@@ -94,7 +94,7 @@ def function_of(op, required, optional, options):
         return _body_of(run, op, required, optional, options, _repeated)
 
     def promote(_, *inputs, **given):
-        """Converted arrays take the fast path too."""
+        """Converts arrays to a common type first, so that such calls take the fast path too."""
         built = _promoted(op, inputs)
         if built is inputs:
             return run(op, *inputs, **given)

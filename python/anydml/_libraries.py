@@ -229,7 +229,8 @@ def _to_numpy(array, writes=False):
 
 
 def _to_library(library, result):
-    """Converts the result to an array of home's library, or returns a NumPy array if that library cannot."""
+    """Converts the result to an array of the same library as the array `library`, or returns a NumPy array if that
+    library cannot create one."""
     for name in names_of(type(library)):
         if name == "torch":
             return importlib.import_module(name).from_numpy(result)

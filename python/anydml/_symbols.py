@@ -25,7 +25,7 @@ _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit,
 FUNCTIONS, UFUNCS = {}, {}
 
 
-REFUSED = {}  # by the name of a function: another way
+REFUSED = {}  # function name -> a suggested alternative
 
 
 _INSTEAD = ": docs/python.md lists the functions that can be, and the operators of anydml can be too"
@@ -128,7 +128,7 @@ class Symbol:
 
     def copy(self, order="C"):
         """Returns the same elements. Assigning to elements of the copy does not change the original."""
-        if self._stand_in.flags.c_contiguous:  # values themselves never change, so both share one
+        if self._stand_in.flags.c_contiguous:  # values themselves never change, so both symbols share one value
             bits = self if self.dtype != bool else Symbol(self._recorder, self._storage, self._start,
                                                           self._stand_in.view(_np.uint8))
             built = self._recorder.symbol(bits._id(), self._stand_in)
@@ -137,11 +137,11 @@ class Symbol:
         return self._recorder.add("ELEMENT_WISE_IDENTITY", (plain(self),)).view(self.dtype)
 
     def _is_number(self):
-        """Whether NumPy would have an immutable number here instead of an array without dimensions."""
+        """Whether NumPy would return an immutable number here instead of an array without dimensions."""
         return self.ndim == 0 and not self._storage.is_array and self._storage.bytes == self.dtype.itemsize
 
     def _own(self, what="changed in place"):
-        """Raises an error if the change would modify an argument."""
+        """Raises an error if the symbol is an argument or repeats its elements, and so cannot be changed in place."""
         if self._storage.bytes is None:
             raise TypeError(f"an argument of a graph cannot be {what}, because that would change the caller's array: make a "
                             "copy first, x = x.copy(), or create a new value, x = x + 1 in place of x += 1")

@@ -115,7 +115,7 @@ def let_inline(function):
 
 
 def call_ufunc(function, op, inputs, out, absent, true, casting, order, dtype, options):
-    """Does the same for a function that is a ufunc, which computes in the requested type."""
+    """Like `call`, for a function that is a ufunc, which computes in the requested type."""
     if out is not None:
         return load().with_out(lambda inputs, out: function(*inputs, out=out, **options), inputs, out)
     if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"

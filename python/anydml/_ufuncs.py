@@ -69,7 +69,7 @@ def _of_two(core):
 
 def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
     """The slow path: arrays of other libraries, devices by name, and everything that NumPy itself handles."""
-    # Only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept every one.
+    # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all.
     options = {} if where is True else {"where": where}
     if not (isinstance(casting, str) and casting == CASTING):
         options["casting"] = casting

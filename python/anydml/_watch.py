@@ -404,4 +404,4 @@ class Unchanged:
                 one.tree = _NEVER
 
 
-_NEVER = operator.is_, ((None, (_VALUE, _ABSENT)),)  # matches nothing: an array changed too
+_NEVER = operator.is_, ((None, (_VALUE, _ABSENT)),)  # matches nothing; used if an array has changed too

@@ -11,7 +11,7 @@ from ._lines import sampled, unsampled
 
 
 def _moved(name, *positions, fill=None):
-    """The inputs `positions` are moved; `fill` is the attribute with the value of elements that have no source."""
+    """positions: the inputs that the operator moves; fill: the attribute with the value for missing sources."""
 
     def equivalent(given, *inputs):
         which = positions or range(len(inputs))

@@ -72,7 +72,7 @@ def _network(gates, functions, step, given, x, weight, recurrence, bias, hidden,
         h, c = (x.new_zeros(rows, units) if one is None else one[0, d] for one in (hidden, cell))
         sequence, backward = [None] * steps, direction == "BACKWARD" or d == 1
         for t in range(steps - 1, -1, -1) if backward else range(steps):
-            active = (t < lengths)[:, None]  # backward, a row starts at its last valid step
+            active = (t < lengths)[:, None]  # in the backward direction, a row starts at its last valid step
             new_h, new_c = step(given, own, x[t], h, c)
             h, c = torch.where(active, new_h, h), torch.where(active, new_c, c)
             sequence[t] = torch.where(active, h, 0)

@@ -11,7 +11,7 @@ __all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "ru
 _Model = Union[onnx.ModelProto, bytes, str, os.PathLike[str]]
 _Inputs = Union[Iterable[ArrayLike], Mapping[str, ArrayLike]]
 
-# A tuple that knows the outputs by their names too.
+# A tuple whose items can also be accessed by the names of the outputs.
 class _Outputs(tuple[NDArray[Any], ...]):
     @overload
     def __getitem__(self, key: str | SupportsIndex) -> NDArray[Any]: ...

@@ -34,9 +34,9 @@ _PACKED = {**dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), (1,)),  
 
 
 class Builder:
-    """Builds the Program of a graph. kinds and constants: of the outer values that a body sees; integers: whether
-    products of dequantized floats become products of integers; is_inner: whether the graph is a body; device: the
-    device of the compiled graphs."""
+    """Builds the Program of a graph. kinds and constants: the types and the constants of the enclosing graph, which a
+    body can use; integers: whether products of dequantized floats become products of integers; is_inner: whether the
+    graph is a body; device: the device of the compiled graphs."""
 
     def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False, is_inner=False,
                  device=None):

@@ -212,8 +212,8 @@ def _real(n, first):
 
 
 def _quantized(op, first_inputs, scale, **passed):
-    """An operator over tensors that each have a scale and a zero point. first_inputs: the inputs with the tensors;
-    scale: the input with the scale of the result."""
+    """An operator over tensors that each have a scale and a zero point. first_inputs: the index of each
+    tensor among the inputs, where its scale and zero point follow; scale: the index of the result's scale."""
     def write(n):
         values = [_real(n, position) for position in first_inputs]
         attributes = {ours: n.get(theirs, default) for ours, (theirs, default) in passed.items()}

@@ -11,7 +11,8 @@ def _lead(array, dimensions):
 
 
 def _check_fixed(node, position, sizes):
-    """Checks that indices which no run changes are in range. sizes: of their dimension, or of each coordinate."""
+    """Checks that indices which no run changes are in range. sizes: the size of their
+    dimension, or the sizes of all dimensions that coordinates select."""
     indices = node.fixed[position]
     if indices is not None and np.any((indices >= sizes) | (indices < -np.asarray(sizes))):
         raise ValueError(f"an index is out of range for {' by '.join(map(str, np.atleast_1d(sizes)))} elements")

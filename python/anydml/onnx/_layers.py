@@ -65,8 +65,8 @@ def _ends(x, windows):
 
 
 def _with_padding(x, windows):
-    """For averages that include padding. A window that extends beyond the padding, as with ceil_mode, does not count
-    the positions there; in that case the padding is turned into elements."""
+    """Prepares averages that include padding. If a window extends beyond the padding, as with ceil_mode, the positions
+    there do not count; in that case the padding is turned into elements."""
     if all(end <= window[4] for end, window in zip(_ends(x, windows), windows)):
         return x, windows, 1
     before, after = ([0, 0, *(window[i] for window in windows)] for i in (3, 4))

@@ -26,13 +26,13 @@ _MAX_FORMS = 64  # forms of inputs that are looked up directly
 
 
 def _no_piece():
-    """Replaces the weak reference for a form whose runs are not a single graph."""
+    """Used in place of a weak reference to a piece, for forms whose runs are not a single graph."""
     return None
 
 
 def loaded(model):
     """Returns the message of a model given as a path, bytes or a message, the folder that may contain its tensors, and
-    by name the weights that were read separately from the message."""
+    a dict of the weights that were read separately from the message."""
     if isinstance(model, (str, os.PathLike)):
         path = pathlib.Path(model)
         text, arrays = read(path)

@@ -240,8 +240,8 @@ class Program:
         return [self._value(name, state.values) for name in self.outputs], state.fresh
 
     def whole(self, given):
-        """Returns the only piece of a run with such values, and the names whose elements it is recorded for, or None if
-        the run has more than one piece or returns something that the piece does not compute."""
+        """Returns the only piece of a run with these values, and the names whose elements it is recorded for, or None
+        if the run has more than one piece or returns something that the piece does not compute."""
         point = self._points.get(0)
         if point is None or point.early or point.varying:
             return None
@@ -324,7 +324,7 @@ class Program:
     def _note_varying(self, point, index):
         """If new shapes keep coming, as in a loop that grows a tensor, the values whose shapes change are left out of
         graphs. But a model with inputs of many sizes is compiled for each size, and so is a long sequence of steps
-        after data that become a shape."""
+        whose shapes depend on data."""
         point.built_count += 1
         if point.built_count <= _MAX_KEPT or len(point.pieces) < _MAX_KEPT:
             return
@@ -402,7 +402,7 @@ class _Attempt:
         self.recorder, self.likes, self.inputs = Recorder(program.fixed), [], []
         self.end, self.why = index, ""
         self.outputs, self.aliases, self.known = [], [], {}
-        # For each symbol, whether it depends only on small values that exist when the piece begins, via small ones.
+        # For each symbol, whether it is small, and all values of the piece from which it is computed are small too.
         self.is_small = {}
         self.makers = {}  # the steps that compute these symbols
         self.values = _Values(self._begin, program.constants)
@@ -508,8 +508,8 @@ class _Attempt:
         return found | {self.end}
 
     def _note_origins(self, step):
-        """Shape arithmetic involves only small values. Values computed from a large one are data, and not worth a graph
-        of their own."""
+        """Notes whether the results of a step are small. Shape arithmetic involves only small values; values computed
+        from a large one are data, and not worth recording a piece for."""
         known = [self.is_small[name] for name in step.inputs if name in self.is_small]
         if known:
             for name in step.outputs:
@@ -517,8 +517,8 @@ class _Attempt:
                 self.makers[name] = step
 
     def _origins(self, names):
-        """Returns the initial values of the piece on which these depend, considering only those that depend on small
-        values."""
+        """Returns the values from the start of the piece on which these values depend. Values that depend on a large
+        value are ignored."""
         left = [name for name in names if self.is_small.get(name)]
         seen, found = set(left), set()
         while left:
