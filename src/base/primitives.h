@@ -84,8 +84,8 @@ ANYDML_PRIMITIVE int leading_zeros(u64 value) {
 // Whether the machine converts between FLOAT16 and FLOAT32. If not, base/float_bits.h does so with integers.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kConvertsFloat16 = true;
-// The same bits as the integer code, except for the payload of a NaN. The instruction fixes rounding and subnormals, so
-// no mode or compiler option changes them.
+// Returns the same bits as the integer code, except for the payload of a NaN. The instruction fixes rounding and
+// subnormals, so no mode or compiler option changes them.
 __device__ inline f32 float32_of_float16(u16 bits) {
   f32 result;
   asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));
