@@ -5,10 +5,10 @@
 //
 // A primitive has one definition for each kind of machine:
 //
-//   host      C++ as the compiler has it: float, double, and the compiler's builtins
+//   host      plain C++: float, double, and the compiler's builtins
 //   CUDA      the same types, and the GPU's instructions
-//   supplied  where ANYDML_PRIMITIVES_HEADER names a header, "device_primitives.h" with the quotes: a device that
-//             compiles the definitions with another compiler, whose own operations are not all exact
+//   supplied  a device that compiles the definitions with another compiler, and whose own operations are not all
+//             exact. ANYDML_PRIMITIVES_HEADER names its header, with the quotes: "device_primitives.h"
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
 // operate on the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h implements all
