@@ -32,11 +32,10 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::wrap(const Device& device, s
   std::shared_ptr<DeviceMemory> created(new DeviceMemory(device, bytes, MemoryKind::device_buffer));
   if (device.info.shares_addresses != 0) {
     if (device.info.unified_memory == 0 && device.backend->access(device.handle, host) != Access::direct) {
-      return Error{
-          ErrorKind::invalid_argument,
-          format_text("{}: device {} does not reach the memory; expected memory of its own, or memory that its "
-                      "driver shares with the CPU",
-                      label, device.info.name)};
+      return Error{ErrorKind::invalid_argument,
+                   format_text("{}: device {} cannot access the memory; expected memory of its own, or memory that its "
+                               "driver shares with the CPU",
+                               label, device.info.name)};
     }
     created->origin_ = Origin::given;
     created->block_ = {.handle = nullptr,

@@ -157,7 +157,7 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
         break;
       case Access::none:
         return invalid(surface, tensor,
-                       format_text("data is memory that device {} does not reach; expected its own, or the CPU's",
+                       format_text("data is memory that device {} cannot access; expected its own, or the CPU's",
                                    device.info.name));
     }
   }
@@ -468,8 +468,8 @@ Status run_on_stream(const anydml_compiled& compiled, BackendStream* stream, con
   ANYDML_TRY(copied);
   if (copied.value().any()) {
     return Error{ErrorKind::invalid_argument,
-                 format_text("{}: an operand is the CPU's memory; expected memory that device {} reaches, since the "
-                             "work goes on after the call",
+                 format_text("{}: an operand is in the CPU's memory; expected memory that device {} can access, "
+                             "since the work continues after the call",
                              compiled.surface.label, compiled.device->info.name)};
   }
   add_overlaps(compiled, addresses, copied.value());
