@@ -125,7 +125,7 @@ struct BackendTable {
   const char* name;     // "cpu"
 
   std::uint32_t (*device_count)();
-  // Called once at a time, so it need not guard the process-wide state that it creates.
+  // Called by one thread at a time, so it need not guard the process-wide state that it creates.
   BackendStatus (*open)(std::uint32_t index, const BackendSettings* settings, BackendDevice** device);
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);

@@ -164,8 +164,8 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
   return {};
 }
 
-// Two functions find the operands that a run over these addresses must copy. This one finds the operands that the
-// device cannot reach.
+// Finds the operands that a run over these addresses must copy because the device cannot reach them. add_overlaps adds
+// the others.
 Result<OperandSet> find_unreached(const anydml_compiled& compiled, const Addresses& addresses) {
   const Surface& surface = compiled.surface;
   ANYDML_TRY(check_addresses(surface, addresses));
@@ -196,7 +196,7 @@ void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& add
   }
 }
 
-// This one adds the operands that an output would overwrite.
+// Adds the operands that must be copied because an output would overwrite them.
 void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& copied) {
   if (compiled.graph) {
     add_overlapping_inputs(compiled.surface, addresses, copied);

@@ -22,7 +22,7 @@ class GraphBuilder {
 
   Result<anydml_value> add_input(const anydml_tensor& tensor);
   Result<anydml_value> add_constant(const anydml_tensor& tensor);
-  // Like add_constant, for data that is not copied: other graphs may use it too.
+  // Like add_constant, for data that stays at its address, so that other graphs may use it too.
   Result<anydml_value> add_shared_constant(std::shared_ptr<SharedConstants> shared, const anydml_tensor& tensor);
   // offset: in elements of the view, from the value's element at index 0 to the view's.
   Result<anydml_value> add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,

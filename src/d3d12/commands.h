@@ -146,7 +146,7 @@ class Submission {
   }
 
   static constexpr std::uint64_t kSmallBytes = 65'536;
-  static constexpr std::uint64_t kBytesOfAStart = 1024;  // the bytes that are touched in the time of a start
+  static constexpr std::uint64_t kBytesOfAStart = 1024;  // the bytes touched in the time that a command takes to start
 
   std::uint64_t number_ = 0;  // unique to this use
   std::uint64_t bytes_ = 0;

@@ -134,7 +134,7 @@ class FieldChecker {
                                             activation.name, activation.fields[i].name));
       }
     }
-    // Its attributes are checked like those of an operator of its own; rules that depend on its absent tensors do not
+    // Its attributes are checked like those of a separate operator; rules that depend on its absent tensors do not
     // apply.
     Findings within;
     check_fields(inner, level_, within);

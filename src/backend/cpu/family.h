@@ -105,8 +105,8 @@ struct Neighbor : anydml::Neighbor<JoinedStep> {
 using Neighbors = anydml::Neighbors<Neighbor>;
 
 struct FamilyKernels {
-  // Called before the first step is prepared for this target, to create what its steps need. May be null. Called once
-  // at a time, and never during a fork, so it needs no lock. May throw std::bad_alloc.
+  // Called before the first step is prepared for this target, to create what its steps need. May be null. One thread at
+  // a time calls it, and never during a fork, so it needs no lock. May throw std::bad_alloc.
   void (*open)(Target target);
   // Returns null if the family has no kernel for this step. Only families whose operators declare that they join others
   // (ops/family.h) get neighbors. May throw std::bad_alloc.

@@ -16,7 +16,7 @@
 // Fairness   While several threads submit jobs, a worker takes one chunk of each job in turn. A single job keeps
 //            its workers.
 //
-// This is not an existing library, because packaged pools are not instrumented, so ThreadSanitizer reports races where
+// No existing library is used, because packaged pools are not instrumented, so ThreadSanitizer reports races where
 // there are none, and because concurrent callers must share the workers fairly.
 #pragma once
 
