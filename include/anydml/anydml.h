@@ -246,8 +246,8 @@ typedef struct anydml_memory anydml_memory;
    otherwise it belongs to the caller, who passes it to anydml_memory_release. */
 ANYDML_API int anydml_memory_create(const anydml_device* device, size_t bytes, uint64_t flags, anydml_memory** memory);
 /* The caller's memory, for the device to use without copies: the CPU's, if the device can reach it, or memory of the
-   device from another source. It must live as long as the object. ANYDML_INVALID_ARGUMENT if the device cannot use it.
- */
+   device from another source. It must live as long as the object. Returns ANYDML_INVALID_ARGUMENT if the device cannot
+   use it. */
 ANYDML_API int anydml_memory_wrap(const anydml_device* device, void* data, size_t bytes, anydml_memory** memory);
 /* Null is allowed. No call may use the memory afterwards. */
 ANYDML_API void anydml_memory_release(anydml_memory* memory);
@@ -564,7 +564,7 @@ typedef struct anydml_operator_info {
   size_t tensor_count;
   const anydml_tensor_info* const* tensors; /* pointers to them, in the order of DirectML's fields */
   size_t attribute_count;
-  const anydml_attribute_info* const* attributes; /* likewise */
+  const anydml_attribute_info* const* attributes; /* pointers to them, in the same order */
 } anydml_operator_info;
 
 /* All operators of DirectML, implemented or not, in the order of their numbers. Null with an error past the last. */
