@@ -43,14 +43,15 @@ set(anydml_cuda_interface base facts plan backend/joined_steps.h backend/small_t
   backend/cuda/family.h backend/cuda/runtime.h backend/cuda/gpu_properties.h backend/cuda/fast_divisor.h
   backend/cuda/cublaslt.h backend/cuda/on_device.h
   backend/cuda/kernels/bits.h backend/cuda/kernels/device.cuh backend/cuda/kernels/indices.cuh)
-# What the backend itself sees: no family.
+# The headers that the backend itself sees. They belong to no family.
 set(anydml_cuda_backend base plan backend/backend.h backend/joined_steps.h backend/small_tasks.h backend/cuda)
 
 function(anydml_cuda_see_interface target)
   anydml_cuda_see(${target} interface ${anydml_cuda_interface})
 endfunction()
 
-# The same for the table of layers (layers.cmake), which is written whether or not the plugin is built.
+# Adds the backend and the families to the table of layers (layers.cmake), which is written even if the plugin is not
+# built.
 function(anydml_note_cuda_layers)
   anydml_note_layer(cuda FOLDER backend/cuda SEES ${anydml_cuda_backend})
   anydml_note_layer(operators_cuda FOLDER ops FILES families.def SOURCES cuda_families.cpp SEES ${anydml_cuda_interface})

@@ -12,8 +12,8 @@ endif()
 install(TARGETS anydml EXPORT anydml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml-dev)
 if(ANYDML_BUILD_DIRECTML)
-  # In their own folder, which ldconfig does not scan: other software would mistake a libdxcore.so or libd3d12.so on the
-  # default path for the system's.
+  # These libraries are in their own folder, which ldconfig does not scan: other software would mistake a libdxcore.so
+  # or libd3d12.so on the default path for the system's.
   install(TARGETS anydml_lib_directml anydml_lib_d3d12 anydml_lib_dxcore anydml_directml_program EXPORT anydml-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/anydml COMPONENT anydml)
   install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/DirectML.h ${PROJECT_SOURCE_DIR}/include/anydml/directml_guids.h
@@ -49,7 +49,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/anydml-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/anydml-config.cmake ${PROJECT_BINARY_DIR}/anydml-config-version.cmake
   DESTINATION ${anydml_cmake_dir} COMPONENT anydml-dev)
 
-# Paths relative to the .pc file, so that the installed tree can be moved.
+# Paths are relative to the .pc file, so that the installed tree can be moved.
 file(RELATIVE_PATH anydml_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" anydml_pc_prefix "${anydml_pc_prefix}")
 set(anydml_pc_files anydml)

@@ -3,14 +3,14 @@
 # only a link to that layer, so an include in the wrong direction fails to compile. The layers are also written to a
 # table (layers.json in the build folder), which tests/tree/layers_test.py compares with the sources.
 
-# Layers are static libraries, which CMake would otherwise allow to depend on each other in a cycle. A project that
+# Without this, CMake would allow layers, which are static libraries, to depend on each other in a cycle. A project that
 # includes this one decides for itself.
 if(PROJECT_IS_TOP_LEVEL)
   set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 endif()
 
-# The libraries gain a tenth from -O3, in kernels and in calls over few elements. Programs and tests gain nothing, and
-# would take a third longer to compile.
+# With -O3 the libraries are about a tenth faster, in kernels and in calls over few elements. Programs and tests gain
+# nothing, and would take a third longer to compile.
 set(anydml_library_options)
 if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
   string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
@@ -20,25 +20,27 @@ endif()
 add_library(anydml_options INTERFACE)
 target_compile_features(anydml_options INTERFACE cxx_std_20 c_std_11)
 target_compile_options(anydml_options INTERFACE
-  # Exact code: a product and a sum are two roundings unless a fused operation is written by name.
+  # For exact results, a product and a sum round separately unless the code calls a fused operation.
   -ffp-contract=off
-  # Thread-local storage that exists from a thread's start. Otherwise a library loaded by dlopen allocates it at its
+  # Thread-local storage must exist from a thread's start. Otherwise a library loaded by dlopen allocates it at its
   # first use, and glibc ends the process if there is no memory. A test keeps it small.
   -ftls-model=initial-exec
   -fvisibility=hidden
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -Wnon-virtual-dtor -Wold-style-cast>
-  # g++ 12 reports overlaps in std::string's own code where a literal is prepended to one.
+  # g++ 12 reports overlaps inside std::string if a literal is prepended to a string.
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
-  # clang 19 reports that libstdc++ 12 uses a deprecated function of its own, and which loops it did not vectorize.
+  # clang 19 warns that libstdc++ 12 uses one of its own deprecated functions, and about loops that it did not
+  # vectorize.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations -Wno-pass-failed>)
 # Sanitizers' instrumentation makes g++ warn about bounds that are respected.
 if(ANYDML_WARNINGS_AS_ERRORS AND NOT ANYDML_SANITIZE)
   target_compile_options(anydml_options INTERFACE -Werror)
 endif()
 if(ANYDML_SANITIZE)
-  # Not enum: programs, and the tests, pass arbitrary numbers as enumerations of the DirectML API. The compilers used
-  # here give an enumeration every value of its underlying type, and each value is checked before it is used.
+  # The enum check is left out, because programs and tests pass arbitrary numbers as enumerations of the DirectML API.
+  # The compilers used here give an enumeration every value of its underlying type, and each value is checked before it
+  # is used.
   target_compile_definitions(anydml_options INTERFACE _GLIBCXX_ASSERTIONS)  # checks optionals and spans
   target_compile_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE} -fno-sanitize=enum
                                                   -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -23,7 +23,7 @@
  *     other pointer that a function returns belongs to the library and lives as long as the process.
  *   - Results are defined to the bit and are the same on every machine, except for the sign and payload of a NaN. Most
  *     are exact or correctly rounded; sums, averages and products of floats over an axis are rounded, in one fixed
- *     order (docs/numerics.md). Only products of FLOAT16 may have other bits, if the caller allows it
+ *     order (docs/numerics.md). Only products of FLOAT16 may have different bits, if the caller allows it
  *     (ANYDML_ALLOW_HALF_PRECISION).
  *
  * Programs that were compiled against an older version of this header run with a newer library. Structs that the
@@ -32,9 +32,9 @@
  *
  * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
  * info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_CPU_TARGET (the instructions
- * that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; with 1 all options have that flag); for the DirectML
- * libraries ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An empty value counts as unset. An invalid
- * value makes every call that needs it fail with a message that says so.
+ * that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; if 1, all options have that flag); and, for the
+ * DirectML libraries, ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An empty value counts as unset.
+ * An invalid value makes every call that needs it fail with a message that says so.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H
@@ -118,8 +118,8 @@ typedef int (*anydml_interrupt_function)(void* context);
  * From now on the long calls of this thread on the CPU device ask `function` whether to end early, so that a program
  * can react to a signal or a button. The thread that called asks, about 20 times a second, between parts of the work; a
  * call that takes less than 50 ms does not ask. A call that ends early returns ANYDML_INTERRUPTED. Its outputs are
- * partly written; everything else, such as a compiled operator, can be used again. If function is null, calls of this
- * thread do not ask.
+ * partly written, but everything else, such as a compiled operator, can be used again. If function is null, calls of
+ * this thread do not ask.
  *
  * The function must return normally. It may call this library.
  */
@@ -190,7 +190,8 @@ static inline anydml_tensor anydml_const_tensor(anydml_type type, int32_t rank, 
  *
  * floor (Python's %, numpy.remainder): a - b * floor(a / b); a result that is not 0 has b's sign.
  * truncate (C's % and fmod, numpy.fmod): a - b * trunc(a / b); a result that is not 0 has a's sign.
- * Integers: b = 0 gives 0. Floats: b = 0, an infinite a or a NaN gives NaN; never an approximation.
+ * Integers: b = 0 gives 0. Floats: b = 0, an infinite a or a NaN gives NaN. The result is correctly rounded, never
+ * approximated.
  */
 ANYDML_API int anydml_modulus_floor(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out);
 ANYDML_API int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out);
@@ -202,7 +203,7 @@ ANYDML_API int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tens
    which is copied there and back within the call. */
 typedef struct anydml_device anydml_device;
 
-/* Owned by the library, for the life of the process; later versions may append fields. */
+/* Belongs to the library and lives as long as the process; later versions may append members. */
 typedef struct anydml_device_info {
   const char* name;        /* "cpu": the name that anydml_find_device and ANYDML_ADAPTER accept */
   const char* description; /* for human readers */
@@ -214,7 +215,8 @@ typedef struct anydml_device_info {
 ANYDML_API size_t anydml_device_count(void);
 /* Null with an error if no device has that number. */
 ANYDML_API const anydml_device* anydml_device_at(size_t index);
-/* By name, or by a part of its description in any case; null name: the default. Null with an error if none matches. */
+/* Finds a device by name, or by a part of its description in any case; null: the default. Null with an error if none
+   matches. */
 ANYDML_API const anydml_device* anydml_find_device(const char* name);
 /* device null: the default. Null with an error if the device does not exist. */
 ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device* device);
@@ -244,16 +246,17 @@ typedef struct anydml_memory anydml_memory;
    otherwise it belongs to the caller, who passes it to anydml_memory_release. */
 ANYDML_API int anydml_memory_create(const anydml_device* device, size_t bytes, uint64_t flags, anydml_memory** memory);
 /* The caller's memory, for the device to use without copies: the CPU's, if the device can reach it, or memory of the
-   device from another source. It must live as long as the object. ANYDML_INVALID_ARGUMENT if the device cannot. */
+   device from another source. It must live as long as the object. Returns ANYDML_INVALID_ARGUMENT if the device cannot
+   use it. */
 ANYDML_API int anydml_memory_wrap(const anydml_device* device, void* data, size_t bytes, anydml_memory** memory);
 /* Null is allowed. No call may use the memory afterwards. */
 ANYDML_API void anydml_memory_release(anydml_memory* memory);
-/* The pointer that names the first byte in tensors; null for null. */
+/* The pointer by which tensors refer to the first byte; null for null. */
 ANYDML_API void* anydml_memory_pointer(const anydml_memory* memory);
-/* 0 for null. */
+/* The size in bytes; 0 for null. */
 ANYDML_API size_t anydml_memory_bytes(const anydml_memory* memory);
-/* The address at which the CPU reads and writes the memory, valid as long as the object. An error if the CPU cannot
-   reach it. */
+/* The address at which the CPU reads and writes the memory, valid as long as the object lives. Fails if the CPU cannot
+   reach the memory. */
 ANYDML_API int anydml_memory_map(anydml_memory* memory, void** data);
 /* Copy bytes in and out, starting at an offset in the memory; they return when the copy is complete. */
 ANYDML_API int anydml_memory_write(anydml_memory* memory, size_t offset, const void* from, size_t bytes);
@@ -405,9 +408,9 @@ ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const
 /* Runs it over the given memory; any number of threads may do so at once. */
 ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
                                    void* const* outputs, size_t output_count);
-/* On a stream of the device's own API, such as a cudaStream_t (null: its default stream), over memory that the device
-   can reach: the work runs on the stream, and the call may return before it is done. Not available on the CPU.
-   `compiled` must live until the work is done. */
+/* Like anydml_compiled_run, on a stream of the device's own API, such as a cudaStream_t (null: its default stream),
+   over memory that the device can reach. The call may return before the work on the stream is done, and `compiled` must
+   live until then. Not available on the CPU. */
 ANYDML_API int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream, const void* const* inputs,
                                              size_t input_count, void* const* outputs, size_t output_count);
 /* Null is allowed. No run may be in progress. */
@@ -493,7 +496,7 @@ ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, co
  */
 ANYDML_API int anydml_graph_add_view_at(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor,
                                         int64_t offset, anydml_value* value);
-/* The same with offset 0. */
+/* Like anydml_graph_add_view_at, with offset 0. */
 ANYDML_API int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor,
                                      anydml_value* value);
 /* Makes a value the next output: runs get its address at this position and write it with the value's strides, or packed
@@ -506,7 +509,7 @@ ANYDML_API int anydml_graph_add_output(anydml_graph* graph, anydml_value value);
    outputs must not overlap. Memory for intermediate values is allocated for the duration of a run. The graph may grow
    afterwards and be compiled again. device null: the default. *compiled is null on error. */
 ANYDML_API int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled);
-/* The same with options, which may be null. */
+/* Like anydml_graph_compile, with options, which may be null. */
 ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml_options* options,
                                          anydml_compiled** compiled);
 
@@ -549,7 +552,7 @@ typedef struct anydml_attribute_info {
 typedef struct anydml_operator_info {
   const char* name;          /* "ELEMENT_WISE_MODULUS_FLOOR" */
   uint32_t directml_value;   /* DML_OPERATOR_TYPE */
-  const char* feature_level; /* the DirectML feature level that brought it, "2_1" */
+  const char* feature_level; /* the DirectML feature level that introduced it, "2_1" */
   const char* formula;       /* as DirectML documents it */
   uint32_t directml_types;   /* a mask, types & (1u << ANYDML_FLOAT32): the types DirectML's newest level admits for its
                                 first input, or for its output if it has none */
@@ -561,13 +564,14 @@ typedef struct anydml_operator_info {
   size_t tensor_count;
   const anydml_tensor_info* const* tensors; /* pointers to them, in the order of DirectML's fields */
   size_t attribute_count;
-  const anydml_attribute_info* const* attributes; /* likewise */
+  const anydml_attribute_info* const* attributes; /* pointers to them, in the same order */
 } anydml_operator_info;
 
 /* All operators of DirectML, implemented or not, in the order of their numbers. Null with an error past the last. */
 ANYDML_API size_t anydml_operator_count(void);
 ANYDML_API const anydml_operator_info* anydml_operator_at(size_t index);
-/* By DirectML's name, with or without DML_OPERATOR_. Null with an error if DirectML has no such operator. */
+/* Finds an operator by DirectML's name, with or without DML_OPERATOR_. Null with an error if DirectML has no such
+   operator. */
 ANYDML_API const anydml_operator_info* anydml_find_operator(const char* name);
 
 #ifdef __cplusplus

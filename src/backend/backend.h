@@ -3,8 +3,8 @@
 // plan, and is independent of the API above. A plugin exports one such table (kPluginEntry) and needs this header,
 // base, the plan's headers and the families that it has kernels for.
 //
-// Queues execute their work in order, synchronously or later: work is done when a mark placed after it is passed. Calls
-// that add work to one queue come one at a time, unless the queue is synchronous; every other function may be called
+// Queues execute their work in order, synchronously or later: work is done when a mark placed after it is passed.
+// Callers add work to a queue one call at a time, unless the queue is synchronous. Every other function may be called
 // from any thread at any time.
 //
 // A device that failed stays failed. From then on mark and wait return failed, is_passed returns 1, and no function
@@ -24,7 +24,7 @@ enum class BackendCode : std::uint32_t {
   ok,
   out_of_memory,
   failed,
-  interrupted,  // only from run: the caller ended it; outputs are partly written
+  interrupted,  // only from run: the caller ended it; outputs may be partly written
   not_joined,   // only from compile: steps that the plan joins cannot be joined, but may run separately
 };
 
@@ -42,7 +42,7 @@ struct BackendDeviceInfo {
   std::uint32_t threads;         // CPU threads in use; 0 for other devices
   std::uint32_t unified_memory;  // 1: its memory is the CPU's own, and it can reach all of it
   // 1: its addresses are addresses of the process, so a pointer can identify memory of the device too, and `access`
-  // classifies it. 0: pointers are the CPU's alone, and the device uses only memory that it allocated or imported.
+  // classifies it. 0: pointers identify only CPU memory, and the device uses only memory that it allocated or imported.
   std::uint32_t shares_addresses;
   std::uint32_t asynchronous;  // 1: queues execute their work later
   std::uint32_t vendor;        // its PCI numbers; 0: none
@@ -55,9 +55,9 @@ struct BackendSettings {
   const char* cpu_target;  // empty: the best available
 };
 
-// The purpose of memory. Buffers begin at multiples of kBufferAlignment and contain zeros. A request for more than the
-// device has fails as out of memory, leaves an empty block and has no other effect. A request for 0 bytes succeeds and
-// gets its own handle.
+// What memory is used for. Buffers begin at multiples of kBufferAlignment and contain zeros. A request for more than
+// the device has fails as out of memory, leaves an empty block and has no other effect. A request for 0 bytes succeeds
+// and gets its own handle.
 enum class MemoryKind : std::uint32_t {
   temporary,        // for one run: aligned to kTemporaryAlignment, contents undefined
   device_buffer,    // the device's own memory
@@ -74,10 +74,10 @@ struct BackendMemory;  // opaque, the backend's own
 struct MemoryBlock {
   BackendMemory* handle;  // for copies, fills, timestamps and the release; null: no memory
   DeviceAddress address;  // for programs
-  std::byte* host;        // for the CPU, always for upload and readback; null if it cannot reach the bytes
+  std::byte* host;        // for the CPU; null if it cannot access the bytes, and never null for upload and readback
 };
 
-// A byte for copies, fills and timestamps.
+// The location of a byte, for copies, fills and timestamps.
 struct MemoryLocation {
   BackendMemory* block;  // null: the CPU's memory, or memory of a device that shares addresses
   std::uint64_t offset;  // in the block; without a block, the address
@@ -93,7 +93,7 @@ enum class Access : std::uint32_t {
   none,
 };
 
-// A plan in the form that crosses to a backend.
+// A plan in the form in which it is passed to a backend.
 struct BackendPlan {
   const std::uint64_t* words;  // valid only during the call
   std::uint64_t word_count;
@@ -125,17 +125,17 @@ struct BackendTable {
   const char* name;     // "cpu"
 
   std::uint32_t (*device_count)();
-  // One call at a time, so it need not guard the process-wide state that it creates.
+  // Called by one thread at a time, so it need not guard the process-wide state that it creates.
   BackendStatus (*open)(std::uint32_t index, const BackendSettings* settings, BackendDevice** device);
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);
 
-  // Memory that the device's programs can use. A release repeats the arguments of the allocation, after all work that
+  // Memory that the device's programs can use. Release it with the arguments of its allocation, after all work that
   // uses it is done.
   BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block);
   void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle);
-  // Makes the CPU's memory accessible to the device until it is forgotten. Null: the device cannot do that, or need
-  // not, because it shares addresses.
+  // Makes the CPU's memory accessible to the device until it is forgotten. A null function: the device cannot do that,
+  // or need not, because it shares addresses.
   BackendStatus (*import_host)(BackendDevice* device, void* host, std::uint64_t bytes, MemoryBlock* block);
   void (*forget_host)(BackendDevice* device, BackendMemory* handle);
   // Memory of kind temporary for the work that a queue receives between the two calls, which do not wait. Null, or
@@ -147,14 +147,14 @@ struct BackendTable {
   std::uint64_t (*buffer_bytes)(const BackendDevice* device);
   Access (*access)(BackendDevice* device, const void* address);  // null: the device does not share addresses
 
-  // Fails, with a message that says so, for a plan that the device has no kernels for, and leaves *program unchanged.
+  // If the device has no kernels for the plan, fails with a message that says so and leaves *program unchanged.
   BackendStatus (*compile)(BackendDevice* device, const BackendPlan* plan, BackendProgram** program);
   // The memory that a run needs at the plan's temporary slot: the plan's own bytes, followed by the workspace of the
   // chosen kernels.
   std::uint64_t (*temporary_bytes)(const BackendProgram* program);
   void (*destroy)(BackendProgram* program);
 
-  // A queue of our own. It may hold work back until a mark is placed.
+  // A queue of our own. It may delay work until a mark is placed.
   BackendStatus (*create_queue)(BackendDevice* device, BackendQueue** queue);
   // A queue whose work goes to a stream immediately. The stream remains the caller's; null is the default stream of the
   // device's API. A null function: the device does not support callers' streams.
@@ -180,7 +180,7 @@ struct BackendTable {
   // A mark after all work so far; null if that work is already done, or after a failure. The functions below never get
   // a null mark.
   BackendStatus (*mark)(BackendQueue* queue, BackendMark** mark);
-  // Allowed whether the mark is passed or not; queues that follow it still wait for its position.
+  // May be called before the mark is passed; queues that follow the mark still wait for its position.
   void (*destroy_mark)(BackendMark* mark);
   std::uint32_t (*is_passed)(BackendMark* mark);  // 1: it is passed, or the device failed; this never changes back
   // Blocks until the mark is passed, or until the device fails.
@@ -189,7 +189,7 @@ struct BackendTable {
   BackendStatus (*follow)(BackendQueue* queue, BackendMark* mark);
 
   // Why the device has no kernels for an operator: a sentence without a period, which lives as long as the process;
-  // null if it has them. A null function: it has them for all operators.
+  // null if it has kernels. A null function: it has kernels for all operators.
   const char* (*lacks)(const BackendDevice* device, const AskedOperator* op);
   // Writes a short text for the log that names the kernels of a program, terminated within capacity.
   void (*explain)(const BackendProgram* program, char* text, std::uint64_t capacity);

@@ -44,7 +44,7 @@ struct CoreTable {
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
   // Sets anydml_last_error of this thread, and calls log_failure. Returns whether the log showed it.
   bool (*report)(const char* message);
-  // For a failure that a program provokes or already expects: logged only if errors are requested.
+  // Like report, for a failure that a program provokes or already expects: logged only if errors are requested.
   bool (*report_answer)(const char* message);
   LogState* log;  // the destination of log lines
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Steps that form one unit of work: a main step, and the steps before and after it, which produce or consume the
-// elements of an operand without a slot. Each backend has its own form of such a neighbor, which the neighbor's family
-// creates from its step: a function over tiles, the source of a class, compiled code. The code here, which is the same
-// for all of them, attaches it to the main step.
+// elements of an operand without a slot. Each backend represents these neighbors in its own form: a function over
+// tiles, the source of a class, or compiled code. The neighbor's family creates it from the step. The code here
+// attaches it to the main step, in the same way for all backends.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace anydml {
 
-// A step before or after another that forms one unit of work with it. The operands of both are passed together.
+// A step that comes before or after a main step and forms one unit of work with it. The operands of both are passed
+// together.
 template <class JoinedStep>
 struct Neighbor {
   std::unique_ptr<JoinedStep> step;  // the backend's form of it; null: no neighbor
@@ -40,9 +41,10 @@ struct JoinedWork {
   Neighbors<Neighbor> neighbors;
 };
 
-// join(step) creates the backend's form of a neighbor, or returns null if it cannot. No value: the steps cannot be one
-// unit of work here, because a neighbor has no such form, one side has two neighbors, a neighbor shares no operand with
-// the main step, there is no main step, or there are more operands than a step may have. May throw std::bad_alloc.
+// join(step) creates the backend's form of a neighbor, or returns null if it cannot. Returns no value if the steps
+// cannot be one unit of work here, because a neighbor has no such form, one side has two neighbors, a neighbor shares
+// no operand with the main step, there is no main step, or there are more operands than a step may have. May throw
+// std::bad_alloc.
 template <class Neighbor, class Join>
 [[nodiscard]] std::optional<JoinedWork<Neighbor>> join_steps(std::span<const Step> steps, const Join& join) {
   const auto main = std::ranges::find(steps, StepRole::main, &Step::role);

@@ -34,15 +34,15 @@ static_assert(sizeof(SmallTask) == 40);  // many of them are passed as one kerne
 struct SmallTaskLimits {
   std::uint32_t tasks;            // per launch
   std::uint32_t elements;         // per task
-  std::uint64_t narrow_elements;  // in a wave that one group of threads finishes in about the time of a launch
+  std::uint64_t narrow_elements;  // in a wave that one group of threads finishes in about the time that a launch takes
 };
 
 // The tasks of one queue since its last launch. Only the address of a Family is used.
 template <class Family, SmallTaskLimits kLimits>
 class SmallTaskBatch {
  public:
-  // Adds a task after the earlier ones. Returns false if those must be launched first, as tasks of another family must,
-  // or if there is no memory.
+  // Adds a task after the earlier ones. Returns false if the earlier tasks must be launched first, for example because
+  // they belong to another family, or if there is no memory.
   [[nodiscard]] bool add(const Family& family, SmallTask task) noexcept;
 
   // Launches and removes all tasks: calls start(family, tasks, in_waves) for each launch, in order, until one returns
@@ -152,7 +152,7 @@ bool SmallTaskBatch<Family, kLimits>::add(const Family& family, SmallTask task) 
   return true;
 }
 
-// Each wide wave gets its own launch, and consecutive narrow ones share one.
+// Each wide wave gets its own launch, and consecutive narrow waves share a launch.
 template <class Family, SmallTaskLimits kLimits>
 template <class Start>
 void SmallTaskBatch<Family, kLimits>::launch_all(const Start& start) noexcept {

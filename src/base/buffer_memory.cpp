@@ -82,7 +82,7 @@ BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
   created->kind = kind;
   created->slots = static_cast<std::uint32_t>(block_bytes_ / slot_bytes(kind));
   created->free.resize(created->slots);
-  std::iota(created->free.rbegin(), created->free.rend(), 0U);  // the first slot is handed out first
+  std::iota(created->free.rbegin(), created->free.rend(), 0U);  // so that the first slot is used first
   reserve_total(open_[kind], block_counts_[kind] + 1);
   created->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would be wasteful
   if (created->mapping.start == nullptr) {

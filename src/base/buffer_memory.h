@@ -33,7 +33,7 @@ class BufferMemory {
 
   // Returns zeroed memory, or null if the kernel has none left. Throws std::bad_alloc.
   [[nodiscard]] void* allocate(std::uint64_t bytes);
-  // Takes the same arguments as allocate.
+  // bytes: the number that was passed to allocate.
   void release(void* address, std::uint64_t bytes) noexcept;
 
   static constexpr std::uint64_t kMaxOfSmall = std::uint64_t{1} << 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// IEEE formats as integers: bit casts, conversions, and the basis of scalar definitions. Conversions are integer
-// arithmetic, or a device's instruction between FLOAT16 and FLOAT32 (base/primitives.h), whose results have equal bits
-// apart from NaNs. Neither depends on the machine's rounding or flush mode.
+// IEEE formats as integers: bit casts, conversions, and the basis of scalar definitions. Conversions use integer
+// arithmetic or, between FLOAT16 and FLOAT32, a device's instruction (base/primitives.h). Both give the same bits,
+// except for NaNs, and neither depends on the machine's rounding or flush mode.
 #pragma once
 
 #include "base/element.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT32 and FLOAT64 in integer arithmetic, rounded once to nearest even, with subnormals, signed zeros and NaN. These
-// are all the primitives that a device may supply (base/primitives.h), for those that its own operations do not compute
-// exactly. It needs no integers wider than 64 bits, the widest that GPUs have.
+// FLOAT32 and FLOAT64 in integer arithmetic, rounded once to nearest even, with subnormals, signed zeros and NaN. Every
+// primitive that a device may supply (base/primitives.h) is here; a device uses the ones that its own operations do not
+// compute exactly. No integer is wider than 64 bits, the widest that GPUs have.
 #pragma once
 
 #include <type_traits>

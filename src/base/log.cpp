@@ -40,7 +40,7 @@ Receiver find_receiver() noexcept {
   const LogState& state = *g_state.load(std::memory_order_acquire);
   for (int tries = 0; tries < 1000; ++tries) {
     const std::uint32_t before = state.version.load(std::memory_order_acquire);
-    // A thread that sees a new member also sees the odd version before it.
+    // A thread that reads a new member also sees the odd version that was stored before it.
     const Receiver found{.function = state.function.load(std::memory_order_acquire),
                          .context = state.context.load(std::memory_order_acquire),
                          .level = static_cast<LogLevel>(state.level.load(std::memory_order_acquire))};

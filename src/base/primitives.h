@@ -5,10 +5,10 @@
 //
 // A primitive has one definition for each kind of machine:
 //
-//   host      C++ as the compiler has it: float, double, and the compiler's builtins
+//   host      plain C++: float, double, and the compiler's builtins
 //   CUDA      the same types, and the GPU's instructions
-//   supplied  where ANYDML_PRIMITIVES_HEADER names a header, "device_primitives.h" with the quotes: a device that
-//             compiles the definitions with another compiler, whose own operations are not all exact
+//   supplied  a device that compiles the definitions with another compiler, and whose own operations are not all
+//             exact. ANYDML_PRIMITIVES_HEADER names its header, with the quotes: "device_primitives.h"
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
 // operate on the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h implements all
@@ -84,8 +84,8 @@ ANYDML_PRIMITIVE int leading_zeros(u64 value) {
 // Whether the machine converts between FLOAT16 and FLOAT32. If not, base/float_bits.h does so with integers.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kConvertsFloat16 = true;
-// The same bits as the integer code, except for the payload of a NaN. The instruction fixes rounding and subnormals, so
-// no mode or compiler option changes them.
+// Returns the same bits as the integer code, except for the payload of a NaN. The instruction fixes rounding and
+// subnormals, so no mode or compiler option changes them.
 __device__ inline f32 float32_of_float16(u16 bits) {
   f32 result;
   asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));

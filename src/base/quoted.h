@@ -22,7 +22,7 @@ namespace anydml {
       return 0;
     }
   }
-  // Overlong encodings, surrogates, values beyond Unicode, and the controls U+0080 to U+009F.
+  // Reject overlong encodings, surrogates, values beyond Unicode, and the controls U+0080 to U+009F.
   const unsigned second = byte(1);
   const bool refused = first < 0xc2 || first > 0xf4 || (first == 0xe0 && second < 0xa0) ||
                        (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How failures travel internally: a kind, which the outermost layer turns into its own code, and a message.
+// Internal errors: a kind, which the outermost layer converts to its own error code, and a message.
 #pragma once
 
 #include <new>
@@ -12,7 +12,7 @@ namespace anydml {
 
 enum class ErrorKind {
   invalid_argument,  // the caller broke a rule
-  unsupported,       // a valid call for a feature that is not built
+  unsupported,       // a valid call that needs a feature that is not implemented
   out_of_memory,
   device,       // a device failed or is unavailable
   interrupted,  // the caller interrupted the call

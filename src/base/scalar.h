@@ -23,7 +23,7 @@ class Scalar {
       if constexpr (sizeof(T) == 8) {
         return real();
       } else if (sizeof(T) == 4 && kind_ != Kind::real) {
-        // Not through FLOAT64, which would round twice.
+        // Convert directly: going through FLOAT64 would round twice.
         return narrow<T>(kind_ == Kind::integer ? static_cast<f32>(static_cast<i64>(bits_)) : static_cast<f32>(bits_));
       } else {
         return round_to<T>(real());
@@ -77,7 +77,8 @@ class Scalar {
     if (is_nan(value)) {
       return T{0};
     }
-    // One past T's greatest value is a power of two, so it is exact in FLOAT64 where the value itself may not be.
+    // The number one above T's maximum is a power of two. It is exact in FLOAT64, although the maximum itself may not
+    // be.
     constexpr f64 kLimit = from_bits<f64>(static_cast<u64>(FloatParts<f64>::kBias + std::numeric_limits<T>::digits)
                                           << FloatParts<f64>::kFractionBits);
     if (value >= kLimit) {

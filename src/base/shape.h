@@ -11,8 +11,8 @@ namespace anydml {
 
 inline constexpr std::uint32_t kMaxRank = 8;
 inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
-// The most bytes that a tensor may address or request. No device has that much memory, and sums of many such sizes
-// still fit into 64 bits.
+// The maximum number of bytes that a tensor may address or request. No device has that much memory, and sums of many
+// such sizes still fit into 64 bits.
 inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
 
 // "[3, 4]"

@@ -20,7 +20,7 @@ namespace anydml {
   return reinterpret_cast<const anydml_device*>(device);
 }
 
-// Null means the default.
+// wanted: null for the default device.
 [[nodiscard]] Result<const Device*> choose_device(const anydml_device* wanted);
 
 // Looks up a name that may be null or wrong.

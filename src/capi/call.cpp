@@ -40,7 +40,7 @@ std::string attribute_names(const facts::Operator& op) {
   return text.empty() ? "no attributes" : text;
 }
 
-// The field that an attribute's name refers to, and which of a ScaleBias's two numbers.
+// The field that an attribute's name refers to and, for a ScaleBias, which of its two numbers.
 struct Named {
   std::size_t field;
   std::size_t number;
@@ -100,7 +100,7 @@ class Reader {
     for (std::size_t i = 0; i < given.size(); ++i) {
       ANYDML_TRY(check_form(given[i], i));
     }
-    // Unknown names first: a misspelled attribute should not be reported as missing.
+    // Report unknown names first: a misspelled attribute should not be reported as missing.
     for (const anydml_attribute& attribute : given) {
       if (!find_field(op_, attribute.name)) {
         return wrong(op_, format_text("attribute '{:.64}' is unknown; this operator takes {}", attribute.name,

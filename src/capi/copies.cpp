@@ -44,7 +44,8 @@ class ElementCopy {
 
 namespace {
 
-// The same on the CPU, synchronously: bytes between elements are not ours to read or write.
+// Copies elements on the CPU and returns when they are copied. Bytes between elements are not ours, and are neither
+// read nor written.
 Status copy_elements(std::string_view label, const TensorDesc& from_tensor, const void* from,
                      const TensorDesc& to_tensor, void* to) {
   const auto cpu = cpu_device();

@@ -33,11 +33,12 @@ class Copies {
   Copies(const Copies&) = delete;
   Copies& operator=(const Copies&) = delete;
 
-  // Returns the total size, with each operand aligned for any kernel.
+  // Assigns the locations, with each operand aligned for any kernel, and returns the total size. before: the bytes of
+  // the program's own memory.
   [[nodiscard]] Result<std::uint64_t> location(std::uint64_t before);
   // Copies the inputs in, and sets the operands' addresses for the run.
   Status bring(Run& run, const Addresses& addresses, const Temporary& memory, Addresses& inside);
-  // Copies the outputs back: those with gaps go to our own memory first.
+  // Copies the outputs back. Outputs with gaps are first copied to our own memory.
   Status take_back(Run& run, const Addresses& addresses, const Temporary& memory);
   // Writes the outputs with gaps to their final locations, once the work is done.
   Status spread(const Addresses& addresses) const;

@@ -32,11 +32,10 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::wrap(const Device& device, s
   std::shared_ptr<DeviceMemory> created(new DeviceMemory(device, bytes, MemoryKind::device_buffer));
   if (device.info.shares_addresses != 0) {
     if (device.info.unified_memory == 0 && device.backend->access(device.handle, host) != Access::direct) {
-      return Error{
-          ErrorKind::invalid_argument,
-          format_text("{}: device {} does not reach the memory; expected memory of its own, or memory that its "
-                      "driver shares with the CPU",
-                      label, device.info.name)};
+      return Error{ErrorKind::invalid_argument,
+                   format_text("{}: device {} cannot access the memory; expected memory of its own, or memory that its "
+                               "driver shares with the CPU",
+                               label, device.info.name)};
     }
     created->origin_ = Origin::given;
     created->block_ = {.handle = nullptr,
@@ -126,7 +125,7 @@ Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint6
                                        bytes, bytes == 1 ? "" : "s"));
   }
   Run run(memory.device(), label);
-  // If the device's API has streams, the copy comes after the work of callers that name no stream.
+  // If the device's API has streams, the copy comes after the work of callers that use the default stream.
   ANYDML_TRY(memory.device().backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
   ANYDML_TRY(to_memory ? run.copy(memory.location(offset), location_at(data), bytes)
                        : run.copy(location_at(data), memory.location(offset), bytes));

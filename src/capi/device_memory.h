@@ -42,7 +42,7 @@ class DeviceMemory {
     return block_.handle != nullptr ? MemoryLocation{block_.handle, offset}
                                     : MemoryLocation{nullptr, block_.address + offset};
   }
-  // The pointer to the first byte in tensors; null if none was requested.
+  // The pointer by which tensors refer to the first byte; null if none was requested.
   [[nodiscard]] std::byte* pointer() const { return pointer_; }
 
  private:
@@ -67,8 +67,8 @@ class NamedMemory {
   struct Found {
     MemoryLocation location;
     DeviceAddress address;
-    std::uint64_t before;  // bytes of the same memory before it, and
-    std::uint64_t after;   // from it on
+    std::uint64_t before;  // bytes of the same memory before the pointer
+    std::uint64_t after;   // bytes of the same memory from the pointer on
   };
   [[nodiscard]] std::optional<Found> find(const void* pointer) const;
 

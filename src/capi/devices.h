@@ -21,8 +21,8 @@ struct Device {
   anydml_device_info public_info = {};  // its strings belong to info
   CoreDevice core = {};                 // the device as the other libraries see it
 
-  // Queues for calls that return when their work is done. One call at a time uses each queue, except on a device that
-  // works synchronously.
+  // Queues for calls that return when their work is done. Only one call at a time uses a queue, except on a synchronous
+  // device.
   Result<BackendQueue*> take_queue() const;
   void give_queue_back(BackendQueue* queue) const noexcept;
 

@@ -90,7 +90,7 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   return {};
 }
 
-// The same for many tensors.
+// Adds inputs that share memory with an output, if there are many tensors.
 [[gnu::cold]] void add_conflicting_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
   std::vector<ByteRange> ranges;
   ranges.reserve(surface.tensors.size());
@@ -157,15 +157,15 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
         break;
       case Access::none:
         return invalid(surface, tensor,
-                       format_text("data is memory that device {} does not reach; expected its own, or the CPU's",
+                       format_text("data is memory that device {} cannot access; expected its own, or the CPU's",
                                    device.info.name));
     }
   }
   return {};
 }
 
-// Finds the operands that are copied to the device's memory for a run over these addresses. First, those that the
-// device cannot reach.
+// Finds the operands that a run over these addresses must copy because the device cannot reach them. add_overlaps adds
+// the others.
 Result<OperandSet> find_unreached(const anydml_compiled& compiled, const Addresses& addresses) {
   const Surface& surface = compiled.surface;
   ANYDML_TRY(check_addresses(surface, addresses));
@@ -196,7 +196,7 @@ void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& add
   }
 }
 
-// Second, those that an output would overwrite.
+// Adds the operands that must be copied because an output would overwrite them.
 void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& copied) {
   if (compiled.graph) {
     add_overlapping_inputs(compiled.surface, addresses, copied);
@@ -225,8 +225,8 @@ bool pack(OpTensor& tensor) {
   return true;
 }
 
-// An operator to run instead of the compiled one: outputs that are copied are packed in their copies, and so are inputs
-// that consist mostly of gaps. Null: the compiled one can run.
+// An operator to run instead of the compiled one. It packs copied outputs that have gaps, and copied inputs that
+// consist mostly of gaps. Null if the compiled operator itself can run.
 Result<std::unique_ptr<anydml_compiled>> specialized(const anydml_compiled& compiled, const OperandSet& copied) {
   if (compiled.graph) {
     return std::unique_ptr<anydml_compiled>();
@@ -248,7 +248,7 @@ Result<std::unique_ptr<anydml_compiled>> specialized(const anydml_compiled& comp
   return compile(*compiled.device, std::move(desc));
 }
 
-// The addresses that programs use instead of the pointers, except for operands that are copied.
+// Replaces the pointers by the addresses that programs use, except for operands that are copied.
 [[gnu::cold]] Addresses on_device(const anydml_compiled& compiled, const OperandSet& copied, Addresses addresses) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
     const Reach reach = compiled.surface.tensors[i].reach;
@@ -326,7 +326,7 @@ Status run_at(Run& run, const anydml_compiled& compiled, const OperandSet& copie
              : run_with(run, compiled, copied, addresses, on_device(compiled, copied, addresses));
 }
 
-// Whether any operand is in the device's own memory, whose order the default stream determines.
+// Whether the device uses any operand in place. Accesses to such memory are ordered by the default stream.
 bool has_own_memory(const anydml_compiled& compiled, const OperandSet& copied) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
     if (compiled.surface.tensors[i].present && !copied.has(i)) {
@@ -397,7 +397,7 @@ Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) 
   if (const std::uint64_t bytes = programs.initialize.temporary_bytes(); bytes != 0) {
     ANYDML_TRY(from_backend(label, *device.backend, temporary.allocate(bytes)));
   }
-  std::vector<DeviceAddress> slots(plans.slots());  // an input's slot is the first of its bytes here
+  std::vector<DeviceAddress> slots(plans.slots());  // here, an input's slot is the address of its first byte
   std::vector<const DeviceMemory*> inputs(compiled.surface.input_count);
   for (const anydml_compiled::Constant& constant : compiled.constants) {
     inputs[constant.input] = constant.memory.get();
@@ -427,7 +427,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
   Graph graph = graph_of(compiled->desc);
   for (const ConstantInput& constant : constants) {
     if (constant.input < kept.input_count && kept.tensors[constant.input].present) {
-      // Its bytes begin with the lowest address, wherever the element at index 0 is.
+      // Its bytes begin at the lowest address, which may not be the element at index 0.
       graph.inputs[constant.input].owned = true;
       graph.nodes.front().sources[constant.input].offset = -kept.tensors[constant.input].reach.first;
     }
@@ -468,8 +468,8 @@ Status run_on_stream(const anydml_compiled& compiled, BackendStream* stream, con
   ANYDML_TRY(copied);
   if (copied.value().any()) {
     return Error{ErrorKind::invalid_argument,
-                 format_text("{}: an operand is the CPU's memory; expected memory that device {} reaches, since the "
-                             "work goes on after the call",
+                 format_text("{}: an operand is in the CPU's memory; expected memory that device {} can access, "
+                             "since the work continues after the call",
                              compiled.surface.label, compiled.device->info.name)};
   }
   add_overlaps(compiled, addresses, copied.value());

@@ -22,7 +22,7 @@ class GraphBuilder {
 
   Result<anydml_value> add_input(const anydml_tensor& tensor);
   Result<anydml_value> add_constant(const anydml_tensor& tensor);
-  // The same for data that stays in place: other graphs may use it too.
+  // Like add_constant, for data that stays at its address, so that other graphs may use it too.
   Result<anydml_value> add_shared_constant(std::shared_ptr<SharedConstants> shared, const anydml_tensor& tensor);
   // offset: in elements of the view, from the value's element at index 0 to the view's.
   Result<anydml_value> add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
@@ -48,7 +48,7 @@ class GraphBuilder {
   Result<const Value*> find(anydml_value value, const Who& who) const;
   anydml_value add(const Value& value);
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
-  // The same for a tensor that begins with its element at index 0.
+  // Like read, but requires that the tensor begins with its element at index 0.
   Result<TensorDesc> read_forward(const std::string& name, const anydml_tensor& tensor) const;
   // Whether the value covers exactly the bytes that its producer writes.
   [[nodiscard]] bool is_whole(const Value& value) const;

@@ -50,7 +50,7 @@ class GraphMemory {
   SharedConstants* shared_;
   std::vector<bool> used_inputs_, used_constants_;
   GraphSharing sharing_;
-  // By key: keeps the memory alive until this graph owns it.
+  // Memory that other graphs computed, by key. Keeps it alive until this graph owns it.
   std::map<std::string, std::shared_ptr<DeviceMemory>> found_;
   // Indices into GraphPlans::shared: memory that other graphs will find, and memory that is needed until the first plan
   // has run.

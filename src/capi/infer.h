@@ -20,7 +20,7 @@ struct WantedOutput {
   std::span<const std::int64_t> sizes;  // kMaxRank at most
 };
 
-// In the order of the outputs, with arrays expanded; an absent one has type 0 and no sizes.
+// `outputs` has the order of the operator's outputs, with arrays expanded. An absent output has type 0 and no sizes.
 struct InferredOutputs {
   std::vector<schema::GivenTensor> outputs;
   const facts::Operator* op = nullptr;
@@ -34,7 +34,8 @@ struct InferredOutputs {
 // The position, among all outputs, of the output that a violation concerns.
 [[nodiscard]] std::size_t output_position(const facts::Operator& op, const schema::Location& location);
 
-// The same for a caller of the C API: completes the shapes, or reports the unknown parts and changes nothing.
+// Like infer_outputs, for a caller of the C API: completes the shapes, or reports the unknown parts and changes
+// nothing.
 [[nodiscard]] Status complete_outputs(const Call& call, std::span<anydml_shape> outputs);
 
 }  // namespace anydml

@@ -8,7 +8,7 @@ constinit thread_local anydml_interrupt_function t_function = nullptr;
 constinit thread_local void* t_context = nullptr;
 constinit thread_local int t_asking = 0;
 
-// The same for all threads: a run asks on the thread that started it.
+// One object serves all threads: a run calls it on the thread that started the run.
 constexpr Interrupt kInterrupt = {.is_wanted = [](void*) -> std::int32_t {
                                     if (t_function == nullptr) {
                                       return 0;  // the function has removed itself

@@ -97,10 +97,9 @@ int anydml_memory_map(anydml_memory* memory, void** data) {
     }
     *data = memory->memory->block().host;
     if (*data == nullptr) {
-      return bad_call(kName,
-                      format_text("the CPU does not reach this memory of device {}; expected memory created with "
-                                  "ANYDML_MEMORY_MAPPABLE, or anydml_memory_read and anydml_memory_write",
-                                  memory->memory->device().info.name));
+      return bad_call(kName, format_text("the CPU cannot access this memory of device {}; expected memory created with "
+                                         "ANYDML_MEMORY_MAPPABLE, or anydml_memory_read and anydml_memory_write",
+                                         memory->memory->device().info.name));
     }
     return {};
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C API's information about DirectML's operators, built or not.
+// The C API's information about DirectML's operators, implemented or not.
 #pragma once
 
 #include <span>

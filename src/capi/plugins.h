@@ -17,10 +17,10 @@ struct Plugins {
 };
 
 // Loads the available plugins, which stay loaded for the life of the process. A plugin that does not fit produces a
-// note; a requested folder that cannot be read is an error. One call at a time.
+// note; a requested folder that cannot be read is an error. Must not be called by several threads at once.
 Result<Plugins> load_plugins(const std::string& setting);
 
-// Empty, or a message if this table was built for another version of anydml.
+// A message if this table was built for another version of anydml; empty if it fits.
 [[nodiscard]] std::string why_not_ours(const BackendTable& table);
 
 }  // namespace anydml

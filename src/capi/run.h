@@ -51,7 +51,7 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Uses one of the device's own queues, or a stream.
+  // begin uses one of the device's own queues, and begin_on uses a stream.
   Status begin() {
     auto taken = device_.take_queue();
     ANYDML_TRY(taken);

@@ -15,7 +15,7 @@ namespace anydml {
 // The values in memory, by key. Compiled objects own the memory; this table only finds it. Any thread may call it.
 class SharedConstants {
  public:
-  // Null: no live graph has the value.
+  // Returns null if no live graph has the value.
   [[nodiscard]] std::shared_ptr<DeviceMemory> find(const Device& device, const std::string& key) const;
   // Makes a value visible to other graphs. Returns the memory to use: another graph's, if two computed it at once.
   std::shared_ptr<DeviceMemory> add(const Device& device, const std::string& key, std::shared_ptr<DeviceMemory> memory);

@@ -65,7 +65,7 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
     return left;
   }
 
-  // For code that refers to the object without owning it: false if its last reference is gone.
+  // For code that refers to the object without owning it. Returns false if the last reference is already gone.
   [[nodiscard]] bool try_add_reference() noexcept {
     ULONG now = references_.load(std::memory_order_relaxed);
     while (now != 0) {

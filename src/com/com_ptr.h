@@ -24,7 +24,7 @@ class ComPtr {
     return *this;
   }
 
-  // Takes over a reference that the caller holds.
+  // Takes ownership of the caller's reference.
   [[nodiscard]] static ComPtr adopt(T* pointer) {
     ComPtr created;
     created.pointer_ = pointer;

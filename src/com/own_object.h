@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a library recognizes its own objects. A pointer from the application proves nothing until the object answers.
+// How a library recognizes its own objects. A pointer from the application may refer to anyone's object, so the object
+// is asked.
 #pragma once
 
 #include <wsl/winadapter.h>

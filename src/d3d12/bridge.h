@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How libdirectml reaches the objects of libd3d12: only through QueryInterface for these interfaces. An object without
+// How libdirectml accesses the objects of libd3d12: only through QueryInterface for these interfaces. An object without
 // them is not ours. The ids contain the build hash, so an object of another build is not ours either.
 #pragma once
 
@@ -20,7 +20,7 @@ enum class DescriptorKind : std::uint32_t {
   none,
   binding,     // written by DirectML
   raw_view,    // an unordered access view; cleared with a pattern of four words
-  typed_view,  // likewise, of 32-bit elements; cleared with one word
+  typed_view,  // an unordered access view of 32-bit elements; cleared with one word
   other_view,  // a view that nothing here reads
 };
 
@@ -54,14 +54,15 @@ struct ResolvedDescriptor {
   Descriptor descriptor;
   BufferFacts facts;
   DeviceAddress address;  // already includes the descriptor's offset
-  // Another binding table overwrote the descriptor in the heap. This is the recorded one, or none if none was recorded.
+  // Another binding table overwrote the descriptor in the heap. `descriptor` is then the recorded one, or empty if none
+  // was recorded.
   bool overwritten;
 };
 
 // DirectML work in a command list. It is immutable, so one object may be submitted many times at once.
 struct IBridgeDispatch : IUnknown {
-  // Called on the submitting thread. descriptors is null if their heap is gone. False: the work must not run, and its
-  // owner has reported why.
+  // Called on the submitting thread. descriptors is null if their heap is gone. Returns false if the work must not run;
+  // its owner has then reported why.
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
   // Whether it copies from or to its bindings.
   virtual bool copies() const noexcept = 0;
@@ -77,7 +78,7 @@ struct IBridgeDevice : IUnknown {
   virtual const void* identity() noexcept = 0;
   virtual std::uint32_t adapter_index() noexcept = 0;
   virtual HRESULT removed_reason() noexcept = 0;
-  // False if there is no message queue to receive it. logged: the log has already shown it.
+  // Returns false if there is no message queue to receive the message. logged: the log has already shown it.
   virtual bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
   // Whether `count` descriptors exist there, in a live heap of views. A handle of 0 is not checked.
   virtual bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
@@ -95,8 +96,9 @@ struct IBridgeBuffer : IUnknown {
 struct IBridgeCommandList : IUnknown {
   virtual const void* device_identity() noexcept = 0;
   // table: the number in the descriptors that its binding table writes. recorded: its current bindings, used in place
-  // of descriptors that another table overwrites before the list is executed; null if they may still come.
-  // E_INVALIDARG with the reason, as the end of a sentence, or E_OUTOFMEMORY. Does not invalidate the list.
+  // of descriptors that another table overwrites before the list is executed; null if bindings may still be set later.
+  // Fails with E_INVALIDARG and the reason, as the end of a sentence, or with E_OUTOFMEMORY. Does not invalidate the
+  // list.
   virtual HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
                                   std::uint32_t table, const ResolvedDescriptor* recorded,
                                   const char** why) noexcept = 0;

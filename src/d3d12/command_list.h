@@ -24,7 +24,7 @@ class CommandAllocator final
   HRESULT STDMETHODCALLTYPE Reset() noexcept override;
 
   [[nodiscard]] D3D12_COMMAND_LIST_TYPE type() const { return type_; }
-  // False if another list records with it.
+  // Returns false if another list is recording with it.
   [[nodiscard]] bool begin() noexcept { return !recording_.exchange(true, std::memory_order_acq_rel); }
   void end() noexcept { recording_.store(false, std::memory_order_release); }
 

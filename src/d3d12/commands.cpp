@@ -72,8 +72,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
       command);
 }
 
-// Must be called outside the lookup's lock: DirectML may remove its device and report it.
-// heap: on entry the previous dispatch's, on return this one's; most lists use one heap.
+// Must be called outside the lookup's lock: DirectML may remove its device and report it. heap: the previous dispatch's
+// heap on entry, and this one's on return. Most lists use only one.
 bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                                   std::shared_ptr<DescriptorStorage>& heap) {
   if (heap.owner_before(command.heap) || command.heap.owner_before(heap)) {

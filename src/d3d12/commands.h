@@ -81,13 +81,13 @@ using Command = std::variant<CopyCommand, ClearCommand, TimestampCommand, Resolv
 struct Recording {
   std::vector<Command> commands;
   std::vector<Descriptor> descriptors;  // of its dispatches, as they were bound at recording
-  // The number of submissions in flight; at zero, the recording may be reused. The shared pointer's own count orders
-  // nothing.
+  // The number of submissions in flight; at zero, the recording may be reused. The shared pointer's own count would not
+  // order memory accesses.
   mutable std::atomic<std::uint32_t> in_flight{0};
 };
 
 // Commands with their memory, ready to run, and everything that must stay alive until they have run. A reused object
-// keeps its memory and then allocates nothing, however much is submitted.
+// keeps its memory, so submissions eventually allocate nothing.
 class Submission {
  public:
   Submission() = default;
@@ -100,7 +100,7 @@ class Submission {
     const char* what = nullptr;  // its role in the command: "the source of a copy"
     std::uint64_t buffer = 0;
   };
-  // Adds the commands of a closed list. False if a buffer is missing.
+  // Adds the commands of a closed list. Returns false if a buffer is missing.
   bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing);
   // Passes the commands to the device, in order.
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
@@ -146,7 +146,7 @@ class Submission {
   }
 
   static constexpr std::uint64_t kSmallBytes = 65'536;
-  static constexpr std::uint64_t kBytesOfAStart = 1024;  // bytes a command could touch in the time it takes to start
+  static constexpr std::uint64_t kBytesOfAStart = 1024;  // the bytes touched in the time that a command takes to start
 
   std::uint64_t number_ = 0;  // unique to this use
   std::uint64_t bytes_ = 0;

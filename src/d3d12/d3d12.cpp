@@ -20,7 +20,7 @@ HRESULT report(HRESULT code, const std::string& message) {
   return code;
 }
 
-// Which of our adapters the application means; null means the first.
+// The index of the adapter that the application means; null means the first.
 Result<std::uint32_t> adapter_index(IUnknown* adapter) {
   if (adapter == nullptr) {
     return std::uint32_t{0};
@@ -45,7 +45,7 @@ Result<std::uint32_t> adapter_index(IUnknown* adapter) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// ID3D12Debug and its successors: switches, of which only the first one has an effect.
+// ID3D12Debug and its successors. Of their switches, only EnableDebugLayer has an effect.
 class Debug final : public ComObjectOf<Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3, ID3D12Debug4, ID3D12Debug5>,
                                        Interfaces<ID3D12Debug1>, Interfaces<ID3D12Debug2>> {
  public:

@@ -54,7 +54,7 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
     return Error{ErrorKind::invalid_argument, format_text("D3D12CreateDevice: adapter {} does not exist", index)};
   }
   Device*& known = (*g_devices)[index];
-  // A removed device serves only its existing owners.
+  // A removed device is not given to new callers.
   if (known != nullptr && !known->core().removed() && known->try_add_reference()) {
     return known;
   }

@@ -14,8 +14,8 @@ namespace anydml {
 
 Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
     : device_(device), kind_(kind), bytes_(bytes) {
-  // The thread that waits for the device may not have freed recently released memory yet, so it gets a few
-  // milliseconds.
+  // Recently released memory may not be freed yet, so the thread that waits for the device gets a few milliseconds to
+  // do that.
   constexpr int kTries = 3;
   BackendStatus status{};
   for (int i = 0; i < kTries; ++i) {
@@ -51,7 +51,7 @@ bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) n
                                       .severity = severities[static_cast<int>(severity)],
                                       .id = D3D12_MESSAGE_ID_UNKNOWN,
                                       .text = text});
-    if (!heard && !logged) {  // to where a debugger's output would go
+    if (!heard && !logged) {  // print it where a debugger's output would go
       show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, text);
     }
   } catch (...) {  // no memory for the message, which the log already contains

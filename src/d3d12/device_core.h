@@ -40,8 +40,8 @@ class Memory {
   [[nodiscard]] const MemoryBlock& block() const { return block_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // Whether this is the holder's first use since another holder's, in which case it keeps a pointer. Called under a
-  // BufferLookup.
+  // Whether another holder has used the memory since this holder's last use. If so, the holder must keep a pointer to
+  // it. Called under a BufferLookup.
   [[nodiscard]] bool is_new_to(std::uint64_t holder) { return std::exchange(last_holder_, holder) != holder; }
 
  private:
@@ -110,10 +110,10 @@ class DeviceCore {
   // reported: standard error does not show it unless ANYDML_LOG asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
-  // For messages that were already logged or reported. False if the debug layer is off.
+  // Posts a message that was already logged or reported. Returns false if the debug layer is off.
   bool post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
-  // For misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
+  // Removes the device, after misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
   [[nodiscard]] HRESULT removed_reason() const noexcept { return removed_reason_.load(std::memory_order_acquire); }
@@ -128,7 +128,7 @@ class DeviceCore {
   void remove_heap(const DescriptorStorage& heap) noexcept;
   void add_fence(const std::shared_ptr<FenceCore>& fence);
 
-  // Empty if no live heap contains `count` descriptors starting there.
+  // The result is empty if no live heap contains `count` descriptors starting there.
   [[nodiscard]] DescriptorSlot find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
   [[nodiscard]] DescriptorSlot find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
 

@@ -38,7 +38,7 @@ HRESULT Device::create(const char* method, REFIID riid, void** out, const Body& 
     if (created == nullptr) {
       return core_->fail(refusal.code, format_text("ID3D12Device::{}: {}", method, refusal.why));
     }
-    if (out == nullptr) {  // the caller only asks whether it would succeed
+    if (out == nullptr) {  // the caller only asks whether the call would succeed
       created->Release();
       return S_FALSE;
     }

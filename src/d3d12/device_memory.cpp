@@ -196,7 +196,7 @@ D3D12_RESOURCE_ALLOCATION_INFO STDMETHODCALLTYPE Device::GetResourceAllocationIn
   return allocation_of_all(count, descs, each, without_feedback);
 }
 
-// One pool if memory is unified and two if it is not; CPU-cached pages wherever the CPU has access.
+// There is one pool if memory is unified, and otherwise two. Pages that the CPU can access are cached.
 D3D12_HEAP_PROPERTIES STDMETHODCALLTYPE Device::GetCustomHeapProperties(UINT, D3D12_HEAP_TYPE type) noexcept {
   const bool reached = type == D3D12_HEAP_TYPE_UPLOAD || type == D3D12_HEAP_TYPE_READBACK;
   return {D3D12_HEAP_TYPE_CUSTOM, reached ? D3D12_CPU_PAGE_PROPERTY_WRITE_BACK : D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE,
@@ -219,7 +219,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateCommittedResource(const D3D12_HEAP_PROPE
         return refuse(refusal.code, refusal.why);
       }
     }
-    // If the caller only asks whether it would succeed, nothing of that size is allocated.
+    // If the caller only asks whether the call would succeed, the memory is not allocated.
     Refusal refusal;
     auto memory = allocate(*properties, "Width", out == nullptr ? 1 : desc->Width, refusal);
     if (memory == nullptr) {

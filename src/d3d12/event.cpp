@@ -21,7 +21,8 @@
 namespace anydml {
 namespace {
 
-// The registered events, by the application's descriptor. The descriptor may by now belong to another event.
+// The registered events, by the application's descriptor, which may have been closed and reused for another event
+// since.
 constinit std::mutex g_events_mutex;
 using Events = std::unordered_map<int, std::weak_ptr<const EventDescriptor>>;
 constinit Events* g_events = nullptr;     // never freed

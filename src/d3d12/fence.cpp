@@ -91,7 +91,7 @@ void FenceCore::wake_signalers() noexcept {
 
 std::uint64_t FenceCore::poll() noexcept {
   const CancellationDeferred deferred;  // the driver may have cancellation points
-  // Not on the first poll, which many callers make before they wait.
+  // Do not wake them on the first poll, because many callers poll once before they wait.
   if (looks_left_.load(std::memory_order_relaxed) > 0 && looks_left_.fetch_sub(1, std::memory_order_relaxed) == 1) {
     const std::scoped_lock lock(mutex_);
     wake_signalers();
@@ -122,14 +122,14 @@ void FenceCore::wait(std::uint64_t value) {
       queue = last_signaler_.lock();
     }
     if (queue != nullptr) {
-      queue->help_until([] { return true; });  // too late this time, but tells the queue that a waiter came
+      queue->help_until([] { return true; });  // too late to help this time, but it tells the queue that a thread waits
     }
     return;
   }
   std::unique_lock lock(mutex_);
   // Other signalers may be added or removed meanwhile; one that is missed is merely not helped.
   for (std::size_t i = 0; i < signalers_.size() && completed() < value; ++i) {
-    // Only the queues that will signal this value: the work of others may take long, and the value may come from
+    // Help only the queues that will signal this value: the work of others may take long, and the value may come from
     // elsewhere.
     if (signalers_[i].value < value) {
       continue;
@@ -144,7 +144,8 @@ void FenceCore::wait(std::uint64_t value) {
   }
   ++waiting_threads_;
   const auto reached = [this, value] { return completed_.load(std::memory_order_relaxed) >= value; };
-  // A mark for exactly this value, not a higher one: the value itself may come from elsewhere before that.
+  // The mark must be for exactly this value, not a higher one, because the value itself may be reached earlier by other
+  // means.
   const auto has_mark = [&] {
     const MarkAt* known = find_mark(value);
     return known != nullptr && known->value == value;

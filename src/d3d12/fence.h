@@ -77,7 +77,7 @@ class FenceCore {
     std::shared_ptr<Mark> mark;
   };
 
-  // Both with the mutex held.
+  // The caller must hold the mutex.
   void wake_signalers() noexcept;
   [[nodiscard]] const MarkAt* find_mark(std::uint64_t value) const noexcept;
 
@@ -89,13 +89,13 @@ class FenceCore {
   std::condition_variable risen_;
   std::uint32_t waiting_threads_ = 0;
   std::vector<Event> events_;
-  std::vector<MarkAt> marks_;               // in the work of asynchronous queues
+  std::vector<MarkAt> marks_;               // marks in the work of asynchronous queues
   std::vector<QueueAt> sleepers_;           // queues that wait for a value
   std::vector<QueueAt> signalers_;          // queues that will signal a value
-  std::weak_ptr<QueueCore> last_signaler_;  // which may already have done so
+  std::weak_ptr<QueueCore> last_signaler_;  // the last queue that was to signal; it may already have done so
 };
 
-// The result of a method when find_event or make_event failed, according to errno. null: what a null event is for.
+// The result of a method when find_event or make_event failed, according to errno. null: what a null event would mean.
 HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter = "hEvent",
                  const char* null = "to block");
 

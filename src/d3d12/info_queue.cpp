@@ -285,7 +285,7 @@ HRESULT MessageStore::unregister_callback(DWORD cookie) {
   const std::shared_ptr<Callback> callback = *found;
   callbacks_.erase(found);
   callback->registered = false;
-  // No waiting within a callback: it might wait for itself, or for a thread that in turn waits for it.
+  // Do not wait within a callback: it might wait for itself, or for a thread that in turn waits for it.
   if (RunningCall::innermost == nullptr) {
     call_ended_.wait(lock, [&] { return callback->running == 0; });
   }

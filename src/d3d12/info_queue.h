@@ -46,8 +46,8 @@ class MessageStore {
 
   MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
 
-  // Stores the message and calls the callbacks, without holding a lock while they run. False if the message reaches no
-  // one: no filter stopped it, and no callback is registered.
+  // Stores the message and calls the callbacks, without holding a lock while they run. Returns false if nobody was
+  // told: no filter rejected the message, and no callback is registered.
   bool add(Message message);
 
   HRESULT set_limit(UINT64 limit);
@@ -71,7 +71,7 @@ class MessageStore {
                             DWORD* cookie);
   // Returns when no thread is running the callback; within a callback, returns at once.
   HRESULT unregister_callback(DWORD cookie);
-  // The same for all callbacks: the application has released the device, and everything that its callbacks use.
+  // Unregisters all callbacks: the application has released the device, and everything that its callbacks use.
   void unregister_all() noexcept;
 
   void set_muted(bool muted);

@@ -141,7 +141,7 @@ std::shared_ptr<Mark> QueueCore::make_mark() noexcept {
   try {
     last_mark_ = std::make_shared<Mark>(backend_, created);
   } catch (...) {                               // no memory to store it, so wait for it here
-    static_cast<void>(backend_.wait(created));  // a failure shows at the next call too
+    static_cast<void>(backend_.wait(created));  // the next call reports a failure too
     backend_.destroy_mark(created);
   }
   return last_mark_;

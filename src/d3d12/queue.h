@@ -54,7 +54,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // Makes the queue's own thread check: the event it waits for may have happened, or no other thread will do the work.
   void wake() noexcept;
 
-  // Writes the device's current time, for a queue that was not started. False if the device failed.
+  // Writes the device's current time, for a queue that was not started. Returns false if the device failed.
   [[nodiscard]] bool read_clock(MemoryLocation to) noexcept;
 
   // Runs work on this thread until enough() is true, unless another thread is running it or the queue must wait.
@@ -72,7 +72,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     std::uint64_t value;
   };
   using Task = std::variant<std::unique_ptr<Submission>, FenceTask>;
-  // Work that the device has received, and what follows it: the submission is released and the fence signalled.
+  // Work that the device has received. When it is done, the submission is released and the fence is signaled.
   struct Given {
     std::shared_ptr<Mark> mark;  // null: it is done already
     std::unique_ptr<Submission> submission;
@@ -83,8 +83,9 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds after a submission in which its wait may still come
   static constexpr std::chrono::microseconds kInterval{100};  // at which the queue's thread checks
 
-  // A signal that depends on a released object may never come. How often the queue's thread checks for this, and after
-  // how long the work that others depend on counts as hung: the time that Windows allows a device.
+  // A signal that depends on a released object may never come. kLookInterval: how often the queue's thread checks for
+  // this. kPatience: how long it takes until work that others depend on counts as hung, which is the time that Windows
+  // allows a device.
   static constexpr std::chrono::milliseconds kLookInterval{50};
   static constexpr std::chrono::seconds kPatience{2};
 
@@ -95,17 +96,18 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // Whether the first of the tasks arrived only just now.
   [[nodiscard]] bool is_recent() const noexcept { return monotonic_nanoseconds() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
-  // Whether it waits for a fence, which will wake it.
+  // Whether the queue waits for a fence, which will wake it.
   [[nodiscard]] bool must_wait() const noexcept { return !running_ && !tasks_.empty() && !can_proceed(); }
-  // Whether it waits for a fence that the application has released.
+  // Whether the queue waits for a fence that the application has released.
   [[nodiscard]] bool waits_for_abandoned() const noexcept {
     return must_wait() && std::get<FenceTask>(tasks_.front()).fence->is_abandoned();
   }
-  // Both without the lock.
+  // The caller must not hold the lock.
   [[nodiscard]] Given give(Task& task) noexcept;
   void finish(Given& given) noexcept;
   void keep_spare(Given& given) noexcept;  // with the lock
-  // With the lock. False if there was no memory to store it, so the work was waited for instead.
+  // The caller must hold the lock. Returns false if there was no memory to store the work, so that it was waited for
+  // instead.
   bool keep_in_flight(Given& given) noexcept;
   void finish_first(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::shared_ptr<Mark> make_mark() noexcept;
@@ -142,7 +144,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   const BackendTable& backend_;
   const bool asynchronous_;
   BackendQueue* queue_ = nullptr;
-  std::shared_ptr<Mark> last_mark_;  // after which no work was submitted; used by the submitting thread
+  std::shared_ptr<Mark> last_mark_;  // the mark at the end of all submitted work, if any; used by the submitting thread
   std::mutex mutex_;
   std::condition_variable arrived_;
   Fifo<Task> tasks_;

@@ -71,7 +71,8 @@ std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML
                       .kind = DescriptorKind::binding,
                       .detail = 0};
   taken.address = kThere;
-  // A binding that needs no bytes may have none: programs bind a temporary resource of whatever size they were told.
+  // A binding that needs no bytes may be empty: programs bind a temporary resource of whatever size was reported to
+  // them.
   const bool takes_rest = given.SizeInBytes == 0 && requirement.bytes != 0 && given.Offset <= taken.facts.bytes;
   if (takes_rest) {
     taken.descriptor.bytes = taken.facts.bytes - given.Offset;

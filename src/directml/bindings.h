@@ -29,7 +29,7 @@ struct Requirement {
 std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML_BUFFER_BINDING& given,
                         ResolvedDescriptor& binding);
 
-// A binding of type BUFFER or NONE.
+// Reads a binding of type BUFFER or NONE.
 std::string take_binding(DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
                          ResolvedDescriptor& binding);
 

@@ -30,15 +30,15 @@ CompileOptions compile_options(DML_EXECUTION_FLAGS flags) {
 
 bool has_late_bindings(DML_EXECUTION_FLAGS flags) { return (flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
 
-// Which types tensors may have: level 3_0 added the 64-bit types, and level 6_3 the 4-bit ones.
+// Whether tensors may have the type at this level: level 3_0 added the 64-bit types, and level 6_3 the 4-bit ones.
 bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
   const auto type = static_cast<DataType>(number);
   return is_four_bits(type) ? level >= facts::FeatureLevel::v6_3
                             : is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
 }
 
-// Whether the device computes with the type. Addition stands for all computation, and dequantization for the 4-bit
-// types, which no other operator accepts.
+// Whether the device computes with the type. The answer is that of addition or, for the 4-bit types, which few
+// operators accept, of dequantization.
 bool has_type(const CoreDevice& device, DataType type) {
   if (device.backend->lacks == nullptr) {
     return true;

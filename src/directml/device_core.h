@@ -40,7 +40,8 @@ class DmlCore {
   HRESULT fail(const char* method, const Error& error);
   void warn(const char* message) noexcept;
 
-  // For misuse that no HRESULT can report. Only the first removal counts; the D3D12 device stays alive.
+  // Removes the device, after misuse that no HRESULT can report. Only the first removal counts; the D3D12 device stays
+  // alive.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
   // S_OK while both this device and the D3D12 device are alive.

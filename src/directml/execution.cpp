@@ -115,7 +115,7 @@ template <class Use>
 BackendStatus Execution::with_addresses(const DeviceAddress* inputs, DeviceAddress persistent,
                                         const DeviceAddress* outputs, DeviceAddress temporary,
                                         const Use& use) const noexcept {
-  // Enough on the stack for the tensor counts of real networks, so that they allocate nothing.
+  // Space on the stack for as many tensors as real networks have, so that their runs allocate nothing.
   constexpr std::size_t kFew = 512;
   DeviceAddress few[kFew];
   std::unique_ptr<DeviceAddress[]> many;
@@ -303,7 +303,7 @@ std::string Execution::check_outputs(const ResolvedDescriptor* bindings, const I
 }
 
 std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
-  // Networks have hundreds of inputs and one output: few pairs, which fit on the stack.
+  // Networks have hundreds of inputs and one output, so there are few pairs, which fit on the stack.
   constexpr std::size_t kFewPairs = 1024;
   return std::size_t{surface_.output_count()} * surface_.tensor_count() > kFewPairs
              ? check_many_hazards(bindings)

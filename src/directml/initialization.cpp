@@ -20,7 +20,7 @@ Requirement owned_requirement(const Execution& target, std::size_t input) {
   return {target, tensor.name, tensor.bytes, tensor.alignment, true};
 }
 
-// One target's input bindings: all of them or none.
+// Checks the input bindings of one target: there must be all of them or none.
 std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
                         const DML_BUFFER_ARRAY_BINDING*& array) {
   array = nullptr;
@@ -81,8 +81,8 @@ Initialization::Initialization(std::shared_ptr<DmlCore> core, std::vector<ComPtr
     }
     temporary = std::max(temporary, targets_[t]->initialize_temporary_bytes());
   }
-  // They run one after another and share the temporary resource. Rounding up cannot overflow, since compilation checked
-  // it.
+  // The targets run one after another and share the temporary resource. Rounding up cannot overflow, because
+  // compilation checked that.
   properties_.TemporaryResourceSize = (temporary + kResourceAlignment - 1) / kResourceAlignment * kResourceAlignment;
   properties_.RequiredDescriptorCount = static_cast<UINT>(slots_.size()) + (has_temporary() ? 1U : 0U);
 }
@@ -188,7 +188,7 @@ std::string Initialization::check_all(const ResolvedDescriptor* bindings) const 
     } else {
       persistent = i;
     }
-    if (input != kNothing && persistent != kNothing) {  // not even without overlapping
+    if (input != kNothing && persistent != kNothing) {  // they must not share a buffer, even without overlapping
       return label() + ": " +
              wrong(requirement(slots_[persistent]),
                    format_text("is in the resource bound to {}; expected a resource that no input is "

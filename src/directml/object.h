@@ -47,7 +47,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
   }
 
-  // From SetName, for messages; empty if it was not called.
+  // The name that SetName set, for messages; empty if it was not called.
   [[nodiscard]] std::string name() const { return private_data_.name(); }
 
   [[nodiscard]] DmlCore& core() const { return *core_; }

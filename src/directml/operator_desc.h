@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From DML_OPERATOR_DESC to a validated operator, according to its facts and the device's level. The schema defines the
-// rules; the first broken rule is reported.
+// Converts DML_OPERATOR_DESC to a validated operator, according to its facts and the device's level. The schema defines
+// the rules; the first broken rule is reported.
 #pragma once
 
 #include <memory>

@@ -10,8 +10,8 @@
 namespace anydml {
 namespace {
 
-// Limits that no valid desc exceeds: an array of numbers has at most one per dimension, and an array of operators three
-// for each of two directions.
+// Limits that no valid desc exceeds: an array of numbers has at most one number per dimension, and an array of
+// operators has at most three operators for each of two directions.
 constexpr UINT kMaxNumbers = kMaxRank;
 constexpr UINT kMaxOperators = 8;
 constexpr UINT kMaxTensors = 1 << 16;

@@ -13,7 +13,7 @@ namespace anydml {
 // is not an operator.
 [[nodiscard]] Result<schema::Described> read_described(const DML_OPERATOR_DESC& desc, const facts::Operator& op);
 
-// By its number; null if DirectML has no such operator.
+// Finds an operator by its number; null if DirectML has no such operator.
 [[nodiscard]] const facts::Operator* find_operator(DML_OPERATOR_TYPE type);
 
 }  // namespace anydml

@@ -37,8 +37,8 @@ class Work : public ComObject<IBridgeDispatch> {
   virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
   virtual std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
-  // Kept separately, and also among the bindings if the work needs it. A binding that is not needed must still be
-  // valid.
+  // The temporary resource is stored separately, and also among the bindings if the work needs it. A binding that is
+  // not needed must still be valid.
   std::string bind_temporary(const DML_BINDING_DESC* given, Bindings& bindings, ResolvedDescriptor& temporary) const;
   // Whether bindings may still be set after recording, up to the submission.
   [[nodiscard]] virtual bool binds_late() const { return false; }
@@ -46,7 +46,7 @@ class Work : public ComObject<IBridgeDispatch> {
   // number, unless bindings may come late: then all tables of the work share one, and each may complete what another
   // began.
   [[nodiscard]] std::uint32_t table_number() const { return binds_late() ? number_ : next_number(); }
-  // At recording. Bindings that may come later are checked at submission.
+  // Called at recording. Bindings that may come later are checked at submission.
   virtual std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const = 0;
 
  protected:
@@ -101,8 +101,8 @@ class Execution final : public Work {
   // The temporary memory that initialize needs.
   [[nodiscard]] std::uint64_t initialize_temporary_bytes() const { return initialize_.temporary_bytes(); }
 
-  // Called by its initialization: records where its persistent resource is, and that it is filled. False if it already
-  // was.
+  // Called by its initialization: set_persistent_address records where its persistent resource is, and set_initialized
+  // that it is filled. The latter returns false if it already was.
   void set_persistent_address(DeviceAddress address) noexcept {
     persistent_address_.store(address, std::memory_order_release);
   }
@@ -124,7 +124,7 @@ class Execution final : public Work {
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   // Finds outputs that share bytes with another binding.
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
-  // The same for so many tensors that comparing every pair would take too long.
+  // Like check_hazards, for so many tensors that comparing every pair would take too long.
   [[nodiscard]] std::string check_many_hazards(const ResolvedDescriptor* bindings) const;
   template <class IsLookedAt>
   [[nodiscard]] std::string check_outputs(const ResolvedDescriptor* bindings, const IsLookedAt& is_looked_at) const;
@@ -152,7 +152,7 @@ class Execution final : public Work {
 };
 
 // The initialization of compiled operators. Its descriptors are, for each operator, the owned inputs and then the
-// persistent resource, if any; and last the temporary resource, if one of them needs it.
+// persistent resource, if any. The last one is the temporary resource, if an operator needs it.
 class Initialization final : public Work {
  public:
   Initialization(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets);

@@ -107,7 +107,8 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
       if (wanted.nodeIndex != 0 || wanted.segmentGroup > DXCoreSegmentGroup::NonLocal) {
         return E_INVALIDARG;
       }
-      // Only the adapter's own memory is reported, as local. Non-local memory is the CPU's and is reported there.
+      // An adapter reports only its own memory, as local memory. Non-local memory is the CPU's, and the CPU's adapter
+      // reports it.
       DXCoreAdapterMemoryBudget budget{};
       if (wanted.segmentGroup == DXCoreSegmentGroup::Local) {
         budget.budget = is_cpu_ ? std::min(read_memory_state().available, memory_bytes_) : memory_bytes_;
@@ -131,8 +132,8 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
   [[nodiscard]] const LUID& luid() const { return luid_; }
 
  private:
-  // Calls use(address, size) with the value; kInvalidCall for an unknown property, kUnsupported for a known one without
-  // a value.
+  // Calls use(address, size) with the value; returns kInvalidCall for an unknown property, and kUnsupported for a known
+  // one without a value.
   template <class Use>
   HRESULT with_property(DXCoreAdapterProperty property, Use use) const {
     const auto value = [&use](const auto& known) { return use(&known, sizeof(known)); };
@@ -310,7 +311,8 @@ HRESULT Factory::get(Factory*& factory) {
     log_line(LogLevel::error, settings.error().message);
     return E_INVALIDARG;
   }
-  // Outside the lock, because fork handlers take it too, and looking for devices runs third-party code that may fork.
+  // Do this outside the lock, because fork handlers take it too, and looking for devices runs third-party code that may
+  // fork.
   const size_t count = core->device_count();
   if (count == 0) {
     return E_FAIL;  // the core has logged why

@@ -163,7 +163,7 @@ struct Alias {
 // All 177, ordered by number.
 [[nodiscard]] std::span<const Operator> operators();
 
-// By name or alias, with or without DML_OPERATOR_; null if DirectML has no such operator.
+// Finds an operator by name or alias, with or without DML_OPERATOR_; null if DirectML has no such operator.
 [[nodiscard]] const Operator* find_operator(std::string_view name);
 
 [[nodiscard]] std::span<const Alias> operator_aliases();  // without DML_OPERATOR_
@@ -173,15 +173,15 @@ struct Alias {
 // ignored, and the names that other libraries use are recognized (words.def).
 [[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
 
-// No value below the level that introduced the operator, or for an attribute. Rows for different functions (REDUCE) are
-// combined. If the documentation's first table is newer than the operator, it applies from the start, because later
-// tables only add types and ranks.
+// Returns no value below the level that introduced the operator, or for an attribute. Rows for different functions
+// (REDUCE) are combined. If the documentation's first table is newer than the operator, it applies from the start,
+// because later tables only add types and ranks.
 [[nodiscard]] std::optional<Admitted> admitted(const Operator& op, std::size_t field, FeatureLevel level);
 
-// By the type of a field as the header spells it; null if it is not an enumeration.
+// Finds an enumeration by the type of a field as the header spells it; null if that is not an enumeration.
 [[nodiscard]] const Enum* find_enum(std::string_view type);
 
-// By name, with or without the prefix.
+// Finds a value by name, with or without the prefix.
 [[nodiscard]] std::optional<std::uint32_t> find_enum_value(const Enum& known, std::string_view name);
 
 [[nodiscard]] std::span<const FeatureLevelName> feature_levels();  // the oldest first

@@ -13,7 +13,7 @@ namespace anydml::facts {
 // The kind of a node. `a`, `b`, `c` are other nodes of the operator, or kNone.
 enum class RuleOp : std::uint8_t {
   // Statements
-  each,  // c for each number from a (kNone: 0) up to, not including, b; `value` names the variable
+  each,  // c for each number from a (kNone: 0) to b - 1; `value` names the variable
   when,  // b if a is true
   // Claims, and conditions
   equal,
@@ -54,7 +54,7 @@ enum class RuleOp : std::uint8_t {
   absolute,
   choose,   // b if a is true, otherwise c
   sum,      // the sum of c over a variable, as in `each`
-  product,  // the product, likewise
+  product,  // the product of c over a variable
   item,     // a, or `field`, followed by the items b
 };
 
@@ -69,7 +69,7 @@ struct RuleNode {
   std::int64_t value;
 };
 
-// Rules that no expression can express; schema/rule_functions.cpp implements them.
+// Rules that cannot be written as expressions; schema/rule_functions.cpp implements them.
 enum class RuleFunction : std::uint8_t { none, fused_activation, gather_shape, gather_nd_shape, scatter_nd_shape };
 
 // Bit i of the masks stands for field i.

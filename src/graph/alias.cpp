@@ -35,7 +35,7 @@ class Aliaser {
     }
   }
 
-  // Each view in turn, so that the reader of a view of a view reads the original memory.
+  // Processes the views in order, so that the reader of a view of a view reads the original memory.
   void read_through_views() {
     find_readers();
     for (const std::uint32_t node : sorted_) {
@@ -46,7 +46,7 @@ class Aliaser {
     }
   }
 
-  // The last join first, so that an input of a nested join is written directly into the outermost one.
+  // Processes the last join first, so that an input of a nested join is written directly into the outermost one.
   void write_into_joins(const NodeSet& folded) {
     find_readers();
     for (std::size_t i = sorted_.size(); i-- > 0;) {
@@ -141,7 +141,7 @@ class Aliaser {
         (contiguous_bytes(written->tensor) < kShort && !is_packed(written->tensor))) {
       return;
     }
-    // All other readers read the value there.
+    // All other readers must then read the value from the join's output.
     struct Change {
       Reader reader;
       SeenTensor seen;

@@ -237,8 +237,7 @@ class Compiler {
     return offset;
   }
 
-  // The values computed at initialization that later steps read: owned inputs, and results of folded nodes. The first
-  // plan stores these.
+  // Places the values that the first plan stores for later steps: owned inputs, and results of folded nodes.
   ValueSet place_persistent(const NodeSet& folded) {
     ValueSet wanted(values_.count());
     const auto want = [&](const GraphSource& source) {
@@ -407,7 +406,8 @@ class Compiler {
     }
   }
 
-  // Nodes before this position compute one input of the node there; nodes after it consume one output.
+  // Lowers the main node, which is at this position. The nodes before it compute one of its inputs, and the nodes after
+  // it consume one of its outputs.
   void lower_one(const GraphGroup& group, std::uint32_t position, Plan& plan) const {
     const GraphNode& node = graph_.nodes[group.nodes[position]];
     const OpDesc& op = *node.op;
@@ -431,7 +431,7 @@ class Compiler {
     op.family->lower(op, device_, tensors, plan);
   }
 
-  // One step for the nodes at the positions from `begin` up to, not including, `end`.
+  // Lowers the nodes at the positions [begin, end) as one step.
   void lower_together(const GraphGroup& group, std::uint32_t begin, std::uint32_t end, Plan& plan) const {
     const auto nodes = std::span(group.nodes).subspan(begin, end - begin);
     const auto views = std::span(group.views).subspan(begin, end - begin);
@@ -439,7 +439,7 @@ class Compiler {
     std::vector<GraphSource> source_of_load;
     std::vector<GroupOperand> stores;
     std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
-    // Loads get the first numbers, and the results of the nodes the next ones.
+    // Loads are numbered first, and then the results of the nodes.
     const auto is_computed_here = [&](const GraphSource& source) {
       return source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end();
     };

@@ -68,7 +68,7 @@ struct GraphPlans {
   [[nodiscard]] std::uint32_t slots() const { return shared_slot(static_cast<std::uint32_t>(shared.size())); }
 };
 
-inline constexpr std::uint64_t kPersistentAlignment = 256;  // the alignment of each object in it, and of a constant
+inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each persistent value, and of each constant
 
 // Returns the error message for an operator that the device lacks, with the reason, or an empty string if the device
 // has it.

@@ -12,8 +12,8 @@ namespace {
 
 using Views = std::vector<TensorDesc>;  // the views of a node's tensors
 
-// Groups grow node by node. Each has a depth greater than that of every group it reads from, so that a search for a
-// path from one to another is short.
+// Groups grow node by node. Each group is deeper than every group that it reads from, which keeps the search for a path
+// between two groups short.
 class Fuser {
  public:
   Fuser(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes, const ValueSet& kept,
@@ -219,15 +219,15 @@ class Fuser {
   }
 
   // Whether a group that these groups read from itself depends on one of them, directly or indirectly. The search goes
-  // from these groups to their readers, if there are only a few, or else to their sources. A long search counts as yes,
-  // so that graphs of any size are compiled in bounded time.
+  // from these groups to their readers, if there are only a few, or else to their sources. If the search takes too
+  // long, the answer is yes, so that graphs of any size are compiled in bounded time.
   [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
     const std::optional<bool> found = leads_back(groups);
     return found ? *found : comes_from(groups);
   }
 
-  // Whether one of these groups depends, directly or indirectly, on an outside reader of them. No value: there are too
-  // many readers.
+  // Whether one of these groups depends, directly or indirectly, on an outside reader of them. No value if there are
+  // too many readers.
   [[nodiscard]] std::optional<bool> leads_back(std::span<const std::uint32_t> groups) {
     constexpr std::size_t kMaxReaders = 64;
     std::uint32_t maximum = 0;

@@ -60,7 +60,7 @@ struct Graph {
 // memory of each.
 [[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs,
                              std::vector<Extent> outputs);
-// The same, with exactly the memory that the tensors cover.
+// Like the function above, with exactly the memory that the tensors cover.
 [[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op);
 
 // The memory of a source.

@@ -94,7 +94,7 @@ std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::ui
       keys[i].clear();
     }
   }
-  // Memory that also contains other values belongs to this graph alone.
+  // Memory that also contains other values is not shared between graphs.
   for (const GraphNode& node : graph.nodes) {
     for (const GraphSource& whole : node.inside) {
       if (whole.kind == SourceKind::node) {

@@ -55,8 +55,8 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a
 using NodeSet = std::vector<bool>;   // by node
 using ValueSet = std::vector<bool>;  // by value
 
-// Replaces composed operators by their decompositions, under their names; the parts may be composed too. No value: the
-// device does not need any operator of the graph decomposed.
+// Replaces composed operators by their decompositions, under their names; the parts may be composed too. No value if no
+// operator of the graph needs to be decomposed for the device.
 [[nodiscard]] Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device);
 
 // The nodes that an output depends on. `order` must be sorted.
@@ -69,7 +69,7 @@ using ValueSet = std::vector<bool>;  // by value
 
 // Makes views free. A reader of a view (Family::views_of_inputs) reads the memory behind the view, and an input of a
 // join (Family::views_in_outputs) is computed inside the join's output (GraphNode::inside), wherever strides describe
-// it. No value: the graph has no such operator. order: the nodes that an output needs.
+// it. No value if the graph has no such operator. order: the nodes that an output needs.
 [[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);
 
 // Nodes with inputs that are all known when the graph is initialized: owned inputs, constants, and the results of
@@ -91,7 +91,7 @@ struct GraphGroup {
   std::vector<std::uint32_t> nodes;            // each after the nodes that feed it
   std::uint32_t main = kNoPosition;            // the position of that node among them; kNoPosition: none
   std::uint32_t computed_input = 0;            // of the main node: the input that a prologue computes
-  std::uint32_t forwarded_output = 0;          // likewise: the output that an epilogue reads
+  std::uint32_t forwarded_output = 0;          // of the main node: the output that an epilogue reads
   std::vector<std::vector<TensorDesc>> views;  // of each node: its tensors
   std::vector<std::uint32_t> reads;            // values from outside, each once
   std::vector<std::uint32_t> writes;           // values that nodes outside the group read
@@ -135,7 +135,7 @@ struct Placement {
                               std::span<const Lifetime> lifetimes);
 
 // Graphviz source for the original graph, or for the graph with a frame around each step and without unneeded nodes.
-// The steps are those of a device that joins them. An error: the graph cannot be expanded.
+// The steps are those of a device that joins them. Fails if the graph cannot be expanded.
 [[nodiscard]] Result<std::string> graph_dot(const Graph& graph, bool in_steps);
 
 }  // namespace anydml

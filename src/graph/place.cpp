@@ -34,8 +34,8 @@ bool has_in_place(const OpDesc& op) {
   return false;
 }
 
-// For each lifetime, the one whose bytes it may reuse: a value that its group reads for the last time, if each of its
-// elements is read only to compute the element that is written in its place.
+// For each lifetime, the lifetime whose bytes it may reuse: a value that its group reads for the last time, if each of
+// its elements is read only to compute the element that is written in its place.
 std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups, const ValueNumbers& values,
                                              const Graph& graph, std::span<const Lifetime> lifetimes) {
   std::vector<std::uint32_t> number(values.count(), kNoNumber);
@@ -116,7 +116,7 @@ std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint
   return end;
 }
 
-// For very many values: in order of appearance, in holes that others left.
+// For very many values: places them in order of appearance, in the holes that earlier values left.
 std::uint64_t place_many(std::span<const Chain> chains, std::vector<std::uint64_t>& offsets) {
   std::vector<std::uint32_t> by_end(chains.size());
   std::iota(by_end.begin(), by_end.end(), 0U);

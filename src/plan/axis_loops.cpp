@@ -24,7 +24,7 @@ void add_inner(AxisLoop* loops, std::uint32_t& rank, const AxisLoop& loop) {
   loops[rank++] = loop;
 }
 
-// One axis of the two tensors, and of the two further tensors.
+// One axis of the input and the output, and of the two further tensors.
 struct PairedLoop {
   AxisLoop loop;
   AxisLoop other;

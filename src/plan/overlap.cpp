@@ -165,8 +165,8 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
 std::vector<bool> find_conflicts(std::span<const ByteRange> ranges) {
   std::vector<bool> found(ranges.size());
   const std::vector<std::size_t> order = sorted_ranges(ranges);
-  // A range overlaps an earlier one if one of those ends after its first byte, and a later one if the first of those
-  // begins before its end. A range that is only read is compared with written ranges only.
+  // In sorted order, a range overlaps an earlier one if any earlier one ends after its first byte. It overlaps a later
+  // one if the next one begins before its end. A range that is only read is compared with written ranges only.
   std::uint64_t end = 0;
   std::uint64_t written_end = 0;
   for (std::size_t at = 0; at < order.size(); ++at) {

@@ -39,7 +39,7 @@ enum class Sharing {
 [[nodiscard]] Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const TensorDesc& b,
                                    std::uintptr_t b_address);
 
-// The bytes from `first` up to, not including, `end` of a buffer. An empty range overlaps no other.
+// The bytes [first, end) of a buffer. An empty range overlaps no other.
 struct ByteRange {
   std::uint64_t buffer = 0;  // ranges of different buffers do not overlap
   std::uint64_t first = 0;

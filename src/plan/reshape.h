@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same elements viewed at other sizes.
+// Views a tensor's elements at other sizes.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ struct Refusal {
 Refusal g_not_joined{.what = "join the steps", .instead = "; such graphs run with separate steps"};
 Refusal g_not_half{.what = "run the FLOAT16 products", .instead = "; such graphs run with the defined bits"};
 
-// The device's own answer, phrased for the caller, who may not know how the operator is decomposed.
+// Turns the device's answer into a message for the caller, who may not know how the operator is decomposed.
 LacksOperator lacks_of(const CoreDevice& device) {
   if (device.backend->lacks == nullptr) {
     return {};
@@ -88,7 +88,8 @@ Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& dev
     programs.plans = std::move(plans.value());
     const BackendStatus status = compile_plans(device, programs);
     const bool unjoined = status.code == BackendCode::not_joined && traits.joins_from != 0;
-    // Any other failure occurs again, with its own message.
+    // If the failure has another cause, it occurs again when the graph is compiled with the defined bits, with its own
+    // message.
     const bool unlike = status.code == BackendCode::failed && traits.half_products;
     if (unjoined || unlike) {
       (unjoined ? g_not_joined : g_not_half).log_once(who, *device.info, status.message);

@@ -273,7 +273,7 @@ class Checker {
     return best;
   }
 
-  // Whether the tensor can be broadcast to the sizes, for readers who expect NumPy's rule.
+  // Whether NumPy's rule would broadcast the tensor to the sizes: the message then says how to do that in DirectML.
   [[nodiscard]] bool may_repeat(std::size_t i, std::span<const std::int64_t> sizes) const {
     return facts::is_input(op_.fields[field_of(i)].kind) &&
            std::ranges::equal(sizes_of(i), sizes,

@@ -41,8 +41,9 @@ struct TensorType {
 // The part of check_operator that does not need attributes.
 [[nodiscard]] std::vector<Violation> check_tensors(const Described& described, facts::FeatureLevel level);
 
-// For callers whose tensors were already validated, have types that the operator accepts and may be empty: types that
-// must be equal, attributes and rules; and if sizes do not broadcast, also sizes and ranks that must be equal.
+// For callers whose tensors were already validated, have types that the operator accepts, and may be empty. Checks
+// attributes, rules, and types that must be equal. If sizes do not broadcast, also checks sizes and ranks that must be
+// equal.
 [[nodiscard]] std::vector<Violation> check_relations(const Described& described, facts::FeatureLevel level,
                                                      bool sizes_broadcast);
 

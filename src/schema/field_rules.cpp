@@ -134,7 +134,8 @@ class FieldChecker {
                                             activation.name, activation.fields[i].name));
       }
     }
-    // Its attributes are checked as if it stood alone; rules that depend on its absent tensors do not apply.
+    // Its attributes are checked like those of a separate operator; rules that depend on its absent tensors do not
+    // apply.
     Findings within;
     check_fields(inner, level_, within);
     check_rules(inner, level_, within);

@@ -28,9 +28,10 @@ struct Inference {
 };
 
 // The outputs may be unknown or partly known. A required output that is absent counts as unknown; an optional one that
-// is absent stays absent. An array of outputs must contain its final number of tensors. A single attribute that is
-// present without a number is unknown too: a union's type, which follows from the output's. Nothing is checked: if
-// inputs contradict each other, the first rule wins, and check.h reports the mistake.
+// is absent stays absent. An array of outputs must contain its final number of tensors. An attribute that should have a
+// single number, but is present without one, is unknown too: this is for the type of a scalar union, which follows from
+// the output's type. Nothing is checked: if inputs contradict each other, the first rule wins, and check.h reports the
+// mistake.
 [[nodiscard]] Inference infer_outputs(Described partial, facts::FeatureLevel level, SizeRule sizes = SizeRule::same);
 
 // Whether any part of the tensor is unknown.

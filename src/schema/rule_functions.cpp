@@ -70,7 +70,7 @@ void append(Sizes& sizes, const Sizes& more, std::size_t from, std::size_t to) {
 
 std::string text_of(const Sizes& sizes) { return shape_text(sizes.data(), static_cast<std::uint32_t>(sizes.size())); }
 
-// Both aligned at the right: the extra leading sizes of the longer one must be 1.
+// Whether the sizes are the same when aligned at the right: the extra leading sizes of the longer one must be 1.
 bool same_but_for_leading_ones(const Sizes& a, const Sizes& b) {
   const Sizes& longer = a.size() > b.size() ? a : b;
   const Sizes& shorter = a.size() > b.size() ? b : a;

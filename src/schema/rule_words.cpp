@@ -12,7 +12,7 @@ using facts::RuleNode;
 using facts::RuleOp;
 using State = RuleValue::State;
 
-// The precedence of an operation over its two sides.
+// The precedence of binary operations: the higher one binds more tightly.
 constexpr int kSum = 1;
 constexpr int kProduct = 2;
 constexpr int kTightest = 3;
@@ -213,7 +213,7 @@ std::string RuleValues::text(std::uint16_t index, int tightness) const {
     }
     default: {
       const Sign sign = sign_of(node.op);
-      // a - (b + c), a / (b * c): the right side binds more tightly.
+      // The right operand also needs brackets at equal precedence: a - (b + c), a / (b * c).
       return in_brackets(sign.tightness < tightness,
                          format_text("{}{}{}", text(node.a, sign.tightness), sign.text,
                                      text(node.b, std::min(sign.tightness + 1, kTightest))));

@@ -57,7 +57,7 @@ class RuleChecker {
     return true;
   }
 
-  // Returns false if the rest of the rule is not judged, because something that it refers to is absent, or because
+  // Returns false if the rest of the rule must be skipped, because something that it refers to is absent, or because
   // enough violations were reported.
   bool judge(std::uint16_t index) {
     const RuleNode& node = values_.node(index);
@@ -113,7 +113,7 @@ class RuleChecker {
     }
   }
 
-  // The solution, if the field itself does not suggest it.
+  // How to satisfy the rule, where that is not obvious from the field.
   [[nodiscard]] std::string remedy_text(const RuleNode& claim) const {
     return values_.node(claim.a).op == RuleOp::flags
                ? format_text(

@@ -54,11 +54,12 @@ struct SizesByFunction {
   }
 };
 
-// No value if a field that it reads is absent, unknown or wrong, or if the function is about something else.
+// Returns no value if a field that the function reads is absent, unknown or wrong, or if the function does not
+// determine sizes.
 [[nodiscard]] std::optional<SizesByFunction> sizes_by_function(facts::RuleFunction function, const Described& described,
                                                                const Findings& findings);
 
-// Compares the sizes with the tensor's.
+// Compares the required sizes with the tensor's own.
 void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings);
 
 }  // namespace anydml::schema

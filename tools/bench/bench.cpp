@@ -74,7 +74,7 @@ std::string reference_name(Case of) {
   return of.name();
 }
 
-// memory_elements: the element count of the size "memory"; 0 means the one from parse_size.
+// memory_elements: the element count of the size "memory"; 0: use the count from parse_size.
 std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   const auto types = parse_all(options.types, "--types", parse_type);
   const auto operators = parse_all(options.operators, "--operators", parse_operator);
@@ -100,8 +100,8 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
       cases.push_back(of);
     }
   };
-  // Data in the outer loop, so that memory is rarely refilled; layouts in the inner loop, so that results to compare
-  // are measured close together in time.
+  // The outer loop is over data, so that memory is rarely refilled. The inner loop is over layouts, so that results to
+  // compare are measured close together in time.
   const auto add_all = [&](anydml_type type, const Data& kind) {
     for (const Size& size : sizes) {
       for (const Row* row : operators) {
@@ -242,7 +242,7 @@ void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& r
   }
 }
 
-// The value names in the help; completion lists the values of these.
+// The names of option values in the help. Completion lists the values of these options.
 constexpr const char* kTypesName = "TYPES";
 constexpr const char* kOperatorsName = "OPERATORS";
 constexpr const char* kLayoutsName = "LAYOUTS";
@@ -371,7 +371,7 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   }
   Report report;
   report.arguments = arguments;
-  // Both start a process, which must happen before this process first uses the library.
+  // The reference and find_target both start a process, which must happen before this process first uses the library.
   std::optional<Reference> reference;
   if (!options.list && !options.list_operators) {
     report.machine.target = find_target();

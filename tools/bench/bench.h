@@ -13,7 +13,8 @@ namespace anydml::bench {
 
 // Parses the arguments (without a program name), measures and prints. Returns the exit status: 0, 1 if a result was
 // wrong or something failed, 2 for invalid arguments. `self` is the command that starts the same benchmark in a new
-// process, needed for another number of threads, which the library reads only once.
+// process. To measure with another number of threads, a new process is needed, because the library reads that setting
+// only once.
 int run(const std::vector<std::string>& arguments, const std::vector<std::string>& self);
 
 // Adds its options to a command that is only inspected, so that completion can read them.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kLayouts[] = {"tensor",  "scalar",      "dividend", "row",      "transposed",
                                          "stride2", "stride2_all", "rows7",    "rows1000", "dims8",
                                          "inplace", "inner",       "outer",    "whole"};
-constexpr std::int64_t kMaxColumns = 4096;  // in a reduction, and in a repeated row
+constexpr std::int64_t kMaxColumns = 4096;  // of a reduction, and of a repeated row
 
 // Named sizes, by the bytes of one tensor. Three tensors of the first size about fit in the smallest L1 cache, 32 KiB,
 // and three of the second in 512 KiB. One tensor of the last size is at least as large as the last-level cache, so

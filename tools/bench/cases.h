@@ -86,14 +86,15 @@ struct Placement {
 // Tensors without gaps, of any size.
 Placement place_packed(const Row& row, int rank, const Extents& sizes, const std::array<bool, 8>& is_reduced);
 
-// Nothing if the layout does not apply to the row or does not fit the size: eight dimensions need 8,192 elements, and a
-// row layout at least one row.
+// No value if the layout does not apply to the row or does not fit the size: eight dimensions need 8,192 elements, and
+// a row layout needs at least one row.
 std::optional<Placement> lay_out(const Case& of);
 
 // The layouts of a row if the user names none.
 std::vector<Layout> default_layouts(const Row& row);
 
-// Whether the pass streams over that input: false for an input that the layout or the row has only once.
+// Whether the pass streams over that input: false for an input that the layout or the row reduces to a single element
+// or a single row.
 bool is_stream(const Case& of, std::size_t input);
 // Whether its time per element is to be compared with that of `tensor`.
 bool is_strided(Layout layout);
@@ -107,7 +108,7 @@ bool parse_layout(std::string_view text, std::vector<Layout>& to);
 bool parse_size(std::string_view text, std::vector<Size>& to);
 bool parse_data(std::string_view text, std::vector<Data>& to);
 
-// For completion and help.
+// The names of all layouts, for completion and help.
 std::vector<std::string> layout_words();
 
 // The exponent gaps to measure, for data "gaps"; empty for an integer type.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks results against independent ones. The modulus is checked against the C library's fmod and the compiler's
-// integers; every other row against the library's plain kernels, which are the definitions, run with one thread in a
-// separate process. The tests check those kernels against arithmetic that is not the library's.
+// integers. Every other row is checked against the library's plain kernels, which are the definitions, run with one
+// thread in a separate process. The tests check those kernels against arithmetic that is independent of the library.
 #pragma once
 
 #include <cstddef>

@@ -167,7 +167,7 @@ void fill(void* to, std::size_t elements, anydml_type type, const Data& data, Op
     Random random(kSeed + (operand == Operand::divisor ? 1 : 0));
     const std::size_t period = std::min(elements, operand == Operand::divisor ? kPeriod - 3 : kPeriod);
     const std::vector<T> values = draw<T>(period, data, operand, random);
-    // By the team, so that each page is first touched by the thread that will use it.
+    // The team fills the memory, so that each page is first touched by the thread that will use it.
     team.share(elements, 4096, [&](std::size_t begin, std::size_t end) {
       while (begin < end) {
         const std::size_t from = begin % period;

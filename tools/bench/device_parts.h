@@ -20,7 +20,7 @@ using Buffer = client::ComPtr<ID3D12Resource>;
 using Bytes = std::vector<std::byte>;
 
 inline constexpr std::uint64_t kDeviceAlignment = 256;  // of the start of a set
-// The CPU computes these values once and copies them repeatedly: the device's memory may hold billions.
+// The CPU computes this many values once and copies them repeatedly, because the device's memory has room for billions.
 inline constexpr std::uint64_t kDeviceBlock = std::uint64_t{1} << 24;  // elements
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -63,7 +63,7 @@ using Samples = std::vector<std::vector<double>>;  // for each timed item, in se
 // Takes `rounds` samples of each item in turn; a sample of item i has runs[i] runs.
 using Timer = std::function<Samples(const std::vector<std::uint64_t>& runs, int rounds)>;
 
-// With the wall clock.
+// Takes the samples with the wall clock.
 [[nodiscard]] Samples time_calls(std::span<DeviceCall* const> things, const std::vector<std::uint64_t>& runs,
                                  int rounds);
 // Measures for about the time of a case, after a warm-up that determines how many runs make a sample.
@@ -101,8 +101,8 @@ class CallMemory {
   anydml_memory* memory_ = nullptr;
 };
 
-// Calls take(element, its bytes) for windows of consecutive output elements, spread over the first set and including
-// its first and last elements; or only for the first window.
+// Calls take(element, its bytes) for windows of consecutive output elements, either spread over the first set,
+// including its first and last elements, or only for the first window.
 using ReadBytes = std::function<void(std::uint64_t offset, std::span<std::byte> bytes)>;
 void read_windows(const ReadBytes& read, const Placement& placement, std::size_t element_size, std::int64_t samples,
                   bool only_first, const std::function<void(std::int64_t element, const std::byte* result)>& take);

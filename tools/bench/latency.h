@@ -21,7 +21,7 @@ struct LatencyFailure {
 // Measures each figure for `seconds`. Throws LatencyFailure.
 std::vector<Latency> measure_latency(double seconds);
 
-// The part through the DirectML API.
+// Measures the figures for calls through the DirectML API.
 void measure_directml_latency(double seconds, std::vector<Latency>& to);
 
 }  // namespace anydml::bench

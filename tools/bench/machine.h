@@ -32,7 +32,7 @@ std::string find_target();
 // Uses the library. False, with a message, if there is no device.
 bool describe_machine(BenchEnvironment& machine, std::string& error);
 
-// Of the last-level cache; 0 if unknown.
+// The size of the last-level cache; 0 if unknown.
 std::uint64_t last_cache_bytes();
 
 // The processors available to this process.

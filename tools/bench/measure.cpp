@@ -20,7 +20,7 @@ constexpr std::size_t kPage = 4096;
 constexpr std::size_t kStagger = 17 * 64;
 // Below this size, one thread may be faster than a team that has to be woken.
 constexpr std::int64_t kTeamBytes = std::int64_t{8} << 20;
-constexpr int kTries = 7;  // to determine which is faster
+constexpr int kTries = 7;  // the number of attempts to determine which is faster
 
 using Body = std::function<void()>;
 
@@ -96,7 +96,7 @@ Measurer::Measurer(const std::vector<Case>& cases, unsigned threads, Settings se
     buffer.memory.reset(static_cast<std::byte*>(
         ::operator new[](buffer.bytes + kStagger * buffers_.size() + kPage, std::align_val_t{kPage})));
     buffer.data = buffer.memory.get() + kStagger * i;
-    // By the team, so that each page is first touched by a thread that will use it.
+    // The team fills the memory, so that each page is first touched by a thread that will use it.
     team_.share(buffer.bytes, kPage,
                 [&](std::size_t begin, std::size_t end) { std::memset(buffer.data + begin, 0, end - begin); });
   }

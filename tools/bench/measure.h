@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Times a case and its floor, the memory pass.
+// Times a case and its baseline, the memory pass.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -62,7 +62,7 @@ struct Result {
   [[nodiscard]] double gb_per_second() const { return static_cast<double>(bytes) / kernel.median * 1e-9; }
   [[nodiscard]] double pass_gb_per_second() const { return static_cast<double>(bytes) / pass.median * 1e-9; }
   [[nodiscard]] double fraction() const { return pass.median / kernel.median; }
-  // Signs of an unreliable figure. The pass is the floor, so if an operator is much faster, something disturbed the
+  // Signs of an unreliable figure. The pass is the baseline, so if an operator is much faster, something disturbed the
   // pass.
   [[nodiscard]] bool is_unsteady() const { return kernel.is_unsteady() || pass.is_unsteady(); }
   [[nodiscard]] bool is_above_pass() const { return fraction() > kAbovePass; }
@@ -76,7 +76,7 @@ inline constexpr std::size_t kSecond = 1;
 inline constexpr std::size_t kCondition = 2;
 inline constexpr std::size_t kOutput = 3;
 inline constexpr std::size_t kPristine = 4;
-// For an input that is not a single element.
+// The memory block of an input that is not a single element.
 std::size_t buffer_of(const Row& row, std::size_t input);
 
 // Owns the memory for all cases, and refills an operand only if its type or values change.
@@ -84,7 +84,7 @@ class Measurer {
  public:
   Measurer(const std::vector<Case>& cases, unsigned threads, Settings settings, Reference& reference);
 
-  // Nothing, with a message, if the library refuses.
+  // Returns no value, with a message, if the library rejects the case.
   std::optional<Result> measure(const Case& of, std::string& error);
 
  private:

@@ -211,7 +211,8 @@ class DeviceMeasurer::State {
 
   void record(const Operations& operations, std::uint64_t run) {
     operations[run % operations.size()]->record(device_);
-    // As a program needs between runs that may write the same memory; otherwise a device could run them concurrently.
+    // A program needs this barrier between runs that may write the same memory, because a device could otherwise run
+    // them concurrently.
     D3D12_RESOURCE_BARRIER barrier{};
     barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
     device_.list()->ResourceBarrier(1, &barrier);

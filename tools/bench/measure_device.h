@@ -2,7 +2,7 @@
 // Measures a case on a device with its own memory, through D3D12 and DirectML as a client would: device buffers, one
 // closed list, and the device's clock read before and after every sample.
 //
-// The floor is a pass by the same device through the same API: ELEMENT_WISE_ADD of UINT32 if an operator reads two
+// The baseline is a pass by the same device through the same API: ELEMENT_WISE_ADD of UINT32 if an operator reads two
 // arrays; if it reads one, the faster of ELEMENT_WISE_IDENTITY of UINT32 and CopyBufferRegion.
 //
 // FLOAT64, which DirectML's modulus does not support, uses the C API over the same buffers, timed with the wall clock:
@@ -21,7 +21,7 @@ namespace anydml::bench {
 
 class DeviceMeasurer {
  public:
-  // Opens the default adapter. All three throw DeviceFailure.
+  // Opens the default adapter. The constructor and the functions below throw DeviceFailure.
   DeviceMeasurer(const std::vector<Case>& cases, Settings settings);
   DeviceMeasurer(const DeviceMeasurer&) = delete;
   DeviceMeasurer& operator=(const DeviceMeasurer&) = delete;

@@ -185,7 +185,7 @@ class DeviceRowMeasurer::State {
     }
   }
 
-  // For a fill, only the first window, because an element's value depends on its index.
+  // For a fill, checks only the first window, because an element's value depends on its index.
   Check check_sample(const Case& of, const Placement& placement) {
     const Row& row = *of.row;
     const std::size_t size = anydml_type_size(row.output_type(of.type));

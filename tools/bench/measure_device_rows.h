@@ -3,8 +3,8 @@
 // with the wall clock. A sample is so long that launching and waiting are negligible. (The modulus uses DirectML and
 // the device's clock: measure_device.h.)
 //
-// The floor is a pass by the same device that moves as many bytes in arrays of UINT32: IDENTITY for one input, ADD for
-// more, FILL_VALUE_CONSTANT for none.
+// The baseline is a pass by the same device that moves as many bytes in arrays of UINT32: IDENTITY for one input, ADD
+// for more, FILL_VALUE_CONSTANT for none.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace anydml::bench {
 
 class DeviceRowMeasurer {
  public:
-  // Opens the default adapter. All three throw DeviceFailure.
+  // Opens the default adapter. The constructor and the functions below throw DeviceFailure.
   DeviceRowMeasurer(const std::vector<Case>& cases, Settings settings, Reference& reference);
   DeviceRowMeasurer(const DeviceRowMeasurer&) = delete;
   DeviceRowMeasurer& operator=(const DeviceRowMeasurer&) = delete;

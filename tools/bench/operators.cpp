@@ -41,8 +41,8 @@ bool repeats_another(std::string_view name) {
   return std::ranges::find(kRepeated, name) != std::end(kRepeated);
 }
 
-// Chosen by field name, so that operators with the same field are treated alike. The values exist in every type: with
-// the data of data.h many elements are clipped, shrunk or below a threshold, and many are not.
+// Values are chosen by field name, so that operators with the same field are treated alike. Every type can represent
+// them. With the data of data.h, many elements are clipped, shrunk or below a threshold, and many are not.
 double number_for(std::string_view field) {
   struct Known {
     std::string_view field;
@@ -102,7 +102,7 @@ Operand second_holds(std::string_view name) {
   return name.starts_with("bit_shift") ? Operand::shift : Operand::divisor;
 }
 
-// Tries one element: the library's error message, or empty if it supports the type.
+// Tries one element. Returns the library's error message, or an empty string if it supports the type.
 std::string refusal(const Row& row, anydml_type type) {
   Placement one;
   one.rank = 1;

@@ -19,7 +19,7 @@ enum class Operand {
   dividend,
   divisor,
   magnitude,
-  argument,  // of a function: the range that costs most
+  argument,  // of a function: the range in which it is slowest
   positive,  // of functions that need positive numbers
   above_one,
   below_one,  // in magnitude

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiled with -O3 in every build: a slow floor would flatter the operators measured against it.
+// Compiled with -O3 in every build: a slow baseline would flatter the operators measured against it.
 #include "pass.h"
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace anydml::bench {
 namespace {
 
-// A cache line, which compilers split into the available vectors. May be at any address, over any bytes.
+// A cache line, which compilers split into the available vectors. It may have any address and alias any type.
 using Line = std::uint64_t __attribute__((vector_size(64), aligned(1), may_alias));
 constexpr std::size_t kUnrolled = 4;
 // A register, for values kept across a loop: compilers would keep a whole line in memory.

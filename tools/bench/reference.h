@@ -22,7 +22,8 @@ class Reference {
   Reference& operator=(const Reference&) = delete;
   ~Reference();
 
-  // Runs packed inputs; writes the packed output to `out`. False if the process is gone or the library refuses.
+  // Runs the row over packed inputs and writes the packed output to `out`. Returns false if the process is gone or the
+  // library rejects the row.
   bool run(const Row& row, anydml_type type, const Placement& placement, std::span<const std::vector<std::byte>> inputs,
            std::vector<std::byte>& out);
 

@@ -25,8 +25,8 @@ struct Scaling {
 // 1, 2, 4 ... and all
 std::vector<unsigned> thread_counts(unsigned cores);
 
-// `self` and `arguments` start a benchmark; the number of threads and the path for its JSON are added. False, with a
-// message, if one fails.
+// `self` and `arguments` start a benchmark; the number of threads and the path for its JSON are added. Returns false,
+// with a message, if a benchmark fails.
 bool measure_scaling(const std::vector<std::string>& self, const std::vector<std::string>& arguments,
                      const std::vector<unsigned>& counts, std::vector<Scaling>& to, std::string& error);
 

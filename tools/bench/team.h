@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A persistent team of threads, for the pass and for filling memory. Each thread takes piece after piece until none is
-// left, large ones first, as the library's threads do. With one fixed share each, the slowest thread would determine
-// the floor and make it too slow. Nor does the team wait for a thread that has not started, on a machine that other
-// processes use too. The library's own pool is not used, since the pass is the yardstick for the library.
+// left, large ones first, as the library's threads do. If each thread had a fixed share, the slowest thread would
+// determine the baseline and make it too slow. The team also does not wait for a thread that has not started, which
+// happens on a machine that other processes use too. The library's own pool is not used, because the library is
+// measured against the pass.
 #pragma once
 
 #include <atomic>

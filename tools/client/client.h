@@ -64,7 +64,7 @@ struct DeviceOptions {
   bool custom_heaps = true;  // use memory shared by CPU and device, if the device supports it
 };
 
-// A device, and a list to record, execute and wait for.
+// A device, and a command list that can be recorded, executed and waited for.
 class Device {
  public:
   explicit Device(const DeviceOptions& options = {});

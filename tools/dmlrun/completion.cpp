@@ -71,7 +71,7 @@ std::vector<OptionWords> options_of(const CLI::App& command) {
   std::vector<OptionWords> all;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) {
-      continue;  // accepted for compatibility, not offered
+      continue;  // accepted for compatibility, but not offered
     }
     const std::string values = values_of(option->get_type_name());
     OptionWords words{{}, option->get_description(), takes_of(*option, values), values};
@@ -127,7 +127,7 @@ std::string words_after(const std::string& command) {
          : command == "completion"                                                    ? values_of("SHELL")
                                                                                       : "";
 }
-// A command that accepts only options or numbers.
+// Whether the command accepts only options or numbers.
 bool takes_no_files(const std::string& command) { return command == "adapters" || command == "bench"; }
 
 std::string bash_script(const CLI::App& app) {

@@ -248,7 +248,7 @@ class Executor {
     }
   }
 
-  // By the device's clock if it was read.
+  // The median by the device's clock if it was read, and otherwise by the CPU's clock.
   [[nodiscard]] double median_of(const Times& times) const {
     return split_samples(times.device.empty() ? times.cpu : times.device, options_.warm_up).hot.median;
   }
@@ -449,7 +449,7 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
            memory.borrow(For::temporary, MemoryBudget::of_buffer(needs.initial), say_at(path)) &&
            memory.take(For::temporary, MemoryBudget::of_buffer(needs.temporary), say_at(path));
   };
-  // Each uses its own device, since a failure removes the device.
+  // Each rehearsal uses its own device, because a failure removes the device.
   const auto rehearse = [&](const Dispatchable& dispatchable, const std::vector<Binding>* bindings,
                             const std::string& path) {
     try {
@@ -484,7 +484,7 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
     }
   };
   if (problems.full()) {
-    return memory;  // the full list no longer tells which ones are wrong
+    return memory;  // the list is full, so it does not say which dispatchables are wrong
   }
   std::vector<bool> sound;
   for (const Dispatchable& dispatchable : model.dispatchables) {

@@ -94,7 +94,8 @@ Status read_at(const OpenFile& file, const fs::path& path, std::uint64_t offset,
 // The path with every link resolved. Its last names need not exist.
 fs::path resolve(const fs::path& path, std::error_code& error) {
   fs::path resolved = fs::absolute(path.empty() ? fs::path(".") : path, error);
-  // Twice: names after one that does not exist are only examined once the ".." are resolved, and may be links.
+  // Resolve twice: names that follow a nonexistent one are not examined until each ".." is resolved, and they may be
+  // links.
   for (int pass = 0; pass < 2 && !error; ++pass) {
     resolved = fs::weakly_canonical(resolved, error);
   }
@@ -116,7 +117,7 @@ Status check_name(std::string_view name) {
 }
 
 struct Location {
-  fs::path folder;  // where it was looked for
+  fs::path folder;  // the folder that was searched
   fs::path path;
 };
 
@@ -238,7 +239,7 @@ Status make_folder(const fs::path& folder) {
   return error ? Status(failed(folder, "cannot be created", error)) : Status();
 }
 
-// Nothing if the file system does not support unnamed files.
+// Returns no value if the file system does not support unnamed files.
 std::optional<Status> write_unnamed(const fs::path& path, const fs::path& folder, const fs::path& nearest,
                                     Parts parts) {
 #if defined(O_TMPFILE)

@@ -39,7 +39,7 @@ class GraphReader {
         result_.ports.push_back({.name = std::string(*name), .is_output = false, .tensors = {}});
       }
     });
-    // Names first, because nodes may feed one another in any order.
+    // Read the names first, because nodes may feed one another in any order.
     nodes->for_each_member("an object of nodes", [&](std::string_view name, const Cursor& at) {
       if (is_constant(at)) {
         add_name(at, name, {.kind = Kind::constant, .index = result_.constants.size()});

@@ -21,7 +21,7 @@ struct ReadOptions {
 // Adds every error to the problems. The model may be run only if there are none.
 [[nodiscard]] Model read_model(const JsonDocument& document, const ReadOptions& options, Problems& problems);
 
-// These find the rules of a feature level that the model breaks, and its operators that are not built here.
+// These find the rules of a feature level that the model breaks, and its operators that are not implemented here.
 void check_level(const Model& model, facts::FeatureLevel level, Problems& problems);
 [[nodiscard]] std::vector<Problem> find_not_built(const Model& model);
 

@@ -63,7 +63,7 @@ std::string shell_word(const std::string& text) {
   return text.find_first_of(" \"[]{}") == std::string::npos ? text : "'" + text + "'";
 }
 
-// Without underscores and case, so that start_padding matches StartPadding.
+// Removes underscores and differences in case, so that start_padding matches StartPadding.
 std::string plain_name(std::string_view name) {
   std::string plain = to_upper(name);
   std::erase(plain, '_');

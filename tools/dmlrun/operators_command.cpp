@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints the facts about DirectML's operators: what they accept at each level, and which of them are built here.
+// Prints the facts about DirectML's operators: what they accept at each level, and which of them are implemented here.
 #include <algorithm>
 #include <cstdio>
 

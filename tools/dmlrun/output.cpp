@@ -55,7 +55,7 @@ std::string difference_text(const Difference& of, DataType type) {
   return is_float_type(type) ? text + format_text(" ({} ULP)", of.ulps) : text;
 }
 
-// Only the type's own elements, without the buffer's padding.
+// Visits only the elements of the type, without the buffer's padding.
 template <class Use>
 void for_each_element(const Resource& resource, std::span<const std::byte> bytes, Use use) {
   const DataType type = resource.shown_type();

@@ -168,7 +168,7 @@ Result<std::vector<ProfileStep>> steps_of(const Dispatchable& dispatchable) {
       }
     }
   }
-  constexpr DeviceTraits kDevice{.joins_from = 1};  // like the CPU's
+  constexpr DeviceTraits kDevice{.joins_from = 1};  // like the CPU's traits
   std::vector<ProfileStep> steps;
   for (const bool is_once : {true, false}) {
     for (const GraphGroup& group : fuse(graph, values, is_once ? once : later, is_once ? kept_once : kept, kDevice)) {

@@ -19,7 +19,7 @@ constexpr double kFirstAfter = 1000;  // milliseconds
 constexpr double kEvery = 100;
 constexpr std::size_t kBar = 24;
 
-// Decided by the usual locale variables, the first that is set.
+// The first of the usual locale variables that is set decides.
 bool terminal_shows_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {

@@ -9,7 +9,7 @@
 namespace anydml::dmlrun {
 
 [[nodiscard]] Resource read_resource(const Cursor& at, std::string_view name, const Folders& folders);
-// Reads them from an object whose other members were requested before.
+// Reads a buffer from an object whose other members were already requested.
 [[nodiscard]] Resource read_resource(Members& members, std::string_view name, const Folders& folders);
 
 }  // namespace anydml::dmlrun

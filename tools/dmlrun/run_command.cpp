@@ -120,13 +120,14 @@ class LoadedModel {
 // Everything that keeps a model from running.
 struct Findings {
   Problems problems;
-  std::vector<Problem> not_built;      // valid for DirectML, but not here
+  std::vector<Problem> not_built;      // valid for DirectML, but not implemented here
   facts::FeatureLevel level{};         // whose rules apply
   MemoryBudget memory;                 // remaining for a run
-  std::string_view oldest_level = {};  // that accepts it; empty if it could not be read
+  std::string_view oldest_level = {};  // the oldest level that accepts the model; empty if it could not be read
 
   [[nodiscard]] bool none() const { return problems.none() && not_built.empty(); }
-  // An operator that is not built comes before the rules that it breaks: fixing those would not make it run.
+  // An operator that is not implemented is reported before the rules that it breaks, because fixing those would not
+  // make it run.
   [[nodiscard]] const Problem& first() const { return not_built.empty() ? problems.list().front() : not_built.front(); }
   [[nodiscard]] std::size_t count() const { return problems.list().size() + not_built.size(); }
 };
@@ -341,7 +342,7 @@ int show_graphs(const GraphArguments& arguments) {
   if (!findings.none()) {
     return report_first(arguments.model, findings, kWrong);
   }
-  // Like the CPU's, but without weight packing, which depends on the machine.
+  // Like the CPU's traits, but without weight packing, which depends on the machine.
   constexpr DeviceTraits kDevice{
       .joins_from = 1, .forwards_tiles = true, .has_fused_attention = true, .has_row_moments = true};
   for (const Dispatchable& dispatchable : loaded.get().dispatchables) {

@@ -8,7 +8,7 @@
 
 namespace anydml::dmlrun {
 
-// Milliseconds.
+// All times are in milliseconds.
 struct Statistics {
   std::size_t count = 0;
   double average = 0;
@@ -21,7 +21,7 @@ struct Statistics {
 
 [[nodiscard]] Statistics summarize(std::span<const double> samples);
 
-// The first samples, up to `warm_up` of them, are cold, but never all samples.
+// The first samples, up to `warm_up` of them, count as cold; at least one sample counts as hot.
 struct ColdAndHot {
   Statistics cold;
   Statistics hot;

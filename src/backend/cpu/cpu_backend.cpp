@@ -26,7 +26,7 @@ struct BackendDevice {
   ThreadPool* pool;
   cpu::Target target;
   std::uint64_t memory_bytes;
-  std::atomic<std::uint64_t> promised_bytes{0};  // promised to buffers
+  std::atomic<std::uint64_t> promised_bytes{0};  // promised to buffers, whether touched or not
   BufferMemory buffers;
   std::string model;
 };
@@ -134,7 +134,7 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
                   .has_row_moments = true};
 }
 
-// The handle and both addresses of a block are the same address here.
+// On the CPU, a block's handle and its two addresses are the same number.
 MemoryBlock block_at(void* address) {
   return {.handle = static_cast<BackendMemory*>(address),
           .address = reinterpret_cast<std::uintptr_t>(address),
@@ -213,7 +213,7 @@ BackendStatus copy(BackendQueue*, MemoryLocation to, MemoryLocation from, std::u
 
 BackendStatus fill(BackendQueue*, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
-  // The pattern once, then copies of the part already written, doubling.
+  // Write the pattern once, then keep doubling the part already written by copying it.
   std::byte* const first = address_of(to);
   std::uint64_t done = std::min<std::uint64_t>(bytes, pattern_bytes);
   std::memcpy(first, pattern, done);
@@ -233,7 +233,8 @@ BackendStatus timestamp(BackendQueue*, MemoryLocation to) {
 
 }  // namespace
 
-// A step that its family prepared, and the locations of its operands, followed by those of the steps joined with it.
+// A step that its family prepared, and the locations of its operands, followed by the locations of the operands of the
+// steps joined with it.
 struct ReadyStep {
   std::unique_ptr<cpu::PreparedStep> prepared;
   std::vector<Operand> operands;
@@ -241,7 +242,7 @@ struct ReadyStep {
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
-  // Whether several jobs for the threads follow each other.
+  // How threads wait between steps: they spin if several jobs for them follow each other.
   ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
   std::shared_ptr<Scratch> scratch;  // null: no step needs it
   std::uint64_t temporary_bytes = 0;

@@ -54,7 +54,7 @@ class PreparedStep {
   // The number of pieces of a phase. A piece should be worth handing to another thread: ten microseconds of work or
   // more, if there is that much.
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
-  // The same for one phase of a step that has several. Called in each run.
+  // The number of pieces of one phase, for a step that has several phases. Called in each run.
   [[nodiscard]] virtual std::uint64_t pieces_in(std::uint32_t /*phase*/) const noexcept { return pieces_; }
   [[nodiscard]] std::uint32_t phases() const { return phases_; }
   // Scratch memory that each thread needs.
@@ -77,7 +77,7 @@ struct StreamTile {
   std::int64_t rows;             // of the tile
   std::int64_t columns;          // consecutive elements in each row
   std::int64_t row_step;         // from the start of a row to the start of the next, in elements of the operand
-  std::int64_t buffer_row_step;  // the same in the buffer, in bytes
+  std::int64_t buffer_row_step;  // from the start of a row to the start of the next in the buffer, in bytes
 };
 
 // A step over the elements of one operand without a slot: it produces or consumes them, a tile at a time. Immutable,
@@ -105,13 +105,14 @@ struct Neighbor : anydml::Neighbor<JoinedStep> {
 using Neighbors = anydml::Neighbors<Neighbor>;
 
 struct FamilyKernels {
-  // Called before the first step is prepared for this target, to create what its steps need. May be null. One call at a
-  // time, and never during a fork, so it need not guard anything. May throw std::bad_alloc.
+  // Called before the first step is prepared for this target, to create what its steps need. May be null. One thread at
+  // a time calls it, and never during a fork, so it needs no lock. May throw std::bad_alloc.
   void (*open)(Target target);
-  // Null: the family has no kernel for this step. Only families whose operators declare that they join others
+  // Returns null if the family has no kernel for this step. Only families whose operators declare that they join others
   // (ops/family.h) get neighbors. May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const StepContext& context, Neighbors neighbors);
-  // The same for a step before or after one of another family; null: the family has no such steps.
+  // Prepares a step that is joined with one of another family, as a prologue or an epilogue. Null: the family has no
+  // such steps.
   std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const StepContext& context);
 };
 

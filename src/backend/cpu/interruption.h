@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whether a run should end early. The running thread asks its caller between chunks, at intervals too short for a
-// person to notice a delay; the check that no interval has passed takes a few nanoseconds.
+// person to notice a delay; checking whether an interval has passed takes a few nanoseconds.
 #pragma once
 
 #include <time.h>
@@ -40,7 +40,7 @@ class Interruption {
   }
 
   const Interrupt* interrupt_;
-  std::uint64_t last_ = 0;  // the time of the last question; 0: none yet
+  std::uint64_t last_ = 0;  // when the caller was last asked; 0: not yet
   bool is_wanted_ = false;
 };
 

@@ -8,7 +8,7 @@
 namespace anydml {
 namespace {
 
-// Powers of two, so that programs of similar sizes share a set. Untouched pages cost nothing.
+// Sizes are powers of two, so that programs of similar sizes share a set. Untouched pages cost nothing.
 std::size_t block_bytes(std::size_t bytes) {
   constexpr std::size_t kMin = 4096;
   constexpr std::size_t kMax = std::size_t{1} << 46;
@@ -20,7 +20,7 @@ std::size_t block_bytes(std::size_t bytes) {
 
 }  // namespace
 
-// Null: out of memory.
+// Returns null if out of memory.
 Scratch::Memory Scratch::allocate(std::size_t blocks, std::size_t bytes) noexcept {
   std::size_t all = 0;
   if (__builtin_mul_overflow(blocks, bytes, &all)) {

@@ -64,7 +64,7 @@ bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
   return is_over();
 }
 
-// A worker spins through the time that a step of one piece takes. A caller waits for pieces that are already running;
+// A worker spins for about as long as a step of one piece takes. A caller waits for pieces that are already running;
 // waking it would take about ten microseconds.
 constexpr std::uint64_t kWorkersSpin = 50'000;
 constexpr std::uint64_t kCallersSpin = 20'000;
@@ -133,7 +133,7 @@ bool ThreadPool::is_crowded() const {
 }
 
 void ThreadPool::work(unsigned number) {
-  // For the life of the thread: it inherited its modes from the thread that created it.
+  // Set for the life of the thread, because it inherited its modes from the thread that created it.
   const DefaultFloatEnvironment modes;
   unsigned turn = 0;
   for (;;) {
@@ -176,8 +176,8 @@ bool ThreadPool::work_on(Job& job, unsigned number) {
   if (done == 0) {
     return false;
   }
-  // Sequentially consistent with the caller, which announces that it sleeps and then checks what is done: at least one
-  // of the two sees the other.
+  // Sequentially consistent with the caller, which announces that it sleeps and then checks what is done, so at least
+  // one of the two sees the other's store.
   job.done.fetch_add(done, std::memory_order_seq_cst);
   if (job.caller_sleeps.load(std::memory_order_seq_cst)) {
     { const std::scoped_lock lock(mutex_); }
@@ -250,8 +250,8 @@ bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
   job.function = function;
   job.context = context;
   job.done.store(0, std::memory_order_relaxed);
-  // Sequentially consistent with a worker, which announces that it sleeps and then looks for work: at least one of the
-  // two sees the other.
+  // Sequentially consistent with a worker, which announces that it sleeps and then looks for work, so at least one of
+  // the two sees the other's store.
   job.left.store(static_cast<std::int64_t>(count), std::memory_order_seq_cst);
   jobs_begun_.fetch_add(1, std::memory_order_release);
   wake(count - 1);
@@ -279,7 +279,7 @@ void ThreadPool::wake(std::uint64_t wanted) {
   if (asleep == 0) {
     return;
   }
-  // Workers that are awake come by themselves, unless they are busy with other jobs.
+  // Workers that are awake find the job by themselves, unless they are busy with other jobs.
   if (sequences_.load(std::memory_order_relaxed) == 1) {
     const unsigned workers = workers_.load(std::memory_order_relaxed);
     wanted -= std::min<std::uint64_t>(wanted, workers - std::min(workers, asleep));

@@ -16,8 +16,8 @@
 // Fairness   While several threads submit jobs, a worker takes one chunk of each job in turn. A single job keeps
 //            its workers.
 //
-// Why not an existing library: packaged pools are not instrumented, so ThreadSanitizer reports races where there are
-// none, and concurrent callers must share the workers fairly.
+// No existing library is used, because packaged pools are not instrumented, so ThreadSanitizer reports races where
+// there are none, and because concurrent callers must share the workers fairly.
 #pragma once
 
 #include <atomic>
@@ -120,7 +120,7 @@ class ThreadPool {
 
     // Takes a chunk and returns the number that were left, including this one. If that is not positive, none was left.
     [[nodiscard]] std::int64_t take() {
-      // Read first: many threads writing in vain would delay the threads that start.
+      // Read before writing: many threads that write in vain would delay the threads that start.
       const std::int64_t seen = left.load(std::memory_order_relaxed);
       return seen <= 0 ? seen : left.fetch_sub(1, std::memory_order_acquire);
     }

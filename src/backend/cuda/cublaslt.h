@@ -44,7 +44,7 @@ struct BlasChoice {  // cublasLtMatmulHeuristicResult_t
 };
 static_assert(sizeof(BlasChoice) == 96);
 
-// Every function returns a cublasStatus_t, unless it says otherwise. Descriptors are opaque.
+// Every function returns a cublasStatus_t, unless noted otherwise. Descriptors are opaque.
 struct CublasLt {
   std::size_t (*version)() = nullptr;  // 130200 for 13.2.0
   int (*create)(void** handle) = nullptr;
@@ -72,9 +72,9 @@ struct CublasLtDevice {
   void* handle = nullptr;
 };
 
-// Returns null with the reason, as a text that is never freed. The device must be current in the calling thread
-// (on_device.h). The first call loads the library, and the first call for a device creates its context. May throw
-// std::bad_alloc.
+// On failure, returns null and sets `why` to a text that is never freed. The device must be current in the calling
+// thread (on_device.h). The first call loads the library, and the first call for a device creates its context. May
+// throw std::bad_alloc.
 [[nodiscard]] const CublasLtDevice* find_cublaslt(const GpuProperties& gpu, const char** why);
 
 // The CUDA error that corresponds to a cuBLAS status.

@@ -114,7 +114,7 @@ const char* why_no_device() {
   static_cast<void>(cudaGetLastError());
   int driver = 0;
   static_cast<void>(cudaDriverGetVersion(&driver));
-  constexpr int kMinDriver = 12010;  // the first whose kernels accept more than 4 KiB of parameters
+  constexpr int kMinDriver = 12010;  // the first driver whose kernels accept more than 4 KiB of parameters
   if (error == cudaSuccess && driver < kMinDriver) {
     return "the NVIDIA driver supports only CUDA versions before 12.1; expected a newer driver";
   }

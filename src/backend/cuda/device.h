@@ -43,7 +43,7 @@ namespace cuda {
 inline constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUDA device has no memory for this"};
 
-// Also clears the thread's last error, which other code would mistake for its own.
+// Converts an error. Also clears the thread's last error, which other code would mistake for its own.
 [[nodiscard]] BackendStatus status_of(cudaError_t error) noexcept;
 
 // A handle is the address of its first byte, and never 0.
@@ -57,7 +57,7 @@ inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUD
 }
 
 [[nodiscard]] std::uint32_t device_count();
-// Null, or the reason that CUDA cannot be used here.
+// The reason that CUDA cannot be used here, or null if it can.
 [[nodiscard]] const char* why_no_device();
 BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept;
 

@@ -6,18 +6,18 @@
 //
 // Validation  Steps come from the family's own lowering in the same build, and their parameters are trusted. `prepare`
 //             rejects a step that the kernels cannot run, such as one with too many elements, and says why. If it
-//             rejects a step with neighbors, the step comes again without them, over memory.
+//             rejects a step with neighbors, it is called again without them, over memory.
 // Device      `prepare` may be called while another device is current: everything it needs to know is in
 //             GpuProperties. A launch finds its device current.
 // Addresses   launch gets one for each operand of the step, at any alignment, in memory that the device can reach. The
 //             addresses of operands without a slot have no meaning: their elements come from, or go to, a neighbor.
 // Workspace   A step that needs one gets its address at each launch, a multiple of kTemporaryAlignment. Its
 //             contents are undefined, and other steps use the same memory before and after.
-// Order       Work on the stream sees everything before it there. A launch waits for nothing and allocates nothing on
-//             the device. Other threads may launch the same step on other streams at the same time.
+// Order       Work on the stream sees the results of all earlier work there. A launch waits for nothing and allocates
+//             nothing on the device. Other threads may launch the same step on other streams at the same time.
 // Errors      launch returns the error of CUDA's call. It does not throw.
-// Results     The bits are those of the CPU's kernels, whatever the launch's shape, unless the step itself says that
-//             its caller allows others (DeviceTraits::half_products).
+// Results     The bits equal those of the CPU's kernels, whatever the launch's shape, unless the step says that its
+//             caller allows other bits (DeviceTraits::half_products).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -62,9 +62,9 @@ class PreparedStep {
   virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
 };
 
-// A step over the elements of one operand without a slot, as a part of another step's kernel: a class whose objects the
-// kernel calls once for each element. Elements are numbered as if the operand were packed, and are passed as their
-// bits, in the unsigned type of their size. Immutable, like PreparedStep.
+// A step over the elements of one operand without a slot, compiled into another step's kernel as a class. The kernel
+// calls an object of the class once for each element. Elements are numbered as if the operand were packed, and are
+// passed as their bits, in the unsigned type of their size. Immutable, like PreparedStep.
 //
 //   before it:   Bits operator()(u32 number) const                     computes the element
 //                void vector(u32 number, u32 (&words)[4]) const        computes 16 bytes of elements, aligned
@@ -79,9 +79,10 @@ class JoinedStep {
 
   // The source code (runtime.h) of the class, in the namespace anydml::cuda.
   [[nodiscard]] const std::string& text() const { return text_; }
-  // The size of an object, which begins and ends at a multiple of 16.
+  // The size of an object in bytes. Objects begin and end at multiples of 16.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  // Whether the class can produce vectors, and whether it may at these addresses. bases: as above, for its operands.
+  // has_vectors: whether the class can produce vectors. fits_vectors: whether it may do so at these addresses. bases:
+  // as for PreparedStep::launch, for the operands of this step.
   [[nodiscard]] bool has_vectors() const { return has_vectors_; }
   [[nodiscard]] virtual bool fits_vectors(std::byte* const* bases) const noexcept = 0;
   virtual void make(std::byte* const* bases, std::byte* object) const noexcept = 0;
@@ -96,16 +97,16 @@ using Neighbor = anydml::Neighbor<JoinedStep>;
 using Neighbors = anydml::Neighbors<Neighbor>;  // their classes are called Before and After
 
 struct FamilyKernels {
-  // Returns null with the reason, as a text that is never freed. Only families whose operators declare that they join
-  // others (ops/family.h) get neighbors. May throw std::bad_alloc.
+  // On failure, returns null and sets `why` to a text that is never freed. Only families whose operators declare that
+  // they join others (ops/family.h) get neighbors. May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& gpu, Neighbors neighbors,
                                            const char** why) = nullptr;
-  // The same for a step before or after one of another family, as a class of this name; null: the family has no such
+  // Prepares a step that is joined with one of another family, as a class of this name. Null: the family has no such
   // steps.
   std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const char* name) = nullptr;
   // Launches small tasks of this family that are independent of one another; null if the family has none.
   cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
-  // The same in waves: tasks of a wave may depend on earlier waves.
+  // Launches small tasks in waves: tasks of a wave may depend on earlier waves.
   cudaError_t (*launch_in_waves)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
   // Plans join no steps of this family with others (DeviceTraits::joined_families).
   bool is_alone = false;

@@ -20,7 +20,7 @@ struct GpuProperties {
   std::uint32_t registers_of_multiprocessor = 0;
   std::uint64_t shared_bytes_of_block = 0;  // the maximum, for kernels that request it
   std::uint64_t shared_bytes_of_multiprocessor = 0;
-  std::uint64_t cache_bytes = 0;  // of the second level, shared by all multiprocessors
+  std::uint64_t cache_bytes = 0;  // of the second-level cache, which all multiprocessors share
 };
 
 [[nodiscard]] GpuProperties properties_of(const cudaDeviceProp& properties, int device);

@@ -51,7 +51,7 @@ cudaError_t allocate_on_device(BackendDevice& device, std::uint64_t bytes, bool 
   };
   cudaError_t error = try_once();
   if (error == cudaErrorMemoryAllocation && device.pool != nullptr) {
-    // The pool may still hold released memory.
+    // The pool may still contain released memory.
     static_cast<void>(cudaGetLastError());
     static_cast<void>(cudaStreamSynchronize(device.memory_stream));
     static_cast<void>(cudaMemPoolTrimTo(device.pool, 0));

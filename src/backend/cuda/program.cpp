@@ -10,13 +10,14 @@
 namespace anydml::cuda {
 namespace {
 
-// The number of launches for which a program is recorded. More would need too much of the GPU's memory.
+// The smallest and the largest number of launches for which a program is recorded. A recording of more launches would
+// need too much of the GPU's memory.
 constexpr std::uint64_t kMinRecorded = 4;
 constexpr std::uint64_t kMaxRecorded = 4096;
 constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backend does not have";
 
-// Places one unit of work: a main step with its prologue and its epilogue. Returns null, or the reason that it cannot
-// be placed.
+// Prepares one unit of work: a main step with its prologue and its epilogue. Returns null on success, and otherwise the
+// reason for the failure.
 const char* location(std::span<const Step> steps, const GpuProperties& gpu, BackendProgram::PlacedStep& placed) {
   for (const Step& step : steps) {
     if (const FamilyEntry entry = find_family(step.family); entry.family == nullptr) {

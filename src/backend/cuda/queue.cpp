@@ -21,7 +21,8 @@ BackendStatus in_order(BackendQueue& queue, const Body& body) {
   return status_of(error);
 }
 
-// Small tasks collected at the end stay in the queue, to be joined by those of the next program.
+// Small tasks that are collected last stay in the queue, so that they can be launched together with those of the next
+// program.
 cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, const DeviceAddress* addresses,
                          cudaStream_t stream) noexcept {
   for (const BackendProgram::PlacedStep& step : program.steps) {
@@ -94,7 +95,7 @@ cudaError_t take_event(BackendDevice& device, cudaEvent_t* event) {
       return cudaSuccess;
     }
   }
-  // A thread that waits for an event sleeps.
+  // Threads sleep while they wait for the event.
   return cudaEventCreateWithFlags(event, cudaEventBlockingSync | cudaEventDisableTiming);
 }
 
@@ -202,7 +203,7 @@ BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept {
     *mark = created.release();
     return status;
   }
-  // Without a mark no one could wait for the work, whose memory is released next. So wait here.
+  // Without a mark, no caller could wait for the work before releasing its memory, so wait here.
   if (event != nullptr) {
     destroy_mark(created.release());
   }

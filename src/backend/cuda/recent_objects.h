@@ -17,7 +17,7 @@ class RecentObjects {
  public:
   explicit RecentObjects(std::size_t maximum) : maximum_(maximum) {}
 
-  // Null: not found. The value itself may be null.
+  // Returns null if the name is not found. The value itself may also be null.
   [[nodiscard]] const std::shared_ptr<Value>* find(const std::string& name) {
     const auto found = entries_.find(name);
     if (found == entries_.end()) {

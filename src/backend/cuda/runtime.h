@@ -26,8 +26,8 @@ extern const std::size_t kRuntimeHeaderCount;
 struct KernelSource {
   std::string text;
   std::vector<std::string> kernels;  // their C++ names
-  // The most dynamic shared memory that a launch of one of them will use. CUDA must be told in advance about more than
-  // 48 KiB per block, including static memory.
+  // The maximum dynamic shared memory that a launch of any of them will use. CUDA must know in advance if a block uses
+  // more than 48 KiB, including static memory.
   std::uint32_t max_shared_bytes = 0;
 };
 
@@ -53,7 +53,7 @@ struct KernelBinary {
 // definitions must not be used. Empty: NVRTC was not found.
 [[nodiscard]] std::string runtime_compiler();
 
-// architecture: "sm_90". Returns false with the reason if it cannot be compiled.
+// architecture: "sm_90". If the source cannot be compiled, returns false with the reason.
 [[nodiscard]] bool compile_source(const KernelSource& source, const char* architecture, KernelBinary& binary,
                                   std::string& why);
 
@@ -70,7 +70,7 @@ class RuntimeKernels {
                                            cudaStream_t stream) const noexcept = 0;
 };
 
-// The kernels for this device; the same object for the same source. Null: it cannot be compiled here.
+// The kernels for this device; the same object for the same source. Null if the source cannot be compiled here.
 [[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source,
                                                                          const GpuProperties& gpu);
 

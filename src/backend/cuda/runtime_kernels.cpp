@@ -190,8 +190,8 @@ const std::string& compiler() {
 
 std::string architecture_of(const GpuProperties& gpu) { return "sm_" + std::to_string(gpu.compute_capability); }
 
-// Sizes that are not in the source are in its types; attributes are parameters. The amount of shared memory is part of
-// the key, because it is set for each kernel.
+// The source and its types contain everything that is fixed when it is compiled; attributes are parameters. The amount
+// of shared memory is part of the key, because it is set for each kernel.
 std::string key_of(const KernelSource& source, const std::string& architecture) {
   std::string key =
       architecture + " " + compiler() + " " + std::to_string(source.max_shared_bytes) + "\n" + source.text;

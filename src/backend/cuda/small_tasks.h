@@ -9,8 +9,8 @@ namespace anydml::cuda {
 
 class SmallTasks {
  public:
-  // Adds a task after the earlier ones. Returns false if those must be launched first, as tasks of another family must,
-  // or if there is no memory.
+  // Adds a task after the earlier ones. Returns false if the earlier tasks must be launched first, for example because
+  // they belong to another family, or if there is no memory.
   [[nodiscard]] bool add(const FamilyKernels& family, const SmallTask& task) noexcept {
     return batch_.add(family, task);
   }

@@ -38,7 +38,8 @@ struct Quotient {
   return offset + static_cast<std::int64_t>(index) * strides[0];
 }
 
-// Loads one element as its bits, at any alignment. Never through the read-only cache: a task may read another's output.
+// Loads one element as its bits, at any alignment. Does not use the read-only cache, because a task may read another's
+// output.
 template <class T>
 [[nodiscard]] __device__ inline bits_t<T> load_element(const std::byte* from, bool aligned) {
   if (aligned || sizeof(T) == 1) {
@@ -120,7 +121,7 @@ template <class T, int kWords>
   }
 }
 
-// The words must be 0 at that position.
+// Inserts the bits as element `index` of the words, which must be 0 at that position.
 template <class T, int kWords>
 __device__ inline void insert(u32 (&words)[kWords], int index, bits_t<T> bits) {
   if constexpr (sizeof(T) == 8) {
@@ -132,7 +133,7 @@ __device__ inline void insert(u32 (&words)[kWords], int index, bits_t<T> bits) {
   }
 }
 
-// Fills one word or two with one element.
+// Fills one word, or two words, with copies of one element.
 template <class T>
 __device__ inline void fill_words(bits_t<T> bits, u32 (&words)[2]) {
   if constexpr (sizeof(T) == 8) {
