@@ -271,10 +271,10 @@ def operator_rules(source, operator, arrays):
     compiler = source.compiler(operator)
     constraints = source.constraints_of(operator)
     entries = [(index, source.entry_of(operator, text)) for index, text in enumerate(constraints)]
-    judgements = []
+    checks = []
     for _, entry in entries:
         how = {"expression": "by_expression", "function": "by_function", "prose": "prose"}[entry.how()]
-        judgements.append(f"{{CheckedBy::{how}, {quote(entry.function or entry.prose or '')}}}")
+        checks.append(f"{{CheckedBy::{how}, {quote(entry.function or entry.prose or '')}}}")
     entries += [(-1, entry) for entry in source.ours if name in entry.operators]
     rows, usual = [], []
     for index, entry in sorted(entries, key=lambda pair: pair[1].text.startswith("size:")):
@@ -292,7 +292,7 @@ def operator_rules(source, operator, arrays):
     return (
         f"{{{{{arrays.add('Rule', f'k{name}_rules', rows)}, {arrays.add('Rule', f'k{name}_usual', usual)}, "
         f"{arrays.add('RuleNode', f'k{name}_nodes', nodes)}}}, "
-        f"{arrays.add('RuleCheck', f'k{name}_judgements', judgements)}}}"
+        f"{arrays.add('RuleCheck', f'k{name}_checks', checks)}}}"
     )
 
 
@@ -345,7 +345,7 @@ def generate_rules(source):
         "",
         "struct RulesOfOperator {",
         "  Rules rules;",
-        "  std::span<const RuleCheck> judgements;",
+        "  std::span<const RuleCheck> checks;",
         "};",
         "",
         "// In the order of kOperators.",

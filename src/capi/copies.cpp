@@ -79,7 +79,7 @@ Copies::Copies(const anydml_compiled& compiled, const anydml_compiled& program, 
       staged_(inside_.tensors.size()) {}
 Copies::~Copies() = default;
 
-Result<std::uint64_t> Copies::location(std::uint64_t before) {
+Result<std::uint64_t> Copies::assign_locations(std::uint64_t before) {
   constexpr std::uint64_t kAlignment = 256;
   auto bytes = checked_align_bytes(before, kAlignment);
   for (std::size_t i = 0; i < offsets_.size() && bytes; ++i) {

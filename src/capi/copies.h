@@ -35,7 +35,7 @@ class Copies {
 
   // Assigns the locations, with each operand aligned for any kernel, and returns the total size. before: the bytes of
   // the program's own memory.
-  [[nodiscard]] Result<std::uint64_t> location(std::uint64_t before);
+  [[nodiscard]] Result<std::uint64_t> assign_locations(std::uint64_t before);
   // Copies the inputs in, and sets the operands' addresses for the run.
   Status bring(Run& run, const Addresses& addresses, const Temporary& memory, Addresses& inside);
   // Copies the outputs back. Outputs with gaps are first copied to our own memory.

@@ -290,7 +290,7 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
   std::uint64_t bytes = program.temporary_bytes;
   if (copied.any()) {
     copies.emplace(compiled, program, copied);
-    const auto placed = copies->location(bytes);
+    const auto placed = copies->assign_locations(bytes);
     ANYDML_TRY(placed);
     bytes = placed.value();
   }

@@ -16,7 +16,7 @@ static_assert(std::size(tables::kRules) == std::size(tables::kOperators));
 constexpr bool tables_fit() {
   for (std::size_t i = 0; i < std::size(tables::kOperators); ++i) {
     const Operator& op = tables::kOperators[i];
-    if (op.fields.size() > 32 || op.constraints.size() != tables::kRules[i].judgements.size()) {
+    if (op.fields.size() > 32 || op.constraints.size() != tables::kRules[i].checks.size()) {
       return false;
     }
   }
@@ -33,7 +33,7 @@ const tables::RulesOfOperator& row_of(const Operator& op) {
 
 Rules rules_of(const Operator& op) { return row_of(op).rules; }
 
-std::span<const RuleCheck> judgements_of(const Operator& op) { return row_of(op).judgements; }
+std::span<const RuleCheck> checks_of(const Operator& op) { return row_of(op).checks; }
 
 std::span<const Fusable> fusable() { return tables::kFusable; }
 

@@ -99,7 +99,7 @@ struct RuleCheck {
 };
 
 // In the order of the operator's `constraints`.
-[[nodiscard]] std::span<const RuleCheck> judgements_of(const Operator& op);
+[[nodiscard]] std::span<const RuleCheck> checks_of(const Operator& op);
 
 // An operator that can be fused into others from a level on.
 struct Fusable {

@@ -22,7 +22,7 @@ inline constexpr RuleNode kELEMENT_WISE_POW_nodes[] = {
     {RuleOp::equal, 0, 3, 4, kNone, 0},
     {RuleOp::when, 0, 2, 5, kNone, 0},
 };
-inline constexpr RuleCheck kELEMENT_WISE_POW_judgements[] = {
+inline constexpr RuleCheck kELEMENT_WISE_POW_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kELEMENT_WISE_QUANTIZE_LINEAR_rules[] = {
@@ -50,7 +50,7 @@ inline constexpr RuleNode kELEMENT_WISE_QUANTIZE_LINEAR_nodes[] = {
     {RuleOp::equal, 0, 14, 15, kNone, 0},
     {RuleOp::when, 0, 12, 16, kNone, 0},
 };
-inline constexpr RuleCheck kELEMENT_WISE_QUANTIZE_LINEAR_judgements[] = {
+inline constexpr RuleCheck kELEMENT_WISE_QUANTIZE_LINEAR_checks[] = {
     {CheckedBy::prose, "the scale is a value in a tensor"},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -68,7 +68,7 @@ inline constexpr RuleNode kELEMENT_WISE_DEQUANTIZE_LINEAR_nodes[] = {
     {RuleOp::equal, 0, 4, 5, kNone, 0},
     {RuleOp::when, 0, 2, 6, kNone, 0},
 };
-inline constexpr RuleCheck kELEMENT_WISE_DEQUANTIZE_LINEAR_judgements[] = {
+inline constexpr RuleCheck kELEMENT_WISE_DEQUANTIZE_LINEAR_checks[] = {
     {CheckedBy::prose, "the scale is a value in a tensor"},
     {CheckedBy::by_expression, ""},
 };
@@ -80,7 +80,7 @@ inline constexpr RuleNode kACTIVATION_HARDMAX_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 2},
     {RuleOp::less_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kACTIVATION_HARDMAX_judgements[] = {
+inline constexpr RuleCheck kACTIVATION_HARDMAX_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_LOG_SOFTMAX_rules[] = {
@@ -91,7 +91,7 @@ inline constexpr RuleNode kACTIVATION_LOG_SOFTMAX_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 2},
     {RuleOp::less_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kACTIVATION_LOG_SOFTMAX_judgements[] = {
+inline constexpr RuleCheck kACTIVATION_LOG_SOFTMAX_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_SOFTMAX_rules[] = {
@@ -102,7 +102,7 @@ inline constexpr RuleNode kACTIVATION_SOFTMAX_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 2},
     {RuleOp::less_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kACTIVATION_SOFTMAX_judgements[] = {
+inline constexpr RuleCheck kACTIVATION_SOFTMAX_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_SOFTPLUS_rules[] = {
@@ -117,7 +117,7 @@ inline constexpr RuleNode kACTIVATION_SOFTPLUS_nodes[] = {
     {RuleOp::greater_equal, 0, 3, 4, kNone, 0},
     {RuleOp::when, 0, 2, 5, kNone, 0},
 };
-inline constexpr RuleCheck kACTIVATION_SOFTPLUS_judgements[] = {
+inline constexpr RuleCheck kACTIVATION_SOFTPLUS_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kCONVOLUTION_rules[] = {
@@ -205,7 +205,7 @@ inline constexpr RuleNode kCONVOLUTION_nodes[] = {
     {RuleOp::when, 0, 63, 65, kNone, 0},
     {RuleOp::each, 0, kNone, 62, 66, 26880},
 };
-inline constexpr RuleCheck kCONVOLUTION_judgements[] = {
+inline constexpr RuleCheck kCONVOLUTION_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "fused_activation"},
@@ -264,7 +264,7 @@ inline constexpr RuleNode kGEMM_nodes[] = {
     {RuleOp::equal, 0, 27, 35, kNone, 0},
     {RuleOp::when, 0, 31, 38, kNone, 0},
 };
-inline constexpr RuleCheck kGEMM_judgements[] = {
+inline constexpr RuleCheck kGEMM_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "fused_activation"},
     {CheckedBy::by_function, "fused_activation"},
@@ -304,7 +304,7 @@ inline constexpr RuleNode kREDUCE_nodes[] = {
     {RuleOp::when, 0, 22, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 25, 26880},
 };
-inline constexpr RuleCheck kREDUCE_judgements[] = {
+inline constexpr RuleCheck kREDUCE_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -344,7 +344,7 @@ inline constexpr RuleNode kAVERAGE_POOLING_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr RuleCheck kAVERAGE_POOLING_judgements[] = {
+inline constexpr RuleCheck kAVERAGE_POOLING_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -383,7 +383,7 @@ inline constexpr RuleNode kLP_POOLING_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr RuleCheck kLP_POOLING_judgements[] = {
+inline constexpr RuleCheck kLP_POOLING_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -422,7 +422,7 @@ inline constexpr RuleNode kMAX_POOLING_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr RuleCheck kMAX_POOLING_judgements[] = {
+inline constexpr RuleCheck kMAX_POOLING_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -461,7 +461,7 @@ inline constexpr RuleNode kROI_POOLING_nodes[] = {
     {RuleOp::member, 4, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 21, 22, kNone, 0},
 };
-inline constexpr RuleCheck kROI_POOLING_judgements[] = {
+inline constexpr RuleCheck kROI_POOLING_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -489,12 +489,12 @@ inline constexpr RuleNode kSLICE_nodes[] = {
     {RuleOp::equal, 0, 5, 14, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 15, 26880},
 };
-inline constexpr RuleCheck kSLICE_judgements[] = {
+inline constexpr RuleCheck kSLICE_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
-inline constexpr RuleCheck kCAST_judgements[] = {
+inline constexpr RuleCheck kCAST_checks[] = {
     {CheckedBy::prose, "it allows every pair of types in the columns"},
 };
 inline constexpr Rule kSPLIT_rules[] = {
@@ -524,7 +524,7 @@ inline constexpr RuleNode kSPLIT_nodes[] = {
     {RuleOp::sum, 0, kNone, 0, 16, 27392},
     {RuleOp::equal, 0, 15, 17, kNone, 0},
 };
-inline constexpr RuleCheck kSPLIT_judgements[] = {
+inline constexpr RuleCheck kSPLIT_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -556,7 +556,7 @@ inline constexpr RuleNode kJOIN_nodes[] = {
     {RuleOp::sum, 0, kNone, 0, 16, 27392},
     {RuleOp::equal, 0, 15, 17, kNone, 0},
 };
-inline constexpr RuleCheck kJOIN_judgements[] = {
+inline constexpr RuleCheck kJOIN_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -593,7 +593,7 @@ inline constexpr RuleNode kPADDING_nodes[] = {
     {RuleOp::equal, 0, 16, 21, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 22, 26880},
 };
-inline constexpr RuleCheck kPADDING_judgements[] = {
+inline constexpr RuleCheck kPADDING_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -612,7 +612,7 @@ inline constexpr RuleNode kVALUE_SCALE_2D_nodes[] = {
     {RuleOp::size, 0, 3, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 6, kNone, 0},
 };
-inline constexpr RuleCheck kVALUE_SCALE_2D_judgements[] = {
+inline constexpr RuleCheck kVALUE_SCALE_2D_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kUPSAMPLE_2D_rules[] = {
@@ -654,7 +654,7 @@ inline constexpr RuleNode kUPSAMPLE_2D_nodes[] = {
     {RuleOp::multiply, 0, 11, 8, kNone, 0},
     {RuleOp::equal, 0, 25, 26, kNone, 0},
 };
-inline constexpr RuleCheck kUPSAMPLE_2D_judgements[] = {
+inline constexpr RuleCheck kUPSAMPLE_2D_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -678,7 +678,7 @@ inline constexpr RuleNode kGATHER_nodes[] = {
     {RuleOp::rank, 2, kNone, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 9, 10, kNone, 0},
 };
-inline constexpr RuleCheck kGATHER_judgements[] = {
+inline constexpr RuleCheck kGATHER_checks[] = {
     {CheckedBy::by_function, "gather_shape"},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -718,7 +718,7 @@ inline constexpr RuleNode kSPACE_TO_DEPTH_nodes[] = {
     {RuleOp::divide, 0, 22, 9, kNone, 0},
     {RuleOp::equal, 0, 20, 23, kNone, 0},
 };
-inline constexpr RuleCheck kSPACE_TO_DEPTH_judgements[] = {
+inline constexpr RuleCheck kSPACE_TO_DEPTH_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kDEPTH_TO_SPACE_rules[] = {
@@ -754,7 +754,7 @@ inline constexpr RuleNode kDEPTH_TO_SPACE_nodes[] = {
     {RuleOp::multiply, 0, 22, 9, kNone, 0},
     {RuleOp::equal, 0, 20, 23, kNone, 0},
 };
-inline constexpr RuleCheck kDEPTH_TO_SPACE_judgements[] = {
+inline constexpr RuleCheck kDEPTH_TO_SPACE_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kTILE_rules[] = {
@@ -777,7 +777,7 @@ inline constexpr RuleNode kTILE_nodes[] = {
     {RuleOp::equal, 0, 8, 10, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 11, 26880},
 };
-inline constexpr RuleCheck kTILE_judgements[] = {
+inline constexpr RuleCheck kTILE_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -816,7 +816,7 @@ inline constexpr RuleNode kTOP_K_nodes[] = {
     {RuleOp::size, 2, 0, kNone, kNone, 0},
     {RuleOp::equal, 0, 21, 3, kNone, 0},
 };
-inline constexpr RuleCheck kTOP_K_judgements[] = {
+inline constexpr RuleCheck kTOP_K_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -851,7 +851,7 @@ inline constexpr RuleNode kBATCH_NORMALIZATION_nodes[] = {
     {RuleOp::one_of, 0, 18, 6, kNone, 0},
     {RuleOp::each, 0, kNone, 17, 19, 26880},
 };
-inline constexpr RuleCheck kBATCH_NORMALIZATION_judgements[] = {
+inline constexpr RuleCheck kBATCH_NORMALIZATION_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "fused_activation"},
 };
@@ -888,7 +888,7 @@ inline constexpr RuleNode kMEAN_VARIANCE_NORMALIZATION_nodes[] = {
     {RuleOp::one_of, 0, 22, 18, kNone, 0},
     {RuleOp::each, 0, kNone, 21, 23, 26880},
 };
-inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION_judgements[] = {
+inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "fused_activation"},
@@ -901,7 +901,7 @@ inline constexpr RuleNode kLOCAL_RESPONSE_NORMALIZATION_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 1},
     {RuleOp::greater_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kLOCAL_RESPONSE_NORMALIZATION_judgements[] = {
+inline constexpr RuleCheck kLOCAL_RESPONSE_NORMALIZATION_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kLP_NORMALIZATION_rules[] = {
@@ -919,7 +919,7 @@ inline constexpr RuleNode kLP_NORMALIZATION_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::less, 0, 6, 7, kNone, 0},
 };
-inline constexpr RuleCheck kLP_NORMALIZATION_judgements[] = {
+inline constexpr RuleCheck kLP_NORMALIZATION_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRNN_rules[] = {
@@ -1048,7 +1048,7 @@ inline constexpr RuleNode kRNN_nodes[] = {
     {RuleOp::size, 7, 34, kNone, kNone, 0},
     {RuleOp::equal, 0, 85, 32, kNone, 0},
 };
-inline constexpr RuleCheck kRNN_judgements[] = {
+inline constexpr RuleCheck kRNN_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -1227,7 +1227,7 @@ inline constexpr RuleNode kLSTM_nodes[] = {
     {RuleOp::size, 10, 42, kNone, kNone, 0},
     {RuleOp::equal, 0, 119, 39, kNone, 0},
 };
-inline constexpr RuleCheck kLSTM_judgements[] = {
+inline constexpr RuleCheck kLSTM_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "it describes the meaning of the values"},
     {CheckedBy::by_expression, ""},
@@ -1363,7 +1363,7 @@ inline constexpr RuleNode kGRU_nodes[] = {
     {RuleOp::size, 7, 37, kNone, kNone, 0},
     {RuleOp::equal, 0, 89, 34, kNone, 0},
 };
-inline constexpr RuleCheck kGRU_judgements[] = {
+inline constexpr RuleCheck kGRU_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "it describes the meaning of the values"},
     {CheckedBy::by_expression, ""},
@@ -1384,7 +1384,7 @@ inline constexpr RuleNode kELEMENT_WISE_ADD1_nodes[] = {
     {RuleOp::one_of, 0, 2, 6, kNone, 0},
     {RuleOp::when, 0, 1, 7, kNone, 0},
 };
-inline constexpr RuleCheck kELEMENT_WISE_ADD1_judgements[] = {
+inline constexpr RuleCheck kELEMENT_WISE_ADD1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "fused_activation"},
 };
@@ -1423,7 +1423,7 @@ inline constexpr RuleNode kMAX_POOLING1_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr RuleCheck kMAX_POOLING1_judgements[] = {
+inline constexpr RuleCheck kMAX_POOLING1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -1444,7 +1444,7 @@ inline constexpr RuleNode kSCATTER_ELEMENTS_nodes[] = {
     {RuleOp::when, 0, 5, 8, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 9, 26880},
 };
-inline constexpr RuleCheck kSCATTER_ELEMENTS_judgements[] = {
+inline constexpr RuleCheck kSCATTER_ELEMENTS_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "indices are values in a tensor"},
@@ -1475,7 +1475,7 @@ inline constexpr RuleNode kONE_HOT_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 2},
     {RuleOp::greater_equal, 0, 14, 15, kNone, 0},
 };
-inline constexpr RuleCheck kONE_HOT_judgements[] = {
+inline constexpr RuleCheck kONE_HOT_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -1489,7 +1489,7 @@ inline constexpr RuleNode kRESAMPLE_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kRESAMPLE_judgements[] = {
+inline constexpr RuleCheck kRESAMPLE_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kFILL_VALUE_CONSTANT_rules[] = {
@@ -1500,7 +1500,7 @@ inline constexpr RuleNode kFILL_VALUE_CONSTANT_nodes[] = {
     {RuleOp::data_type, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kFILL_VALUE_CONSTANT_judgements[] = {
+inline constexpr RuleCheck kFILL_VALUE_CONSTANT_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kFILL_VALUE_SEQUENCE_rules[] = {
@@ -1511,7 +1511,7 @@ inline constexpr RuleNode kFILL_VALUE_SEQUENCE_nodes[] = {
     {RuleOp::data_type, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kFILL_VALUE_SEQUENCE_judgements[] = {
+inline constexpr RuleCheck kFILL_VALUE_SEQUENCE_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kCUMULATIVE_SUMMATION_rules[] = {
@@ -1522,7 +1522,7 @@ inline constexpr RuleNode kCUMULATIVE_SUMMATION_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::less, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kCUMULATIVE_SUMMATION_judgements[] = {
+inline constexpr RuleCheck kCUMULATIVE_SUMMATION_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kREVERSE_SUBSEQUENCES_rules[] = {
@@ -1545,7 +1545,7 @@ inline constexpr RuleNode kREVERSE_SUBSEQUENCES_nodes[] = {
     {RuleOp::when, 0, 7, 10, kNone, 0},
     {RuleOp::each, 0, kNone, 1, 11, 26880},
 };
-inline constexpr RuleCheck kREVERSE_SUBSEQUENCES_judgements[] = {
+inline constexpr RuleCheck kREVERSE_SUBSEQUENCES_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -1565,7 +1565,7 @@ inline constexpr RuleNode kGATHER_ELEMENTS_nodes[] = {
     {RuleOp::when, 0, 4, 7, kNone, 0},
     {RuleOp::each, 0, kNone, 1, 8, 26880},
 };
-inline constexpr RuleCheck kGATHER_ELEMENTS_judgements[] = {
+inline constexpr RuleCheck kGATHER_ELEMENTS_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "indices are values in a tensor"},
@@ -1592,7 +1592,7 @@ inline constexpr RuleNode kGATHER_ND_nodes[] = {
     {RuleOp::size, 1, 9, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 10, 0, kNone, 0},
 };
-inline constexpr RuleCheck kGATHER_ND_judgements[] = {
+inline constexpr RuleCheck kGATHER_ND_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "gather_nd_shape"},
     {CheckedBy::by_expression, ""},
@@ -1621,7 +1621,7 @@ inline constexpr RuleNode kSCATTER_ND_nodes[] = {
     {RuleOp::size, 1, 9, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 10, 0, kNone, 0},
 };
-inline constexpr RuleCheck kSCATTER_ND_judgements[] = {
+inline constexpr RuleCheck kSCATTER_ND_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "scatter_nd_shape"},
     {CheckedBy::by_expression, ""},
@@ -1669,7 +1669,7 @@ inline constexpr RuleNode kMAX_POOLING2_nodes[] = {
     {RuleOp::equal, 0, 24, 29, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 30, 26880},
 };
-inline constexpr RuleCheck kMAX_POOLING2_judgements[] = {
+inline constexpr RuleCheck kMAX_POOLING2_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -1714,7 +1714,7 @@ inline constexpr RuleNode kSLICE1_nodes[] = {
     {RuleOp::equal, 0, 16, 23, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 26, 26880},
 };
-inline constexpr RuleCheck kSLICE1_judgements[] = {
+inline constexpr RuleCheck kSLICE1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -1755,7 +1755,7 @@ inline constexpr RuleNode kTOP_K1_nodes[] = {
     {RuleOp::size, 2, 0, kNone, kNone, 0},
     {RuleOp::equal, 0, 21, 3, kNone, 0},
 };
-inline constexpr RuleCheck kTOP_K1_judgements[] = {
+inline constexpr RuleCheck kTOP_K1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -1793,7 +1793,7 @@ inline constexpr RuleNode kDEPTH_TO_SPACE1_nodes[] = {
     {RuleOp::multiply, 0, 22, 9, kNone, 0},
     {RuleOp::equal, 0, 20, 23, kNone, 0},
 };
-inline constexpr RuleCheck kDEPTH_TO_SPACE1_judgements[] = {
+inline constexpr RuleCheck kDEPTH_TO_SPACE1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kSPACE_TO_DEPTH1_rules[] = {
@@ -1829,7 +1829,7 @@ inline constexpr RuleNode kSPACE_TO_DEPTH1_nodes[] = {
     {RuleOp::divide, 0, 22, 9, kNone, 0},
     {RuleOp::equal, 0, 20, 23, kNone, 0},
 };
-inline constexpr RuleCheck kSPACE_TO_DEPTH1_judgements[] = {
+inline constexpr RuleCheck kSPACE_TO_DEPTH1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMEAN_VARIANCE_NORMALIZATION1_rules[] = {
@@ -1892,7 +1892,7 @@ inline constexpr RuleNode kMEAN_VARIANCE_NORMALIZATION1_nodes[] = {
     {RuleOp::when, 0, 37, 44, kNone, 0},
     {RuleOp::when, 0, 36, 45, kNone, 0},
 };
-inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION1_judgements[] = {
+inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "fused_activation"},
@@ -1905,7 +1905,7 @@ inline constexpr RuleNode kRESAMPLE1_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kRESAMPLE1_judgements[] = {
+inline constexpr RuleCheck kRESAMPLE1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMATRIX_MULTIPLY_INTEGER_rules[] = {
@@ -1964,7 +1964,7 @@ inline constexpr RuleNode kMATRIX_MULTIPLY_INTEGER_nodes[] = {
     {RuleOp::item, 0, 26, 40, kNone, 0},
     {RuleOp::one_of, 0, 39, 41, kNone, 0},
 };
-inline constexpr RuleCheck kMATRIX_MULTIPLY_INTEGER_judgements[] = {
+inline constexpr RuleCheck kMATRIX_MULTIPLY_INTEGER_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kQUANTIZED_LINEAR_MATRIX_MULTIPLY_rules[] = {
@@ -2065,7 +2065,7 @@ inline constexpr RuleNode kQUANTIZED_LINEAR_MATRIX_MULTIPLY_nodes[] = {
     {RuleOp::size, 5, 16, kNone, kNone, 0},
     {RuleOp::one_of, 0, 75, 73, kNone, 0},
 };
-inline constexpr RuleCheck kQUANTIZED_LINEAR_MATRIX_MULTIPLY_judgements[] = {
+inline constexpr RuleCheck kQUANTIZED_LINEAR_MATRIX_MULTIPLY_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "the scale is a value in a tensor"},
 };
@@ -2149,7 +2149,7 @@ inline constexpr RuleNode kCONVOLUTION_INTEGER_nodes[] = {
     {RuleOp::each, 0, kNone, 57, 62, 26880},
     {RuleOp::when, 0, 58, 63, kNone, 0},
 };
-inline constexpr RuleCheck kCONVOLUTION_INTEGER_judgements[] = {
+inline constexpr RuleCheck kCONVOLUTION_INTEGER_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -2268,7 +2268,7 @@ inline constexpr RuleNode kQUANTIZED_LINEAR_CONVOLUTION_nodes[] = {
     {RuleOp::when, 0, 73, 90, kNone, 0},
     {RuleOp::each, 0, kNone, 88, 91, 26880},
 };
-inline constexpr RuleCheck kQUANTIZED_LINEAR_CONVOLUTION_judgements[] = {
+inline constexpr RuleCheck kQUANTIZED_LINEAR_CONVOLUTION_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "the scale is a value in a tensor"},
@@ -2308,7 +2308,7 @@ inline constexpr RuleNode kAVERAGE_POOLING_GRAD_nodes[] = {
     {RuleOp::equal, 0, 19, 24, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 25, 26880},
 };
-inline constexpr RuleCheck kAVERAGE_POOLING_GRAD_judgements[] = {
+inline constexpr RuleCheck kAVERAGE_POOLING_GRAD_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMAX_POOLING_GRAD_rules[] = {
@@ -2351,7 +2351,7 @@ inline constexpr RuleNode kMAX_POOLING_GRAD_nodes[] = {
     {RuleOp::equal, 0, 24, 29, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 30, 26880},
 };
-inline constexpr RuleCheck kMAX_POOLING_GRAD_judgements[] = {
+inline constexpr RuleCheck kMAX_POOLING_GRAD_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRANDOM_GENERATOR_rules[] = {
@@ -2392,7 +2392,7 @@ inline constexpr RuleNode kRANDOM_GENERATOR_nodes[] = {
     {RuleOp::equal, 0, 24, 8, kNone, 0},
     {RuleOp::each, 0, kNone, 22, 25, 31232},
 };
-inline constexpr RuleCheck kRANDOM_GENERATOR_judgements[] = {
+inline constexpr RuleCheck kRANDOM_GENERATOR_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -2442,7 +2442,7 @@ inline constexpr RuleNode kNONZERO_COORDINATES_nodes[] = {
     {RuleOp::equal, 0, 13, 27, kNone, 0},
     {RuleOp::equal, 0, 3, 24, kNone, 0},
 };
-inline constexpr RuleCheck kNONZERO_COORDINATES_judgements[] = {
+inline constexpr RuleCheck kNONZERO_COORDINATES_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -2455,7 +2455,7 @@ inline constexpr RuleNode kRESAMPLE_GRAD_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kRESAMPLE_GRAD_judgements[] = {
+inline constexpr RuleCheck kRESAMPLE_GRAD_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kSLICE_GRAD_rules[] = {
@@ -2494,7 +2494,7 @@ inline constexpr RuleNode kSLICE_GRAD_nodes[] = {
     {RuleOp::less_equal, 0, 16, 23, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 24, 26880},
 };
-inline constexpr RuleCheck kSLICE_GRAD_judgements[] = {
+inline constexpr RuleCheck kSLICE_GRAD_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -2530,7 +2530,7 @@ inline constexpr RuleNode kADAM_OPTIMIZER_nodes[] = {
     {RuleOp::equal, 0, 18, 19, kNone, 0},
     {RuleOp::each, 0, kNone, 16, 20, 26880},
 };
-inline constexpr RuleCheck kADAM_OPTIMIZER_judgements[] = {
+inline constexpr RuleCheck kADAM_OPTIMIZER_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -2559,7 +2559,7 @@ inline constexpr RuleNode kARGMIN_nodes[] = {
     {RuleOp::when, 0, 12, 14, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 15, 26880},
 };
-inline constexpr RuleCheck kARGMIN_judgements[] = {
+inline constexpr RuleCheck kARGMIN_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -2587,7 +2587,7 @@ inline constexpr RuleNode kARGMAX_nodes[] = {
     {RuleOp::when, 0, 12, 14, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 15, 26880},
 };
-inline constexpr RuleCheck kARGMAX_judgements[] = {
+inline constexpr RuleCheck kARGMAX_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -2636,7 +2636,7 @@ inline constexpr RuleNode kROI_ALIGN_nodes[] = {
     {RuleOp::equal, 0, 31, 13, kNone, 0},
     {RuleOp::each, 0, kNone, 30, 32, 31232},
 };
-inline constexpr RuleCheck kROI_ALIGN_judgements[] = {
+inline constexpr RuleCheck kROI_ALIGN_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -2670,7 +2670,7 @@ inline constexpr RuleNode kGATHER_ND1_nodes[] = {
     {RuleOp::size, 1, 12, kNone, kNone, 0},
     {RuleOp::less_equal, 0, 13, 0, kNone, 0},
 };
-inline constexpr RuleCheck kGATHER_ND1_judgements[] = {
+inline constexpr RuleCheck kGATHER_ND1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "gather_nd_shape"},
     {CheckedBy::by_expression, ""},
@@ -2678,7 +2678,7 @@ inline constexpr RuleCheck kGATHER_ND1_judgements[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "indices are values in a tensor"},
 };
-inline constexpr RuleCheck kELEMENT_WISE_ATAN_YX_judgements[] = {
+inline constexpr RuleCheck kELEMENT_WISE_ATAN_YX_checks[] = {
     {CheckedBy::prose, "they are values in tensors"},
 };
 inline constexpr Rule kLOCAL_RESPONSE_NORMALIZATION_GRAD_rules[] = {
@@ -2689,7 +2689,7 @@ inline constexpr RuleNode kLOCAL_RESPONSE_NORMALIZATION_GRAD_nodes[] = {
     {RuleOp::constant, 0, kNone, kNone, kNone, 1},
     {RuleOp::greater_equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kLOCAL_RESPONSE_NORMALIZATION_GRAD_judgements[] = {
+inline constexpr RuleCheck kLOCAL_RESPONSE_NORMALIZATION_GRAD_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kCUMULATIVE_PRODUCT_rules[] = {
@@ -2700,7 +2700,7 @@ inline constexpr RuleNode kCUMULATIVE_PRODUCT_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::less, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kCUMULATIVE_PRODUCT_judgements[] = {
+inline constexpr RuleCheck kCUMULATIVE_PRODUCT_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kBATCH_NORMALIZATION_GRAD_rules[] = {
@@ -2763,7 +2763,7 @@ inline constexpr RuleNode kELEMENT_WISE_QUANTIZED_LINEAR_ADD_nodes[] = {
     {RuleOp::elements, 7, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 20, 10, kNone, 0},
 };
-inline constexpr RuleCheck kELEMENT_WISE_QUANTIZED_LINEAR_ADD_judgements[] = {
+inline constexpr RuleCheck kELEMENT_WISE_QUANTIZED_LINEAR_ADD_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "the scale is a value in a tensor"},
 };
@@ -2787,7 +2787,7 @@ inline constexpr RuleNode kDYNAMIC_QUANTIZE_LINEAR_nodes[] = {
     {RuleOp::elements, 3, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 9, 7, kNone, 0},
 };
-inline constexpr RuleCheck kDYNAMIC_QUANTIZE_LINEAR_judgements[] = {
+inline constexpr RuleCheck kDYNAMIC_QUANTIZE_LINEAR_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kROI_ALIGN1_rules[] = {
@@ -2835,7 +2835,7 @@ inline constexpr RuleNode kROI_ALIGN1_nodes[] = {
     {RuleOp::equal, 0, 31, 13, kNone, 0},
     {RuleOp::each, 0, kNone, 30, 32, 31232},
 };
-inline constexpr RuleCheck kROI_ALIGN1_judgements[] = {
+inline constexpr RuleCheck kROI_ALIGN1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -2911,7 +2911,7 @@ inline constexpr RuleNode kROI_ALIGN_GRAD_nodes[] = {
     {RuleOp::equal, 0, 50, 3, kNone, 0},
     {RuleOp::each, 0, kNone, 49, 51, 31232},
 };
-inline constexpr RuleCheck kROI_ALIGN_GRAD_judgements[] = {
+inline constexpr RuleCheck kROI_ALIGN_GRAD_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -2938,7 +2938,7 @@ inline constexpr RuleNode kBATCH_NORMALIZATION_TRAINING_nodes[] = {
     {RuleOp::one_of, 0, 10, 6, kNone, 0},
     {RuleOp::each, 0, kNone, 9, 11, 26880},
 };
-inline constexpr RuleCheck kBATCH_NORMALIZATION_TRAINING_judgements[] = {
+inline constexpr RuleCheck kBATCH_NORMALIZATION_TRAINING_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_function, "fused_activation"},
 };
@@ -2966,7 +2966,7 @@ inline constexpr RuleNode kBATCH_NORMALIZATION_TRAINING_GRAD_nodes[] = {
     {RuleOp::one_of, 0, 14, 6, kNone, 0},
     {RuleOp::each, 0, kNone, 13, 15, 26880},
 };
-inline constexpr RuleCheck kBATCH_NORMALIZATION_TRAINING_GRAD_judgements[] = {
+inline constexpr RuleCheck kBATCH_NORMALIZATION_TRAINING_GRAD_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kELEMENT_WISE_CLIP1_rules[] = {
@@ -2977,7 +2977,7 @@ inline constexpr RuleNode kELEMENT_WISE_CLIP1_nodes[] = {
     {RuleOp::data_type, 1, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kELEMENT_WISE_CLIP1_judgements[] = {
+inline constexpr RuleCheck kELEMENT_WISE_CLIP1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kELEMENT_WISE_CLIP_GRAD1_rules[] = {
@@ -2988,7 +2988,7 @@ inline constexpr RuleNode kELEMENT_WISE_CLIP_GRAD1_nodes[] = {
     {RuleOp::data_type, 2, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kELEMENT_WISE_CLIP_GRAD1_judgements[] = {
+inline constexpr RuleCheck kELEMENT_WISE_CLIP_GRAD1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kPADDING1_rules[] = {
@@ -3021,7 +3021,7 @@ inline constexpr RuleNode kPADDING1_nodes[] = {
     {RuleOp::equal, 0, 14, 19, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 20, 26880},
 };
-inline constexpr RuleCheck kPADDING1_judgements[] = {
+inline constexpr RuleCheck kPADDING1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -3038,7 +3038,7 @@ inline constexpr RuleNode kACTIVATION_SOFTMAX1_nodes[] = {
     {RuleOp::less, 0, 2, 3, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 4, 26880},
 };
-inline constexpr RuleCheck kACTIVATION_SOFTMAX1_judgements[] = {
+inline constexpr RuleCheck kACTIVATION_SOFTMAX1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_LOG_SOFTMAX1_rules[] = {
@@ -3052,7 +3052,7 @@ inline constexpr RuleNode kACTIVATION_LOG_SOFTMAX1_nodes[] = {
     {RuleOp::less, 0, 2, 3, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 4, 26880},
 };
-inline constexpr RuleCheck kACTIVATION_LOG_SOFTMAX1_judgements[] = {
+inline constexpr RuleCheck kACTIVATION_LOG_SOFTMAX1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kACTIVATION_HARDMAX1_rules[] = {
@@ -3066,7 +3066,7 @@ inline constexpr RuleNode kACTIVATION_HARDMAX1_nodes[] = {
     {RuleOp::less, 0, 2, 3, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 4, 26880},
 };
-inline constexpr RuleCheck kACTIVATION_HARDMAX1_judgements[] = {
+inline constexpr RuleCheck kACTIVATION_HARDMAX1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRESAMPLE2_rules[] = {
@@ -3077,7 +3077,7 @@ inline constexpr RuleNode kRESAMPLE2_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kRESAMPLE2_judgements[] = {
+inline constexpr RuleCheck kRESAMPLE2_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kRESAMPLE_GRAD1_rules[] = {
@@ -3088,7 +3088,7 @@ inline constexpr RuleNode kRESAMPLE_GRAD1_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kRESAMPLE_GRAD1_judgements[] = {
+inline constexpr RuleCheck kRESAMPLE_GRAD1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kDIAGONAL_MATRIX1_rules[] = {
@@ -3108,7 +3108,7 @@ inline constexpr RuleNode kDIAGONAL_MATRIX1_nodes[] = {
     {RuleOp::equal, 0, 5, 6, kNone, 0},
     {RuleOp::each, 0, kNone, 3, 7, 26880},
 };
-inline constexpr RuleCheck kDIAGONAL_MATRIX1_judgements[] = {
+inline constexpr RuleCheck kDIAGONAL_MATRIX1_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMULTIHEAD_ATTENTION_rules[] = {
@@ -3461,7 +3461,7 @@ inline constexpr RuleNode kMULTIHEAD_ATTENTION_nodes[] = {
     {RuleOp::each, 0, kNone, 252, 237, 31232},
     {RuleOp::when, 0, 247, 253, kNone, 0},
 };
-inline constexpr RuleCheck kMULTIHEAD_ATTENTION_judgements[] = {
+inline constexpr RuleCheck kMULTIHEAD_ATTENTION_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -3506,7 +3506,7 @@ inline constexpr RuleNode kLP_POOLING1_nodes[] = {
     {RuleOp::equal, 0, 24, 29, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 30, 26880},
 };
-inline constexpr RuleCheck kLP_POOLING1_judgements[] = {
+inline constexpr RuleCheck kLP_POOLING1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -3550,7 +3550,7 @@ inline constexpr RuleNode kAVERAGE_POOLING1_nodes[] = {
     {RuleOp::equal, 0, 24, 29, kNone, 0},
     {RuleOp::each, 0, kNone, 0, 30, 26880},
 };
-inline constexpr RuleCheck kAVERAGE_POOLING1_judgements[] = {
+inline constexpr RuleCheck kAVERAGE_POOLING1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
 };
@@ -3642,7 +3642,7 @@ inline constexpr RuleNode kQUANTIZED_LINEAR_AVERAGE_POOLING_nodes[] = {
     {RuleOp::each, 0, kNone, 1, 69, 26880},
     {RuleOp::when, 0, 66, 70, kNone, 0},
 };
-inline constexpr RuleCheck kQUANTIZED_LINEAR_AVERAGE_POOLING_judgements[] = {
+inline constexpr RuleCheck kQUANTIZED_LINEAR_AVERAGE_POOLING_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -3724,7 +3724,7 @@ inline constexpr RuleNode kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_nodes[] = {
     {RuleOp::size, 5, 16, kNone, kNone, 0},
     {RuleOp::one_of, 0, 57, 55, kNone, 0},
 };
-inline constexpr RuleCheck kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_judgements[] = {
+inline constexpr RuleCheck kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMEAN_VARIANCE_NORMALIZATION2_rules[] = {
@@ -3759,7 +3759,7 @@ inline constexpr RuleNode kMEAN_VARIANCE_NORMALIZATION2_nodes[] = {
     {RuleOp::one_of, 0, 20, 16, kNone, 0},
     {RuleOp::each, 0, kNone, 19, 21, 26880},
 };
-inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION2_judgements[] = {
+inline constexpr RuleCheck kMEAN_VARIANCE_NORMALIZATION2_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kMULTIHEAD_ATTENTION1_rules[] = {
@@ -4066,7 +4066,7 @@ inline constexpr RuleNode kMULTIHEAD_ATTENTION1_nodes[] = {
     {RuleOp::equal, 0, 69, 216, kNone, 0},
     {RuleOp::equal, 0, 24, 25, kNone, 0},
 };
-inline constexpr RuleCheck kMULTIHEAD_ATTENTION1_judgements[] = {
+inline constexpr RuleCheck kMULTIHEAD_ATTENTION1_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::prose, "programs pass INT32, which the columns also allow, and it need not have the type of the others"},
@@ -4178,7 +4178,7 @@ inline constexpr RuleNode kRESAMPLE3_nodes[] = {
     {RuleOp::rank, 0, kNone, kNone, kNone, 0},
     {RuleOp::equal, 0, 0, 1, kNone, 0},
 };
-inline constexpr RuleCheck kRESAMPLE3_judgements[] = {
+inline constexpr RuleCheck kRESAMPLE3_checks[] = {
     {CheckedBy::by_expression, ""},
 };
 inline constexpr Rule kFOLD_rules[] = {
@@ -4236,7 +4236,7 @@ inline constexpr RuleNode kFOLD_nodes[] = {
     {RuleOp::product, 0, kNone, 0, 39, 25600},
     {RuleOp::equal, 0, 25, 40, kNone, 0},
 };
-inline constexpr RuleCheck kFOLD_judgements[] = {
+inline constexpr RuleCheck kFOLD_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -4299,7 +4299,7 @@ inline constexpr RuleNode kUNFOLD_nodes[] = {
     {RuleOp::product, 0, kNone, 0, 40, 25600},
     {RuleOp::equal, 0, 26, 41, kNone, 0},
 };
-inline constexpr RuleCheck kUNFOLD_judgements[] = {
+inline constexpr RuleCheck kUNFOLD_checks[] = {
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
     {CheckedBy::by_expression, ""},
@@ -4308,7 +4308,7 @@ inline constexpr RuleCheck kUNFOLD_judgements[] = {
 
 struct RulesOfOperator {
   Rules rules;
-  std::span<const RuleCheck> judgements;
+  std::span<const RuleCheck> checks;
 };
 
 // In the order of kOperators.
@@ -4337,7 +4337,7 @@ inline constexpr RulesOfOperator kRules[] = {
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
-    {{kELEMENT_WISE_POW_rules, {}, kELEMENT_WISE_POW_nodes}, kELEMENT_WISE_POW_judgements},
+    {{kELEMENT_WISE_POW_rules, {}, kELEMENT_WISE_POW_nodes}, kELEMENT_WISE_POW_checks},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
@@ -4345,94 +4345,52 @@ inline constexpr RulesOfOperator kRules[] = {
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
-    {{kELEMENT_WISE_QUANTIZE_LINEAR_rules, {}, kELEMENT_WISE_QUANTIZE_LINEAR_nodes}, kELEMENT_WISE_QUANTIZE_LINEAR_judgements},
-    {{kELEMENT_WISE_DEQUANTIZE_LINEAR_rules, {}, kELEMENT_WISE_DEQUANTIZE_LINEAR_nodes}, kELEMENT_WISE_DEQUANTIZE_LINEAR_judgements},
+    {{kELEMENT_WISE_QUANTIZE_LINEAR_rules, {}, kELEMENT_WISE_QUANTIZE_LINEAR_nodes}, kELEMENT_WISE_QUANTIZE_LINEAR_checks},
+    {{kELEMENT_WISE_DEQUANTIZE_LINEAR_rules, {}, kELEMENT_WISE_DEQUANTIZE_LINEAR_nodes}, kELEMENT_WISE_DEQUANTIZE_LINEAR_checks},
     {{{}, {}, {}}, {}},
-    {{kACTIVATION_HARDMAX_rules, {}, kACTIVATION_HARDMAX_nodes}, kACTIVATION_HARDMAX_judgements},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{kACTIVATION_LOG_SOFTMAX_rules, {}, kACTIVATION_LOG_SOFTMAX_nodes}, kACTIVATION_LOG_SOFTMAX_judgements},
+    {{kACTIVATION_HARDMAX_rules, {}, kACTIVATION_HARDMAX_nodes}, kACTIVATION_HARDMAX_checks},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{kACTIVATION_SOFTMAX_rules, {}, kACTIVATION_SOFTMAX_nodes}, kACTIVATION_SOFTMAX_judgements},
-    {{kACTIVATION_SOFTPLUS_rules, {}, kACTIVATION_SOFTPLUS_nodes}, kACTIVATION_SOFTPLUS_judgements},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{kCONVOLUTION_rules, kCONVOLUTION_usual, kCONVOLUTION_nodes}, kCONVOLUTION_judgements},
-    {{kGEMM_rules, {}, kGEMM_nodes}, kGEMM_judgements},
-    {{kREDUCE_rules, {}, kREDUCE_nodes}, kREDUCE_judgements},
-    {{kAVERAGE_POOLING_rules, {}, kAVERAGE_POOLING_nodes}, kAVERAGE_POOLING_judgements},
-    {{kLP_POOLING_rules, {}, kLP_POOLING_nodes}, kLP_POOLING_judgements},
-    {{kMAX_POOLING_rules, {}, kMAX_POOLING_nodes}, kMAX_POOLING_judgements},
-    {{kROI_POOLING_rules, {}, kROI_POOLING_nodes}, kROI_POOLING_judgements},
-    {{kSLICE_rules, {}, kSLICE_nodes}, kSLICE_judgements},
-    {{{}, {}, {}}, kCAST_judgements},
-    {{kSPLIT_rules, {}, kSPLIT_nodes}, kSPLIT_judgements},
-    {{kJOIN_rules, {}, kJOIN_nodes}, kJOIN_judgements},
-    {{kPADDING_rules, {}, kPADDING_nodes}, kPADDING_judgements},
-    {{kVALUE_SCALE_2D_rules, {}, kVALUE_SCALE_2D_nodes}, kVALUE_SCALE_2D_judgements},
-    {{kUPSAMPLE_2D_rules, {}, kUPSAMPLE_2D_nodes}, kUPSAMPLE_2D_judgements},
-    {{kGATHER_rules, {}, kGATHER_nodes}, kGATHER_judgements},
-    {{kSPACE_TO_DEPTH_rules, {}, kSPACE_TO_DEPTH_nodes}, kSPACE_TO_DEPTH_judgements},
-    {{kDEPTH_TO_SPACE_rules, {}, kDEPTH_TO_SPACE_nodes}, kDEPTH_TO_SPACE_judgements},
-    {{kTILE_rules, {}, kTILE_nodes}, kTILE_judgements},
-    {{kTOP_K_rules, {}, kTOP_K_nodes}, kTOP_K_judgements},
-    {{kBATCH_NORMALIZATION_rules, {}, kBATCH_NORMALIZATION_nodes}, kBATCH_NORMALIZATION_judgements},
-    {{kMEAN_VARIANCE_NORMALIZATION_rules, {}, kMEAN_VARIANCE_NORMALIZATION_nodes}, kMEAN_VARIANCE_NORMALIZATION_judgements},
-    {{kLOCAL_RESPONSE_NORMALIZATION_rules, {}, kLOCAL_RESPONSE_NORMALIZATION_nodes}, kLOCAL_RESPONSE_NORMALIZATION_judgements},
-    {{kLP_NORMALIZATION_rules, {}, kLP_NORMALIZATION_nodes}, kLP_NORMALIZATION_judgements},
-    {{kRNN_rules, {}, kRNN_nodes}, kRNN_judgements},
-    {{kLSTM_rules, {}, kLSTM_nodes}, kLSTM_judgements},
-    {{kGRU_rules, {}, kGRU_nodes}, kGRU_judgements},
+    {{kACTIVATION_LOG_SOFTMAX_rules, {}, kACTIVATION_LOG_SOFTMAX_nodes}, kACTIVATION_LOG_SOFTMAX_checks},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
+    {{kACTIVATION_SOFTMAX_rules, {}, kACTIVATION_SOFTMAX_nodes}, kACTIVATION_SOFTMAX_checks},
+    {{kACTIVATION_SOFTPLUS_rules, {}, kACTIVATION_SOFTPLUS_nodes}, kACTIVATION_SOFTPLUS_checks},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{kELEMENT_WISE_ADD1_rules, {}, kELEMENT_WISE_ADD1_nodes}, kELEMENT_WISE_ADD1_judgements},
-    {{{}, {}, {}}, {}},
-    {{kMAX_POOLING1_rules, {}, kMAX_POOLING1_nodes}, kMAX_POOLING1_judgements},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{kSCATTER_ELEMENTS_rules, {}, kSCATTER_ELEMENTS_nodes}, kSCATTER_ELEMENTS_judgements},
-    {{kONE_HOT_rules, {}, kONE_HOT_nodes}, kONE_HOT_judgements},
-    {{kRESAMPLE_rules, {}, kRESAMPLE_nodes}, kRESAMPLE_judgements},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{{}, {}, {}}, {}},
-    {{kFILL_VALUE_CONSTANT_rules, {}, kFILL_VALUE_CONSTANT_nodes}, kFILL_VALUE_CONSTANT_judgements},
-    {{kFILL_VALUE_SEQUENCE_rules, {}, kFILL_VALUE_SEQUENCE_nodes}, kFILL_VALUE_SEQUENCE_judgements},
-    {{kCUMULATIVE_SUMMATION_rules, {}, kCUMULATIVE_SUMMATION_nodes}, kCUMULATIVE_SUMMATION_judgements},
-    {{kREVERSE_SUBSEQUENCES_rules, {}, kREVERSE_SUBSEQUENCES_nodes}, kREVERSE_SUBSEQUENCES_judgements},
-    {{kGATHER_ELEMENTS_rules, {}, kGATHER_ELEMENTS_nodes}, kGATHER_ELEMENTS_judgements},
-    {{kGATHER_ND_rules, {}, kGATHER_ND_nodes}, kGATHER_ND_judgements},
-    {{kSCATTER_ND_rules, {}, kSCATTER_ND_nodes}, kSCATTER_ND_judgements},
-    {{kMAX_POOLING2_rules, {}, kMAX_POOLING2_nodes}, kMAX_POOLING2_judgements},
-    {{kSLICE1_rules, kSLICE1_usual, kSLICE1_nodes}, kSLICE1_judgements},
-    {{kTOP_K1_rules, {}, kTOP_K1_nodes}, kTOP_K1_judgements},
-    {{kDEPTH_TO_SPACE1_rules, {}, kDEPTH_TO_SPACE1_nodes}, kDEPTH_TO_SPACE1_judgements},
-    {{kSPACE_TO_DEPTH1_rules, {}, kSPACE_TO_DEPTH1_nodes}, kSPACE_TO_DEPTH1_judgements},
-    {{kMEAN_VARIANCE_NORMALIZATION1_rules, {}, kMEAN_VARIANCE_NORMALIZATION1_nodes}, kMEAN_VARIANCE_NORMALIZATION1_judgements},
-    {{kRESAMPLE1_rules, {}, kRESAMPLE1_nodes}, kRESAMPLE1_judgements},
-    {{kMATRIX_MULTIPLY_INTEGER_rules, {}, kMATRIX_MULTIPLY_INTEGER_nodes}, kMATRIX_MULTIPLY_INTEGER_judgements},
-    {{kQUANTIZED_LINEAR_MATRIX_MULTIPLY_rules, {}, kQUANTIZED_LINEAR_MATRIX_MULTIPLY_nodes}, kQUANTIZED_LINEAR_MATRIX_MULTIPLY_judgements},
-    {{kCONVOLUTION_INTEGER_rules, kCONVOLUTION_INTEGER_usual, kCONVOLUTION_INTEGER_nodes}, kCONVOLUTION_INTEGER_judgements},
-    {{kQUANTIZED_LINEAR_CONVOLUTION_rules, kQUANTIZED_LINEAR_CONVOLUTION_usual, kQUANTIZED_LINEAR_CONVOLUTION_nodes}, kQUANTIZED_LINEAR_CONVOLUTION_judgements},
+    {{kCONVOLUTION_rules, kCONVOLUTION_usual, kCONVOLUTION_nodes}, kCONVOLUTION_checks},
+    {{kGEMM_rules, {}, kGEMM_nodes}, kGEMM_checks},
+    {{kREDUCE_rules, {}, kREDUCE_nodes}, kREDUCE_checks},
+    {{kAVERAGE_POOLING_rules, {}, kAVERAGE_POOLING_nodes}, kAVERAGE_POOLING_checks},
+    {{kLP_POOLING_rules, {}, kLP_POOLING_nodes}, kLP_POOLING_checks},
+    {{kMAX_POOLING_rules, {}, kMAX_POOLING_nodes}, kMAX_POOLING_checks},
+    {{kROI_POOLING_rules, {}, kROI_POOLING_nodes}, kROI_POOLING_checks},
+    {{kSLICE_rules, {}, kSLICE_nodes}, kSLICE_checks},
+    {{{}, {}, {}}, kCAST_checks},
+    {{kSPLIT_rules, {}, kSPLIT_nodes}, kSPLIT_checks},
+    {{kJOIN_rules, {}, kJOIN_nodes}, kJOIN_checks},
+    {{kPADDING_rules, {}, kPADDING_nodes}, kPADDING_checks},
+    {{kVALUE_SCALE_2D_rules, {}, kVALUE_SCALE_2D_nodes}, kVALUE_SCALE_2D_checks},
+    {{kUPSAMPLE_2D_rules, {}, kUPSAMPLE_2D_nodes}, kUPSAMPLE_2D_checks},
+    {{kGATHER_rules, {}, kGATHER_nodes}, kGATHER_checks},
+    {{kSPACE_TO_DEPTH_rules, {}, kSPACE_TO_DEPTH_nodes}, kSPACE_TO_DEPTH_checks},
+    {{kDEPTH_TO_SPACE_rules, {}, kDEPTH_TO_SPACE_nodes}, kDEPTH_TO_SPACE_checks},
+    {{kTILE_rules, {}, kTILE_nodes}, kTILE_checks},
+    {{kTOP_K_rules, {}, kTOP_K_nodes}, kTOP_K_checks},
+    {{kBATCH_NORMALIZATION_rules, {}, kBATCH_NORMALIZATION_nodes}, kBATCH_NORMALIZATION_checks},
+    {{kMEAN_VARIANCE_NORMALIZATION_rules, {}, kMEAN_VARIANCE_NORMALIZATION_nodes}, kMEAN_VARIANCE_NORMALIZATION_checks},
+    {{kLOCAL_RESPONSE_NORMALIZATION_rules, {}, kLOCAL_RESPONSE_NORMALIZATION_nodes}, kLOCAL_RESPONSE_NORMALIZATION_checks},
+    {{kLP_NORMALIZATION_rules, {}, kLP_NORMALIZATION_nodes}, kLP_NORMALIZATION_checks},
+    {{kRNN_rules, {}, kRNN_nodes}, kRNN_checks},
+    {{kLSTM_rules, {}, kLSTM_nodes}, kLSTM_checks},
+    {{kGRU_rules, {}, kGRU_nodes}, kGRU_checks},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
@@ -4442,54 +4400,96 @@ inline constexpr RulesOfOperator kRules[] = {
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
-    {{kAVERAGE_POOLING_GRAD_rules, {}, kAVERAGE_POOLING_GRAD_nodes}, kAVERAGE_POOLING_GRAD_judgements},
-    {{kMAX_POOLING_GRAD_rules, {}, kMAX_POOLING_GRAD_nodes}, kMAX_POOLING_GRAD_judgements},
-    {{kRANDOM_GENERATOR_rules, {}, kRANDOM_GENERATOR_nodes}, kRANDOM_GENERATOR_judgements},
-    {{kNONZERO_COORDINATES_rules, kNONZERO_COORDINATES_usual, kNONZERO_COORDINATES_nodes}, kNONZERO_COORDINATES_judgements},
-    {{kRESAMPLE_GRAD_rules, {}, kRESAMPLE_GRAD_nodes}, kRESAMPLE_GRAD_judgements},
-    {{kSLICE_GRAD_rules, {}, kSLICE_GRAD_nodes}, kSLICE_GRAD_judgements},
-    {{kADAM_OPTIMIZER_rules, {}, kADAM_OPTIMIZER_nodes}, kADAM_OPTIMIZER_judgements},
-    {{kARGMIN_rules, {}, kARGMIN_nodes}, kARGMIN_judgements},
-    {{kARGMAX_rules, {}, kARGMAX_nodes}, kARGMAX_judgements},
-    {{kROI_ALIGN_rules, {}, kROI_ALIGN_nodes}, kROI_ALIGN_judgements},
-    {{kGATHER_ND1_rules, {}, kGATHER_ND1_nodes}, kGATHER_ND1_judgements},
-    {{{}, {}, {}}, kELEMENT_WISE_ATAN_YX_judgements},
+    {{{}, {}, {}}, {}},
+    {{kELEMENT_WISE_ADD1_rules, {}, kELEMENT_WISE_ADD1_nodes}, kELEMENT_WISE_ADD1_checks},
+    {{{}, {}, {}}, {}},
+    {{kMAX_POOLING1_rules, {}, kMAX_POOLING1_nodes}, kMAX_POOLING1_checks},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
-    {{kLOCAL_RESPONSE_NORMALIZATION_GRAD_rules, {}, kLOCAL_RESPONSE_NORMALIZATION_GRAD_nodes}, kLOCAL_RESPONSE_NORMALIZATION_GRAD_judgements},
-    {{kCUMULATIVE_PRODUCT_rules, {}, kCUMULATIVE_PRODUCT_nodes}, kCUMULATIVE_PRODUCT_judgements},
+    {{kSCATTER_ELEMENTS_rules, {}, kSCATTER_ELEMENTS_nodes}, kSCATTER_ELEMENTS_checks},
+    {{kONE_HOT_rules, {}, kONE_HOT_nodes}, kONE_HOT_checks},
+    {{kRESAMPLE_rules, {}, kRESAMPLE_nodes}, kRESAMPLE_checks},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{kFILL_VALUE_CONSTANT_rules, {}, kFILL_VALUE_CONSTANT_nodes}, kFILL_VALUE_CONSTANT_checks},
+    {{kFILL_VALUE_SEQUENCE_rules, {}, kFILL_VALUE_SEQUENCE_nodes}, kFILL_VALUE_SEQUENCE_checks},
+    {{kCUMULATIVE_SUMMATION_rules, {}, kCUMULATIVE_SUMMATION_nodes}, kCUMULATIVE_SUMMATION_checks},
+    {{kREVERSE_SUBSEQUENCES_rules, {}, kREVERSE_SUBSEQUENCES_nodes}, kREVERSE_SUBSEQUENCES_checks},
+    {{kGATHER_ELEMENTS_rules, {}, kGATHER_ELEMENTS_nodes}, kGATHER_ELEMENTS_checks},
+    {{kGATHER_ND_rules, {}, kGATHER_ND_nodes}, kGATHER_ND_checks},
+    {{kSCATTER_ND_rules, {}, kSCATTER_ND_nodes}, kSCATTER_ND_checks},
+    {{kMAX_POOLING2_rules, {}, kMAX_POOLING2_nodes}, kMAX_POOLING2_checks},
+    {{kSLICE1_rules, kSLICE1_usual, kSLICE1_nodes}, kSLICE1_checks},
+    {{kTOP_K1_rules, {}, kTOP_K1_nodes}, kTOP_K1_checks},
+    {{kDEPTH_TO_SPACE1_rules, {}, kDEPTH_TO_SPACE1_nodes}, kDEPTH_TO_SPACE1_checks},
+    {{kSPACE_TO_DEPTH1_rules, {}, kSPACE_TO_DEPTH1_nodes}, kSPACE_TO_DEPTH1_checks},
+    {{kMEAN_VARIANCE_NORMALIZATION1_rules, {}, kMEAN_VARIANCE_NORMALIZATION1_nodes}, kMEAN_VARIANCE_NORMALIZATION1_checks},
+    {{kRESAMPLE1_rules, {}, kRESAMPLE1_nodes}, kRESAMPLE1_checks},
+    {{kMATRIX_MULTIPLY_INTEGER_rules, {}, kMATRIX_MULTIPLY_INTEGER_nodes}, kMATRIX_MULTIPLY_INTEGER_checks},
+    {{kQUANTIZED_LINEAR_MATRIX_MULTIPLY_rules, {}, kQUANTIZED_LINEAR_MATRIX_MULTIPLY_nodes}, kQUANTIZED_LINEAR_MATRIX_MULTIPLY_checks},
+    {{kCONVOLUTION_INTEGER_rules, kCONVOLUTION_INTEGER_usual, kCONVOLUTION_INTEGER_nodes}, kCONVOLUTION_INTEGER_checks},
+    {{kQUANTIZED_LINEAR_CONVOLUTION_rules, kQUANTIZED_LINEAR_CONVOLUTION_usual, kQUANTIZED_LINEAR_CONVOLUTION_nodes}, kQUANTIZED_LINEAR_CONVOLUTION_checks},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{kAVERAGE_POOLING_GRAD_rules, {}, kAVERAGE_POOLING_GRAD_nodes}, kAVERAGE_POOLING_GRAD_checks},
+    {{kMAX_POOLING_GRAD_rules, {}, kMAX_POOLING_GRAD_nodes}, kMAX_POOLING_GRAD_checks},
+    {{kRANDOM_GENERATOR_rules, {}, kRANDOM_GENERATOR_nodes}, kRANDOM_GENERATOR_checks},
+    {{kNONZERO_COORDINATES_rules, kNONZERO_COORDINATES_usual, kNONZERO_COORDINATES_nodes}, kNONZERO_COORDINATES_checks},
+    {{kRESAMPLE_GRAD_rules, {}, kRESAMPLE_GRAD_nodes}, kRESAMPLE_GRAD_checks},
+    {{kSLICE_GRAD_rules, {}, kSLICE_GRAD_nodes}, kSLICE_GRAD_checks},
+    {{kADAM_OPTIMIZER_rules, {}, kADAM_OPTIMIZER_nodes}, kADAM_OPTIMIZER_checks},
+    {{kARGMIN_rules, {}, kARGMIN_nodes}, kARGMIN_checks},
+    {{kARGMAX_rules, {}, kARGMAX_nodes}, kARGMAX_checks},
+    {{kROI_ALIGN_rules, {}, kROI_ALIGN_nodes}, kROI_ALIGN_checks},
+    {{kGATHER_ND1_rules, {}, kGATHER_ND1_nodes}, kGATHER_ND1_checks},
+    {{{}, {}, {}}, kELEMENT_WISE_ATAN_YX_checks},
+    {{{}, {}, {}}, {}},
+    {{{}, {}, {}}, {}},
+    {{kLOCAL_RESPONSE_NORMALIZATION_GRAD_rules, {}, kLOCAL_RESPONSE_NORMALIZATION_GRAD_nodes}, kLOCAL_RESPONSE_NORMALIZATION_GRAD_checks},
+    {{kCUMULATIVE_PRODUCT_rules, {}, kCUMULATIVE_PRODUCT_nodes}, kCUMULATIVE_PRODUCT_checks},
     {{kBATCH_NORMALIZATION_GRAD_rules, {}, kBATCH_NORMALIZATION_GRAD_nodes}, {}},
-    {{kELEMENT_WISE_QUANTIZED_LINEAR_ADD_rules, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_usual, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_nodes}, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_judgements},
-    {{kDYNAMIC_QUANTIZE_LINEAR_rules, kDYNAMIC_QUANTIZE_LINEAR_usual, kDYNAMIC_QUANTIZE_LINEAR_nodes}, kDYNAMIC_QUANTIZE_LINEAR_judgements},
-    {{kROI_ALIGN1_rules, {}, kROI_ALIGN1_nodes}, kROI_ALIGN1_judgements},
-    {{kROI_ALIGN_GRAD_rules, {}, kROI_ALIGN_GRAD_nodes}, kROI_ALIGN_GRAD_judgements},
-    {{kBATCH_NORMALIZATION_TRAINING_rules, {}, kBATCH_NORMALIZATION_TRAINING_nodes}, kBATCH_NORMALIZATION_TRAINING_judgements},
-    {{kBATCH_NORMALIZATION_TRAINING_GRAD_rules, {}, kBATCH_NORMALIZATION_TRAINING_GRAD_nodes}, kBATCH_NORMALIZATION_TRAINING_GRAD_judgements},
-    {{kELEMENT_WISE_CLIP1_rules, {}, kELEMENT_WISE_CLIP1_nodes}, kELEMENT_WISE_CLIP1_judgements},
-    {{kELEMENT_WISE_CLIP_GRAD1_rules, {}, kELEMENT_WISE_CLIP_GRAD1_nodes}, kELEMENT_WISE_CLIP_GRAD1_judgements},
-    {{kPADDING1_rules, {}, kPADDING1_nodes}, kPADDING1_judgements},
+    {{kELEMENT_WISE_QUANTIZED_LINEAR_ADD_rules, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_usual, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_nodes}, kELEMENT_WISE_QUANTIZED_LINEAR_ADD_checks},
+    {{kDYNAMIC_QUANTIZE_LINEAR_rules, kDYNAMIC_QUANTIZE_LINEAR_usual, kDYNAMIC_QUANTIZE_LINEAR_nodes}, kDYNAMIC_QUANTIZE_LINEAR_checks},
+    {{kROI_ALIGN1_rules, {}, kROI_ALIGN1_nodes}, kROI_ALIGN1_checks},
+    {{kROI_ALIGN_GRAD_rules, {}, kROI_ALIGN_GRAD_nodes}, kROI_ALIGN_GRAD_checks},
+    {{kBATCH_NORMALIZATION_TRAINING_rules, {}, kBATCH_NORMALIZATION_TRAINING_nodes}, kBATCH_NORMALIZATION_TRAINING_checks},
+    {{kBATCH_NORMALIZATION_TRAINING_GRAD_rules, {}, kBATCH_NORMALIZATION_TRAINING_GRAD_nodes}, kBATCH_NORMALIZATION_TRAINING_GRAD_checks},
+    {{kELEMENT_WISE_CLIP1_rules, {}, kELEMENT_WISE_CLIP1_nodes}, kELEMENT_WISE_CLIP1_checks},
+    {{kELEMENT_WISE_CLIP_GRAD1_rules, {}, kELEMENT_WISE_CLIP_GRAD1_nodes}, kELEMENT_WISE_CLIP_GRAD1_checks},
+    {{kPADDING1_rules, {}, kPADDING1_nodes}, kPADDING1_checks},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
-    {{kACTIVATION_SOFTMAX1_rules, {}, kACTIVATION_SOFTMAX1_nodes}, kACTIVATION_SOFTMAX1_judgements},
-    {{kACTIVATION_LOG_SOFTMAX1_rules, {}, kACTIVATION_LOG_SOFTMAX1_nodes}, kACTIVATION_LOG_SOFTMAX1_judgements},
-    {{kACTIVATION_HARDMAX1_rules, {}, kACTIVATION_HARDMAX1_nodes}, kACTIVATION_HARDMAX1_judgements},
-    {{kRESAMPLE2_rules, {}, kRESAMPLE2_nodes}, kRESAMPLE2_judgements},
-    {{kRESAMPLE_GRAD1_rules, {}, kRESAMPLE_GRAD1_nodes}, kRESAMPLE_GRAD1_judgements},
-    {{kDIAGONAL_MATRIX1_rules, kDIAGONAL_MATRIX1_usual, kDIAGONAL_MATRIX1_nodes}, kDIAGONAL_MATRIX1_judgements},
-    {{kMULTIHEAD_ATTENTION_rules, kMULTIHEAD_ATTENTION_usual, kMULTIHEAD_ATTENTION_nodes}, kMULTIHEAD_ATTENTION_judgements},
-    {{kLP_POOLING1_rules, {}, kLP_POOLING1_nodes}, kLP_POOLING1_judgements},
-    {{kAVERAGE_POOLING1_rules, {}, kAVERAGE_POOLING1_nodes}, kAVERAGE_POOLING1_judgements},
+    {{kACTIVATION_SOFTMAX1_rules, {}, kACTIVATION_SOFTMAX1_nodes}, kACTIVATION_SOFTMAX1_checks},
+    {{kACTIVATION_LOG_SOFTMAX1_rules, {}, kACTIVATION_LOG_SOFTMAX1_nodes}, kACTIVATION_LOG_SOFTMAX1_checks},
+    {{kACTIVATION_HARDMAX1_rules, {}, kACTIVATION_HARDMAX1_nodes}, kACTIVATION_HARDMAX1_checks},
+    {{kRESAMPLE2_rules, {}, kRESAMPLE2_nodes}, kRESAMPLE2_checks},
+    {{kRESAMPLE_GRAD1_rules, {}, kRESAMPLE_GRAD1_nodes}, kRESAMPLE_GRAD1_checks},
+    {{kDIAGONAL_MATRIX1_rules, kDIAGONAL_MATRIX1_usual, kDIAGONAL_MATRIX1_nodes}, kDIAGONAL_MATRIX1_checks},
+    {{kMULTIHEAD_ATTENTION_rules, kMULTIHEAD_ATTENTION_usual, kMULTIHEAD_ATTENTION_nodes}, kMULTIHEAD_ATTENTION_checks},
+    {{kLP_POOLING1_rules, {}, kLP_POOLING1_nodes}, kLP_POOLING1_checks},
+    {{kAVERAGE_POOLING1_rules, {}, kAVERAGE_POOLING1_nodes}, kAVERAGE_POOLING1_checks},
     {{{}, {}, {}}, {}},
     {{{}, {}, {}}, {}},
-    {{kQUANTIZED_LINEAR_AVERAGE_POOLING_rules, {}, kQUANTIZED_LINEAR_AVERAGE_POOLING_nodes}, kQUANTIZED_LINEAR_AVERAGE_POOLING_judgements},
-    {{kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_rules, {}, kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_nodes}, kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_judgements},
-    {{kMEAN_VARIANCE_NORMALIZATION2_rules, {}, kMEAN_VARIANCE_NORMALIZATION2_nodes}, kMEAN_VARIANCE_NORMALIZATION2_judgements},
-    {{kMULTIHEAD_ATTENTION1_rules, kMULTIHEAD_ATTENTION1_usual, kMULTIHEAD_ATTENTION1_nodes}, kMULTIHEAD_ATTENTION1_judgements},
+    {{kQUANTIZED_LINEAR_AVERAGE_POOLING_rules, {}, kQUANTIZED_LINEAR_AVERAGE_POOLING_nodes}, kQUANTIZED_LINEAR_AVERAGE_POOLING_checks},
+    {{kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_rules, {}, kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_nodes}, kMATRIX_MULTIPLY_INTEGER_TO_FLOAT_checks},
+    {{kMEAN_VARIANCE_NORMALIZATION2_rules, {}, kMEAN_VARIANCE_NORMALIZATION2_nodes}, kMEAN_VARIANCE_NORMALIZATION2_checks},
+    {{kMULTIHEAD_ATTENTION1_rules, kMULTIHEAD_ATTENTION1_usual, kMULTIHEAD_ATTENTION1_nodes}, kMULTIHEAD_ATTENTION1_checks},
     {{kQUANTIZE_rules, {}, kQUANTIZE_nodes}, {}},
     {{kDEQUANTIZE_rules, kDEQUANTIZE_usual, kDEQUANTIZE_nodes}, {}},
-    {{kRESAMPLE3_rules, {}, kRESAMPLE3_nodes}, kRESAMPLE3_judgements},
-    {{kFOLD_rules, kFOLD_usual, kFOLD_nodes}, kFOLD_judgements},
-    {{kUNFOLD_rules, kUNFOLD_usual, kUNFOLD_nodes}, kUNFOLD_judgements},
+    {{kRESAMPLE3_rules, {}, kRESAMPLE3_nodes}, kRESAMPLE3_checks},
+    {{kFOLD_rules, kFOLD_usual, kFOLD_nodes}, kFOLD_checks},
+    {{kUNFOLD_rules, kUNFOLD_usual, kUNFOLD_nodes}, kUNFOLD_checks},
 };
 
 inline constexpr Fusable kFusable[] = {

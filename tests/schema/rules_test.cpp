@@ -44,15 +44,15 @@ TEST(Rules, JudgeEveryConstraint) {
   std::map<facts::CheckedBy, int> count;
   std::map<std::string, int> functions;
   for (const facts::Operator& op : facts::operators()) {
-    const auto judgements = facts::judgements_of(op);
-    ASSERT_EQ(judgements.size(), op.constraints.size()) << op.name;
-    for (std::size_t i = 0; i < judgements.size(); ++i) {
-      ++count[judgements[i].how];
+    const auto checks = facts::checks_of(op);
+    ASSERT_EQ(checks.size(), op.constraints.size()) << op.name;
+    for (std::size_t i = 0; i < checks.size(); ++i) {
+      ++count[checks[i].how];
       const bool has_rule = std::ranges::find(facts::rules_of(op).rules, static_cast<int>(i),
                                               &facts::Rule::constraint) != facts::rules_of(op).rules.end();
-      EXPECT_EQ(has_rule, judgements[i].how != facts::CheckedBy::prose) << op.name << ": " << op.constraints[i];
-      if (judgements[i].how == facts::CheckedBy::by_function) {
-        ++functions[std::string(judgements[i].by)];
+      EXPECT_EQ(has_rule, checks[i].how != facts::CheckedBy::prose) << op.name << ": " << op.constraints[i];
+      if (checks[i].how == facts::CheckedBy::by_function) {
+        ++functions[std::string(checks[i].by)];
       }
     }
   }

@@ -18,7 +18,7 @@ constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backe
 
 // Prepares one unit of work: a main step with its prologue and its epilogue. Returns null on success, and otherwise the
 // reason for the failure.
-const char* location(std::span<const Step> steps, const GpuProperties& gpu, BackendProgram::PlacedStep& placed) {
+const char* prepare_unit(std::span<const Step> steps, const GpuProperties& gpu, BackendProgram::PlacedStep& placed) {
   for (const Step& step : steps) {
     if (const FamilyEntry entry = find_family(step.family); entry.family == nullptr) {
       return entry.missing;
@@ -83,7 +83,7 @@ BackendStatus prepare_steps(const BackendPlan& plan, const GpuProperties& gpu, B
   bool joined = false;  // whether the unit in question has joined steps
   const bool all = for_each_work(std::span(plan.words, plan.word_count), [&](std::span<const Step> steps) {
     joined = steps.size() > 1;
-    why = location(steps, gpu, program.steps.emplace_back());
+    why = prepare_unit(steps, gpu, program.steps.emplace_back());
     return why == nullptr;
   });
   if (all) {

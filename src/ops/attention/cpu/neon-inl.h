@@ -4,9 +4,9 @@
 // Therefore the steps of the definition (parts_of in ops/scalar/functions/exponential.h) are interleaved by hand for
 // eight vectors, and the compiler is told to schedule them for a processor with several vector units.
 
-inline constexpr int kPowerVectors = 8;  // FLOAT64 vectors
+inline constexpr int kExponentialVectors = 8;  // FLOAT64 vectors
 
-#define ANYDML_EACH_VECTOR _Pragma("GCC unroll 8") for (int i = 0; i < kPowerVectors; ++i)
+#define ANYDML_EACH_VECTOR _Pragma("GCC unroll 8") for (int i = 0; i < kExponentialVectors; ++i)
 #if defined(__clang__)
 #define ANYDML_FOR_WIDE_MACHINES
 #else
@@ -21,17 +21,17 @@ ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::
   constexpr f64 kShift = 0x1.8p52 + 1023;
   const float32x4_t factors = vdupq_n_f32(factor);
   const float32x4_t minimum = vdupq_n_f32(-104.0F);  // its exponential is 0
-  for (std::int64_t first = 0; first < count; first += 2 * kPowerVectors) {
+  for (std::int64_t first = 0; first < count; first += 2 * kExponentialVectors) {
     const f32* const of_these = maximum + first % kScorePeriod;
-    float64x2_t r[kPowerVectors];
-    float64x2_t k[kPowerVectors];
-    float64x2_t shifted[kPowerVectors];
-    float64x2_t r2[kPowerVectors];
-    float64x2_t r3[kPowerVectors];
-    float64x2_t r4[kPowerVectors];
-    float64x2_t high[kPowerVectors];
-    float64x2_t middle[kPowerVectors];
-    _Pragma("GCC unroll 8") for (int i = 0; i < kPowerVectors; i += 2) {
+    float64x2_t r[kExponentialVectors];
+    float64x2_t k[kExponentialVectors];
+    float64x2_t shifted[kExponentialVectors];
+    float64x2_t r2[kExponentialVectors];
+    float64x2_t r3[kExponentialVectors];
+    float64x2_t r4[kExponentialVectors];
+    float64x2_t high[kExponentialVectors];
+    float64x2_t middle[kExponentialVectors];
+    _Pragma("GCC unroll 8") for (int i = 0; i < kExponentialVectors; i += 2) {
       const float32x4_t scaled = vmulq_f32(vld1q_f32(scores + first + 2 * i), factors);
       const float32x4_t x = vmaxq_f32(vsubq_f32(scaled, vld1q_f32(of_these + 2 * i)), minimum);  // NaN is kept
       r[i] = vcvt_f64_f32(vget_low_f32(x));
@@ -55,16 +55,16 @@ ANYDML_FOR_WIDE_MACHINES ANYDML_FLATTEN void raise(f32* __restrict scores, std::
     ANYDML_EACH_VECTOR shifted[i] = vreinterpretq_f64_s64(vshlq_n_s64(vreinterpretq_s64_f64(shifted[i]), 52));
     ANYDML_EACH_VECTOR r[i] = vfmaq_f64(r[i], r4[i], middle[i]);
     ANYDML_EACH_VECTOR r[i] = vfmaq_f64(shifted[i], r[i], shifted[i]);
-    float32x4_t computed[kPowerVectors / 2];
-    _Pragma("GCC unroll 4") for (int i = 0; i < kPowerVectors / 2; ++i) {
+    float32x4_t computed[kExponentialVectors / 2];
+    _Pragma("GCC unroll 4") for (int i = 0; i < kExponentialVectors / 2; ++i) {
       computed[i] = vcvt_high_f32_f64(vcvt_f32_f64(r[2 * i]), r[2 * i + 1]);
       vst1q_f32(scores + first + 4 * i, computed[i]);
     }
     if (sums != nullptr) {
-      _Pragma("GCC unroll 4") for (int i = 0; i < kPowerVectors / 2; ++i) {
+      _Pragma("GCC unroll 4") for (int i = 0; i < kExponentialVectors / 2; ++i) {
         vst1q_f32(sums + lane + 4 * i, vaddq_f32(vld1q_f32(sums + lane + 4 * i), computed[i]));
       }
-      lane = lane + 2 * kPowerVectors == period ? 0 : lane + 2 * kPowerVectors;
+      lane = lane + 2 * kExponentialVectors == period ? 0 : lane + 2 * kExponentialVectors;
     }
   }
 }

@@ -77,7 +77,7 @@ ANYDML_FLATTEN f32 max_of(const Elements* x, std::int64_t count, f32 before) {
 }
 
 #if defined(HWY_NAMESPACE) && defined(__x86_64__)
-ANYDML_FLATTEN bool has_tiny_power(const Elements* exponentials, std::int64_t count) {
+ANYDML_FLATTEN bool has_tiny_exponential(const Elements* exponentials, std::int64_t count) {
   u32 any = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     any |= is_tiny_exponential(exponentials[i]) ? 1U : 0U;
@@ -94,7 +94,7 @@ ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 
 #if defined(HWY_NAMESPACE) && defined(__x86_64__)
     // A vector division on AVX-512 takes as long as a dozen fused multiply-adds. On Arm, it is faster than four of them
     // plus the check.
-    if (count >= kShortRow && !has_tiny_power(exponentials, count)) {
+    if (count >= kShortRow && !has_tiny_exponential(exponentials, count)) {
       const OrdinaryDivisor by = OrdinaryDivisor::of(total);
       ANYDML_INDEPENDENT
       for (std::int64_t i = 0; i < count; ++i) {
