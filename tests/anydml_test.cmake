@@ -61,7 +61,7 @@ function(anydml_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" ENVIRONMENT "${TEST_ENVIRONMENT}" TIMEOUT 1500)
 endfunction()
 
-# On Arm a leak check takes four seconds. A program that runs again with another setting skips it.
+# On Arm a leak check takes four seconds, so a program skips it when it runs again with another setting.
 set(without_leak_check ASAN_OPTIONS=detect_leaks=0)
 
 # An asynchronous device with its own memory, in place of a GPU: see plugin/later_backend.cpp.

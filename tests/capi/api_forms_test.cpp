@@ -191,7 +191,7 @@ TEST(Compiled, AbsentTensorsAtTheEndNeedNoAddress) {
   anydml_compiled_release(compiled);
 }
 
-// The same through the options, with tensors of plain types.
+// Inputs may also be declared constant through the options, instead of by a flag in the tensor's type.
 TEST(Options, NameConstantInputs) {
   const std::vector<float> a = {7, -7, 7, -7, 1};
   std::vector<float> b = {3, 3, -3, -3, 1};

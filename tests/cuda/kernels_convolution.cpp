@@ -35,7 +35,7 @@ class Check {
   u64 elements = 0;
   u64 different = 0;
 
-  // describe() returns a text.
+  // describe() returns the text to print if the elements differ.
   template <class Describe>
   void compare(bool is_same, Describe describe) {
     ++elements;

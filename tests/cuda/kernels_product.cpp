@@ -187,7 +187,7 @@ class ProductCheck {
           if (!test::same(value, expected)) {
             show(step, row, column, value, expected);
           }
-          std::memcpy(host_[kOutput].data() + position, &value, sizeof(value));  // leaves the bytes between to compare
+          std::memcpy(host_[kOutput].data() + position, &value, sizeof(value));  // only other bytes remain to compare
         }
       }
     }

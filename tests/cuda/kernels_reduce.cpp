@@ -156,7 +156,7 @@ class ReduceCheck {
     std::vector<std::int64_t> kept;
     std::vector<std::int64_t> reduced;
     bool has_lanes;
-    // The order of the loops in memory, innermost last; kept loops are numbered first; empty: random.
+    // The order of the loops in memory, innermost last, with kept loops numbered first. Random if empty.
     std::vector<std::size_t> order;
     bool repeats = false;  // along the first reduced loop
   };

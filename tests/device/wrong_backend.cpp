@@ -75,7 +75,7 @@ BackendStatus fill(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, 
   return cpu_backend().fill(queue, to, bytes, pattern, is("fill") ? 4 : pattern_bytes);
 }
 
-// In microseconds instead of nanoseconds.
+// Writes microseconds instead of nanoseconds.
 BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
   const BackendStatus status = cpu_backend().timestamp(queue, to);
   if (is("timestamp")) {

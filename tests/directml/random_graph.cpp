@@ -103,7 +103,7 @@ std::vector<UINT> RandomGraph::random_sizes(unsigned lowest_rank, unsigned max_r
   while (sizes.size() < lowest_rank || (sizes.size() < max_rank && one_in(2))) {
     const std::size_t at = random_() % (sizes.size() + 1);
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1U);
-    const std::size_t other = random_() % sizes.size();  // takes factors from another dimension
+    const std::size_t other = random_() % sizes.size();  // gives some of its factors to the new dimension
     for (const UINT factor : {2U, 3U, 5U}) {
       if (sizes[other] % factor == 0 && one_in(2)) {
         sizes[other] /= factor;
@@ -422,7 +422,7 @@ void RandomGraph::describe(GraphBuilder& graph) const {
   for (const Bytes& data : constants_) {
     constants.push_back(graph.add_constant(data.data(), data.size()));
   }
-  // Node numbers in the description: numbering starts with every third node.
+  // Node numbers in the description, which adds every third node first.
   std::vector<UINT> number(count);
   for (std::size_t rest : {2U, 0U, 1U}) {
     for (std::size_t i = rest; i < count; i += 3) {

@@ -222,7 +222,7 @@ void test_exact() {
       pairs.add_single(x, y);
     }
   }
-  // (odd 2^e)^(2^j), to the power n / 2^j: all whose result has at most 26 bits, and their neighbors.
+  // Bases (odd * 2^e)^(2^j) with exponents n / 2^j: all pairs whose result has at most 26 bits, and their neighbors.
   for (int j = 0; j <= 3; ++j) {
     for (int odd = 1; odd < 8192; odd += 2) {
       const double base = std::pow(odd, 1 << j);

@@ -156,7 +156,7 @@ def against_torch(library, random):
             hold("AVERAGE_POOLING_GRAD", [draw(*y.shape)], x, y, (*windows, ("IncludePadding", include)))
         for dilation in (1, 2):
             data = draw(2, 3, 13, 14)
-            data[0, 0] = np.round(data[0, 0]) + 0.0  # of equal elements the first counts; zeros of one sign
+            data[0, 0] = np.round(data[0, 0]) + 0.0  # equal elements, of which the first counts; no -0
             x = torch.tensor(data.astype(np.float64), requires_grad=True)
             y = functional.max_pool2d(x, window, stride, pad, dilation)
             hold("MAX_POOLING_GRAD", [data, draw(*y.shape)], x, y, (*windows, ("Dilations", (dilation, dilation))))

@@ -23,7 +23,7 @@ KINDS = ("everyday", "special", "any")
 
 
 def laid_out(x, number):
-    """The elements in another layout, and some in another order."""
+    """The elements in another layout; one of the layouts also reverses their order."""
     return next(itertools.islice(layouts(x), number % 4, None))
 
 

@@ -118,7 +118,7 @@ class Checks:
 
 
 def long_dimensions(checks):
-    """Sizes that FLOAT32 cannot count: every output of a copy is its own input, and neighbors are found."""
+    """Indices that FLOAT32 cannot represent: a copy returns its input, and upsampling repeats each element."""
     size = 2**24 + 3
     x = (np.arange(size, dtype=np.int64) % 251).astype(np.uint8)
     out = np.zeros(size, np.uint8)

@@ -68,7 +68,7 @@ const Example kExamples[] = {
       {"IndicesTensor", kU32, {4}},
       {"UpdatesTensor", kF32, {4}},
       {"OutputTensor", kF32, {5}}}},
-    {"SCATTER",  // its values are 3 by 3
+    {"SCATTER",  // the example's values are 3 by 3
      {{"InputTensor", kF32, {2, 3}},
       {"IndicesTensor", kU32, {2, 3}},
       {"UpdatesTensor", kF32, {2, 3}},
