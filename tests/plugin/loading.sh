@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Checks which plugins a program loads, and what it reports about the others. usage: loading.sh PROGRAM CPU_PROGRAM
-# PLUGIN PLUGIN_OF_ANOTHER_BUILD WORK PROGRAM lists the devices; CPU_PROGRAM only computes, on the default device.
+# Checks which plugins a program loads, and what it reports about the others.
+# usage: loading.sh PROGRAM CPU_PROGRAM PLUGIN PLUGIN_OF_ANOTHER_BUILD WORK
+# PROGRAM lists the devices; CPU_PROGRAM only computes, on the default device.
 set -euo pipefail
 program=$1 cpu_program=$2 plugin=$3 other=$4 work=$5
 rm -rf "$work" && mkdir -p "$work/good" "$work/bad" "$work/empty" "$work/other"
