@@ -72,7 +72,7 @@ TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
   ASSERT_EQ(product.compile(), ANYDML_OK) << anydml_last_error();
   int asked = 0;
   ASSERT_EQ(anydml_set_interrupt([](void* context) { return ++*static_cast<int*>(context); }, &asked), ANYDML_OK);
-  // A call polls the interrupt only after 50 ms, and a fast machine may need less.
+  // A call polls the interrupt only after 50 ms, and a fast machine may finish before that.
   constexpr int kMaxRuns = 200;
   int runs = 0;
   while (product.run() == ANYDML_OK && ++runs < kMaxRuns) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the desc structs of every operator from the facts: the values written there come back, and a struct that cannot
-// be read safely is rejected first.
+// Reads the desc structs of every operator, whose layouts come from the facts: reading returns the written values, and
+// a struct that cannot be read safely is rejected.
 #include "directml/read_desc.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ TEST(ReadDesc, TakesStructsOfZerosOfEveryOperator) {
   }
 }
 
-// The arrays have the length in the description; a count beyond every rule must not be trusted.
+// Arrays are read with the count given in the description, so a count that no rule allows must be rejected first.
 TEST(ReadDesc, BelievesNoAbsurdCounts) {
   for (const std::string_view text : kRightOperators) {
     const Described described = parse_described(text);

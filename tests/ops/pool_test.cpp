@@ -268,7 +268,7 @@ TEST(PoolErrors, NameTheField) {
   EXPECT_NE(message("MAX_POOLING", {1, 1, 4, 4}, plain, 0).find("OutputTensor"), std::string::npos);
 }
 
-// Arbitrary indices: those out of range write nothing, and of equal ones the last wins.
+// Arbitrary indices: an index out of range writes nothing, and of equal indices the last wins.
 TEST(Unpooling, TakesAnyIndices) {
   constexpr std::size_t kInputs = 40'000;
   constexpr std::size_t kOutputs = 90'000;

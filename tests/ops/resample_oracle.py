@@ -34,7 +34,7 @@ def draw_shapes(random):
 
 
 def draw_dimension(random, size, out_size):
-    """Scale and offsets: those of Resize's coordinate transformation modes, and random ones."""
+    """A scale and offsets, either those of one of Resize's coordinate transformation modes or random ones."""
     scale = np.float32(out_size / size) if out_size and random.random() < 0.7 else np.float32(
         random.choice([0.25, 0.5, 1, 1.5, 2, 3, 4, np.float32(random.uniform(0.05, 8)), 3.4028235e38, 1e-3]))
     offsets = random.choice(5)

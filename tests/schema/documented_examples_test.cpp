@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tensors of the examples, and the shapes, in DirectML's own documentation, checked against the facts: an example
-// that the documentation uses must not be rejected here. Where an example mistakenly breaks its page's own rules, the
-// expected message names the violation.
+// Checks the tensors of the examples in DirectML's own documentation, and shapes that it names, against the facts: an
+// example that the documentation uses must not be rejected here. Where an example mistakenly breaks its page's own
+// rules, the expected message names the violation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
