@@ -7,8 +7,8 @@ if(ANYDML_SANITIZE)
   set(light -O0)
 endif()
 
-# Only the library is checked for undefined behavior, since checking the tests would double their compile time. This is
-# a library that is linked last, because its option must come after that of anydml_options.
+# Only the library is checked for undefined behavior, since checking the tests would double their compile time. The
+# option is in a library that is linked last, because it must come after the options of anydml_options.
 add_library(anydml_test_options INTERFACE)
 if(ANYDML_SANITIZE STREQUAL "address,undefined")
   target_compile_options(anydml_test_options INTERFACE -fno-sanitize=undefined)

@@ -79,7 +79,7 @@ void check_once(const Entry& entry, std::uint32_t variant, Apply apply_scalar, R
   for (std::size_t i = 0; i <= entry.inputs; ++i) {
     layouts.push_back(random_layout(sizes, random, i < entry.inputs));
   }
-  // Sometimes in place, if an input has the output's type.
+  // Some problems run in place, if an input has the output's type.
   const std::size_t in_place = random() % entry.inputs;
   const bool is_in_place = types[in_place] == types[entry.inputs] && random() % 3 == 0;
   if (is_in_place) {

@@ -27,8 +27,8 @@ anydml_test(graph_sharing_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREA
 anydml_test(graph_joins_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(random_networks_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(float_environment_test NO_RACES LIBRARIES anydml::anydml anydml_base ENVIRONMENT ANYDML_THREADS=3)
-# Also with the generic kernels, the fallback on every machine. Their threading is the same, so races are not checked
-# again.
+# The generic kernels are the fallback on every machine, so they are tested too. Their threading is the same, so races
+# are not checked again.
 if(NOT ANYDML_SANITIZE STREQUAL "thread")
   add_test(NAME api_test_generic COMMAND api_test)
   set_tests_properties(api_test_generic PROPERTIES LABELS repeats

@@ -170,7 +170,7 @@ class NormalizeCheck {
     for (std::size_t i = order.size(); i-- > 0;) {
       AxisLoop& loop = loop_of(loops, order[i]);
       if (padded && random_() % 3 == 0) {
-        // By elements or by bytes; the latter misaligns the elements.
+        // Pads by elements or by bytes; the latter misaligns the elements.
         stride += static_cast<std::int64_t>(random_() % 2 == 0 ? random_() % 5 : element * (random_() % 4));
       }
       loop.*which = turned && random_() % 2 == 0 ? -stride : stride;

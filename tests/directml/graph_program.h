@@ -140,7 +140,7 @@ class Ranges {
     const auto begin = read_.begin() + static_cast<std::ptrdiff_t>(ranges_[range].first);
     return {begin, begin + static_cast<std::ptrdiff_t>(ranges_[range].bytes)};
   }
-  // After read: whether all bytes outside the ranges are unchanged.
+  // Whether all bytes outside the ranges were unchanged at the last read().
   [[nodiscard]] bool is_untouched_between() const {
     std::size_t at = 0;
     const auto clean = [&](std::size_t until) {

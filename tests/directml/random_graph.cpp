@@ -69,7 +69,7 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t max_nod
   static const auto built = built_operators();
   static constexpr UINT kCounts[] = {1, 2, 7, 24, 60, 96, 210, 360};  // the first five are small
   for (int i = 0; i < 2; ++i) {
-    // Sometimes more elements than one tile, or more than one thread's share.
+    // Some shapes have more elements than one tile, or more than one thread's share.
     const UINT count = of == Sizes::small ? kCounts[random_() % 5]
                        : one_in(24)       ? (one_in(4) ? 151'200 : 5'040)
                                           : kCounts[random_() % std::size(kCounts)];
@@ -197,7 +197,7 @@ void RandomGraph::take_new_input(Tensor& tensor, RandomSource& source) {
 RandomSource RandomGraph::find_source(Tensor& tensor) {
   RandomSource source;
   for (int attempt = 0; attempt < 6 && !nodes_.empty() && !one_in(6); ++attempt) {
-    // Usually one of the latest nodes; the node after a reduction reads that reduction.
+    // Usually reads one of the latest nodes; the node after a reduction reads that reduction.
     const std::size_t back = follows_reduction_ && attempt == 0 ? 0
                              : one_in(2)                        ? random_() % std::min<std::size_t>(nodes_.size(), 4)
                                                                 : random_() % nodes_.size();

@@ -110,7 +110,7 @@ target_compile_definitions(operator_digests PRIVATE
   ANYDML_OPERATOR_DIGESTS="${PROJECT_SOURCE_DIR}/data/digests/operator_digests.txt")
 list(APPEND tests_on_cuda operator_digests)
 if(NOT ANYDML_SANITIZE STREQUAL "thread")  # its tensors are small, and the families' own tests use threads
-  # With sanitizers a case takes several times as long, and a fraction of the cases reaches every kernel.
+  # With sanitizers a case takes several times as long, and a fraction of the cases is enough to reach every kernel.
   set(every 1)
   if(ANYDML_SANITIZE)
     set(every 4)
@@ -124,7 +124,7 @@ if(NOT ANYDML_SANITIZE)
   add_test(NAME operator_digests_generic COMMAND operator_digests)
   set_tests_properties(operator_digests_generic PROPERTIES LABELS repeats
     ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
-  # On a device that has GPU plans but CPU kernels.
+  # Runs on a device that has GPU plans but CPU kernels.
   anydml_test_later(operator_digests operator_digests ANYDML_THREADS=2 --every 2)
   set_property(TEST operator_digests_on_later PROPERTY LABELS long)
 endif()
