@@ -146,7 +146,7 @@ void check_entry(EntryId id, const ForEach& for_each) {
 // ---- The definitions, computed in another way ----
 
 template <class T>
-u64 class_of(T value) {  // its bits, with a single value for all NaNs
+u64 class_of(T value) {  // the bits of the value, but the same result for all NaNs
   if constexpr (is_float<T>) {
     if (is_nan(value)) {
       return ~u64{0};

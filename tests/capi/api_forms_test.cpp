@@ -28,7 +28,7 @@ TEST(Constants, AreReadWhenTheOperatorIsCompiled) {
   ASSERT_EQ(anydml_compile(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &output, 1, nullptr, 0, &compiled),
             ANYDML_OK)
       << anydml_last_error();
-  std::fill(b.begin(), b.end(), 0.0F);  // it is not read again
+  std::fill(b.begin(), b.end(), 0.0F);  // b is not read again
   const void* given[] = {a.data(), nullptr};
   void* results[] = {out.data()};
   ASSERT_EQ(anydml_compiled_run(compiled, given, 2, results, 1), ANYDML_OK) << anydml_last_error();

@@ -27,7 +27,7 @@ bool is(std::string_view wrong) {
 }
 
 BackendStatus open(std::uint32_t index, const BackendSettings* settings, BackendDevice** device) {
-  const std::scoped_lock lock(process_mutex());  // of this library's own copy
+  const std::scoped_lock lock(process_mutex());  // this library's own copy of the mutex
   return cpu_backend().open(index, settings, device);
 }
 

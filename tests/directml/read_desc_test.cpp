@@ -67,7 +67,7 @@ TEST(ReadDesc, TakesStructsOfZerosOfEveryOperator) {
     const DML_OPERATOR_DESC desc{static_cast<DML_OPERATOR_TYPE>(op.value), zeros.data()};
     const auto read = read_described(desc, op);
     ASSERT_TRUE(read.ok()) << op.name;
-    EXPECT_FALSE(check_operator(read.value(), facts::kNewestLevel).empty()) << op.name;  // all need tensors
+    EXPECT_FALSE(check_operator(read.value(), facts::kNewestLevel).empty()) << op.name;  // every operator needs tensors
     EXPECT_FALSE(read_described({desc.Type, nullptr}, op).ok());
   }
 }

@@ -180,7 +180,7 @@ std::byte* resolve(LaterDevice& device, MemoryLocation location) {
 BackendStatus open(std::uint32_t, const BackendSettings* settings, BackendDevice** device) {
   auto opened = std::make_unique<LaterDevice>();
   {
-    const std::scoped_lock lock(process_mutex());  // of this library's own copy
+    const std::scoped_lock lock(process_mutex());  // this library's own copy of the mutex
     if (const BackendStatus status = cpu_backend().open(0, settings, &opened->cpu); status.code != BackendCode::ok) {
       return status;
     }
