@@ -7,8 +7,8 @@ if(ANYDML_SANITIZE)
   set(light -O0)
 endif()
 
-# Only the library is checked for undefined behavior, since checking the tests would double their compile time. This is
-# a library that is linked last, because its option must come after that of anydml_options.
+# Only the library is checked for undefined behavior, since checking the tests would double their compile time. The
+# option is in a library that is linked last, because it must come after the options of anydml_options.
 add_library(anydml_test_options INTERFACE)
 if(ANYDML_SANITIZE STREQUAL "address,undefined")
   target_compile_options(anydml_test_options INTERFACE -fno-sanitize=undefined)
@@ -61,7 +61,7 @@ function(anydml_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" ENVIRONMENT "${TEST_ENVIRONMENT}" TIMEOUT 1500)
 endfunction()
 
-# On Arm a leak check takes four seconds. A program that runs again with another setting skips it.
+# On Arm a leak check takes four seconds, so a program skips it when it runs again with another setting.
 set(without_leak_check ASAN_OPTIONS=detect_leaks=0)
 
 # An asynchronous device with its own memory, in place of a GPU: see plugin/later_backend.cpp.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Steps that form one piece of work, as data, without a backend: how neighbors are attached to the main step, and the
-// loops, vectors and addresses of an element-wise neighbor.
+// Joined steps as data, without a backend: how neighbors are attached to the main step, and the loops, vectors and
+// addresses of an element-wise neighbor.
 #include "backend/joined_steps.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr DataType kFloat = DataType::FLOAT32;
 
-// A backend form that stores only which step it was made from.
+// A backend's form of a step. It stores only the family of that step.
 struct Form {
   std::uint32_t family;
 };
@@ -132,8 +132,8 @@ TEST(JoinedElements, HoldTheProgramAndTheOperandThatIsPassedOn) {
   with_add({whole, whole, whole}, 3, [](const Step& step) { EXPECT_FALSE(read_joined_elements(step)); });
 }
 
-// A plan walks the output in ascending order. Here the first operand, which is passed on packed, would then be visited
-// with its rows in reverse, so the loops are reversed to follow it.
+// A plan walks the output in ascending order. Here the forwarded operand is packed, and that order would visit its rows
+// in reverse, so the loops are reversed to follow it.
 TEST(JoinedElements, LoopsFollowTheOperandThatIsPassedOn) {
   const TensorDesc reversed = tensor({4, 16}, {-16, 1});
   const TensorDesc packed = tensor({4, 16}, {16, 1});
@@ -166,7 +166,7 @@ TEST(JoinedElements, VectorsNeedElementsBesideEachOther) {
   EXPECT_EQ(vector_of({whole, tensor({4, 16}, {1, 0}), whole}, 2), 4U);   // broadcasts one element along a row
   EXPECT_EQ(vector_of({whole, tensor({4, 16}, {18, 1}), whole}, 2), 0U);  // rows start inside a vector
   EXPECT_EQ(vector_of({whole, tensor({4, 16}, {32, 2}), whole}, 2), 0U);  // every other element
-  EXPECT_EQ(vector_of({whole, whole, whole}, 0), 0U);                     // it consumes elements
+  EXPECT_EQ(vector_of({whole, whole, whole}, 0), 0U);                     // the step consumes forwarded elements
   const TensorDesc odd = tensor({4, 6}, {8, 1});
   EXPECT_EQ(vector_of({odd, odd, tensor({4, 6}, {6, 1})}, 2), 0U);  // a row is not a whole number of vectors
   const TensorDesc halves = tensor({4, 16}, {16, 1}, DataType::FLOAT16);

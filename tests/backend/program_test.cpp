@@ -168,7 +168,7 @@ std::optional<BuiltProgram> random_instruction(const std::vector<Definition>& am
   return std::nullopt;
 }
 
-// The building blocks of programs, and where the programs run.
+// The instructions that programs are drawn from, and the device on which they run.
 struct Kind {
   const std::vector<Definition>& definitions;
   std::size_t max_instructions;
@@ -285,7 +285,7 @@ TEST(Programs, AreTheirDefinitionsOneAfterAnother) {
               longest);
 }
 
-// Only FLOAT32 instructions, which pass their results on in registers.
+// Programs of FLOAT32 instructions only, which keep their results in registers.
 TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
   u64 elements = 0;
   std::size_t longest = 0;

@@ -98,7 +98,7 @@ class SmallTasksTest : public testing::Test {
   using Wave = std::vector<SmallTask>;  // tasks that may run at the same time
   Batch tasks_;
   std::vector<Wave> waves_;
-  std::vector<const Family*> families_;  // of each launch
+  std::vector<const Family*> families_;  // the family of each launch
   std::size_t added_ = 0;
 };
 

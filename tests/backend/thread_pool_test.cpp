@@ -38,7 +38,7 @@ ThreadPool& make_pool(unsigned threads) {
   return *pools.emplace_back(new ThreadPool(threads));
 }
 
-// The maximum number of threads with which a pool's workers spin.
+// A pool with at most this many threads lets its workers spin.
 unsigned most_that_spin() { return usable_processors(); }
 
 struct Counted {

@@ -79,7 +79,7 @@ void check_once(const Entry& entry, std::uint32_t variant, Apply apply_scalar, R
   for (std::size_t i = 0; i <= entry.inputs; ++i) {
     layouts.push_back(random_layout(sizes, random, i < entry.inputs));
   }
-  // Sometimes in place, if an input has the output's type.
+  // Some problems run in place, if an input has the output's type.
   const std::size_t in_place = random() % entry.inputs;
   const bool is_in_place = types[in_place] == types[entry.inputs] && random() % 3 == 0;
   if (is_in_place) {
@@ -146,7 +146,7 @@ void check_entry(EntryId id, const ForEach& for_each) {
 // ---- The definitions, computed in another way ----
 
 template <class T>
-u64 class_of(T value) {  // its bits, with a single value for all NaNs
+u64 class_of(T value) {  // the bits of the value, but the same result for all NaNs
   if constexpr (is_float<T>) {
     if (is_nan(value)) {
       return ~u64{0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every vector kernel of every target that this machine supports against the generic kernel, a loop over the scalar
-// definition: every entry and variant, bit for bit, with all NaNs equal. Driven by the tables alone, so new entries are
-// tested automatically. Covers all values of unary variants of up to 16 bits and all pairs of 8 bits, then layouts:
-// sizes around the edges of vectors and tiles, every kind of stride for every operand, unaligned, out of place and in
-// place. Every byte of the output's memory is compared.
+// Compares every vector kernel of every target that this machine supports with the generic kernel, a loop over the
+// scalar definition: every entry and variant, bit for bit, with all NaNs equal. Driven by the tables alone, so new
+// entries are tested automatically. Covers all values of unary variants of up to 16 bits and all pairs of 8 bits, then
+// layouts: sizes around the edges of vectors and tiles, every kind of stride for every operand, unaligned, out of place
+// and in place. Every byte of the output's memory is compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -101,7 +101,7 @@ struct Call {
 
   [[nodiscard]] std::size_t size(std::size_t operand) const { return element_size((*types)[operand]); }
 
-  // The output's memory after the kernel.
+  // Runs the kernel and returns the output's memory.
   [[nodiscard]] std::vector<std::byte> run(Kernel kernel) const {
     const std::size_t inputs = entry->inputs;
     const Operand& output = in_place < inputs ? operands[in_place] : operands[inputs];
@@ -329,7 +329,7 @@ TEST_F(EachTarget, RowsOfEveryLength) {
     const Variant& types = entry.variants[variant];
     Random random(kSeed + entry.first_variant + variant);
     for (std::size_t count = 1; count < (kSanitized ? 40 : 140); ++count) {
-      for (std::size_t repeated = 0; repeated <= entry.inputs; ++repeated) {  // one input, or none
+      for (std::size_t repeated = 0; repeated <= entry.inputs; ++repeated) {  // repeats one input, or none
         Call call = packed_call(entry, types, count, telling_attributes(random), [&](std::size_t i, std::size_t) {
           u64 bits = 0;
           fill(reinterpret_cast<std::byte*>(&bits), types[i], 1, random);

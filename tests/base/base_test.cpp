@@ -237,7 +237,7 @@ TEST_F(MachineFiles, GroupsOfTheFirstVersion) {
   EXPECT_EQ(state.available, 0U);
 }
 
-// A container's CPU quota counts in whole processors; without a quota, all processors count.
+// A container's CPU quota is rounded up to whole processors; without a quota, all processors count.
 TEST_F(MachineFiles, ProcessorsOfTheTightestGroup) {
   const unsigned all = std::max(1U, std::thread::hardware_concurrency());
   EXPECT_EQ(usable_processors(root_), all);

@@ -93,7 +93,8 @@ TEST(BufferMemory, SmallOnesShareMappings) {
   }
 }
 
-// Pages pinned by a driver: each is prepared once and forgotten before it is unmapped, and none is discarded.
+// Hooks as for a driver that pins pages. They count the ranges that are prepared and forgotten; g_refuse makes
+// prepare() fail.
 int g_prepared = 0;
 int g_forgotten = 0;
 bool g_refuse = false;

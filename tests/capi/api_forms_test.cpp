@@ -28,7 +28,7 @@ TEST(Constants, AreReadWhenTheOperatorIsCompiled) {
   ASSERT_EQ(anydml_compile(nullptr, "ELEMENT_WISE_MODULUS_FLOOR", inputs, 2, &output, 1, nullptr, 0, &compiled),
             ANYDML_OK)
       << anydml_last_error();
-  std::fill(b.begin(), b.end(), 0.0F);  // it is not read again
+  std::fill(b.begin(), b.end(), 0.0F);  // b is not read again
   const void* given[] = {a.data(), nullptr};
   void* results[] = {out.data()};
   ASSERT_EQ(anydml_compiled_run(compiled, given, 2, results, 1), ANYDML_OK) << anydml_last_error();
@@ -72,7 +72,7 @@ TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
   ASSERT_EQ(product.compile(), ANYDML_OK) << anydml_last_error();
   int asked = 0;
   ASSERT_EQ(anydml_set_interrupt([](void* context) { return ++*static_cast<int*>(context); }, &asked), ANYDML_OK);
-  // A call polls the interrupt only after 50 ms, and a fast machine may need less.
+  // A call polls the interrupt only after 50 ms, and a fast machine may finish before that.
   constexpr int kMaxRuns = 200;
   int runs = 0;
   while (product.run() == ANYDML_OK && ++runs < kMaxRuns) {
@@ -191,7 +191,7 @@ TEST(Compiled, AbsentTensorsAtTheEndNeedNoAddress) {
   anydml_compiled_release(compiled);
 }
 
-// The same through the options, with tensors of plain types.
+// Inputs may also be declared constant through the options, instead of by a flag in the tensor's type.
 TEST(Options, NameConstantInputs) {
   const std::vector<float> a = {7, -7, 7, -7, 1};
   std::vector<float> b = {3, 3, -3, -3, 1};

@@ -67,7 +67,7 @@ std::vector<i64> broadcastable(const std::vector<i64>& sizes, Random& random) {
   return result;
 }
 
-// The same tensor at the output's sizes, to look up values.
+// The input broadcast to the output's sizes, to look up values.
 Layout broadcast(const Layout& input, const std::vector<i64>& sizes) {
   Layout wide{sizes, std::vector<i64>(sizes.size())};
   const std::size_t missing = sizes.size() - input.sizes.size();

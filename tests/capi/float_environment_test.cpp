@@ -105,7 +105,8 @@ void check_all_operators() {
     attribute.value.f64 = value;
     return attribute;
   };
-  // No attributes, bounds, a ScaleBias, both, a value and so on: an operator rejects those that it does not accept.
+  // No attributes, bounds, a ScaleBias, both, a value and so on: each operator rejects the attributes that it does not
+  // accept.
   using List = std::vector<anydml_attribute>;
   const List bounds = {number("Min", -0.1), number("Max", 1000.3)};
   const List scale_bias = {number("Scale", 0.3), number("Bias", -1e-3)};

@@ -263,7 +263,7 @@ anydml_compiled* negations(std::size_t count, const int64_t* sizes, const int64_
   return compiled;
 }
 
-// Building and running it would take minutes if either took quadratic time.
+// Building and running this graph would take minutes if either took quadratic time.
 TEST(GraphApi, AHundredThousandInputsAndOutputs) {
   constexpr std::size_t kCount = 100'000;
   const int64_t sizes[] = {1};

@@ -224,7 +224,7 @@ TEST(Memory, WrongUseIsNamed) {
   anydml_memory_release(nullptr);
 }
 
-// A device that does not share addresses knows the bounds of each block of memory.
+// If a device does not share addresses, tensors are checked against the bounds of their block of memory.
 TEST(Memory, TensorsStayWithinIt) {
   if (std::string(anydml_device_get_info(nullptr)->name) != "later:0") {
     GTEST_SKIP() << "a pointer does not show where the memory ends";

@@ -142,7 +142,7 @@ TEST(OperatorInfo, AgreesWithWhatCallsAccept) {
       }
       given.push_back(result);
     }
-    // If there is still an error, it is neither the number of tensors nor the form of an attribute.
+    // If there is still an error, it concerns neither the number of tensors nor the form of an attribute.
     anydml_compiled* compiled = nullptr;
     if (anydml_compile(nullptr, info.name, inputs.data(), inputs.size(), outputs.data(), outputs.size(), given.data(),
                        given.size(), &compiled) != ANYDML_OK) {

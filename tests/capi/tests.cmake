@@ -27,8 +27,8 @@ anydml_test(graph_sharing_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREA
 anydml_test(graph_joins_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(random_networks_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(float_environment_test NO_RACES LIBRARIES anydml::anydml anydml_base ENVIRONMENT ANYDML_THREADS=3)
-# Also with the generic kernels, the fallback on every machine. Their threading is the same, so races are not checked
-# again.
+# The generic kernels are the fallback on every machine, so they are tested too. Their threading is the same, so races
+# are not checked again.
 if(NOT ANYDML_SANITIZE STREQUAL "thread")
   add_test(NAME api_test_generic COMMAND api_test)
   set_tests_properties(api_test_generic PROPERTIES LABELS repeats
@@ -50,7 +50,7 @@ if(NOT ANYDML_SANITIZE)  # sanitizers have their own malloc
   add_test(NAME without_memory COMMAND without_memory $<TARGET_FILE:anydml>)
 endif()
 anydml_test(allocation_failure_test NO_RACES LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
-# Its table of families replaces the library's, and lacks an operator.
+# The test's own table of families, which lacks an operator, replaces the library's.
 anydml_test(unbuilt_test NO_RACES LIBRARIES anydml_capi anydml_elementwise anydml_text)
 if(TARGET unbuilt_test)
   target_sources(unbuilt_test PRIVATE support/hidden_operator.cpp ${PROJECT_SOURCE_DIR}/src/capi/anydml.cpp
@@ -62,10 +62,11 @@ if(TARGET unbuilt_test)
 endif()
 anydml_test_on_later(api_test api_forms_test graph_api_test graph_sharing_test memory_objects_test)
 if(NOT ANYDML_SANITIZE)  # with sanitizers, the programs run without these settings
-  # Programs whose kernels request workspace beyond the plan's own temporary.
+  # Kernels request workspace in addition to the plan's temporary memory.
   anydml_test_later(graph_api_test_workspace graph_api_test ANYDML_LATER_WORKSPACE=1000)
   set_property(TEST graph_api_test_workspace_on_later PROPERTY LABELS long)
-  # A device that cannot join kernels after all: the graphs give the same bits, and the log mentions it once.
+  # The device refuses joined steps although its traits allow them: graphs give the same bits, and the log mentions it
+  # once.
   anydml_test_later(graph_joins_test_apart graph_joins_test ANYDML_LATER_APART=1)
   set_tests_properties(graph_joins_test_apart_on_later PROPERTIES
     PASS_REGULAR_EXPRESSION "cannot join the steps.*PASSED" FAIL_REGULAR_EXPRESSION "cannot join.*cannot join;FAILED")

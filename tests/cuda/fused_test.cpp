@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The source that is generated for programs, without a GPU: its text, and that NVRTC, if available, compiles entries in
-// it. Testing the results of the kernels requires a GPU.
+// The source that is generated for programs, tested without a GPU: its text is checked, and NVRTC compiles it if
+// available. Testing the results of the kernels requires a GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -112,7 +112,7 @@ TEST(RecentObjects, KeepsWhatIsUsedAndWhatWasAskedForLast) {
   EXPECT_EQ(kept.size(), 3U);
 }
 
-// Compiling one takes most of a second, so only every fourth is compiled unless all are requested.
+// Compiling an entry takes most of a second, so only every fourth is compiled unless all are requested.
 TEST(FusedSource, EntriesCompile) {
   const std::size_t step = std::getenv("ANYDML_TEST_ALL_ENTRIES") != nullptr ? 1 : 4;
   for (std::size_t i = 0; i < entries().size(); i += step) {

@@ -100,7 +100,7 @@ cudaError_t start_convolution(const ConvolutionLaunch&, const TileGrid&, cudaStr
 cudaError_t start_convolution_sums(const ConvolutionLaunch&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_direct_convolution(const ConvolutionLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_planes(const ConvolutionLaunch&, const PlaneForm&, const dim3&, cudaStream_t) { return cudaSuccess; }
-// It needs a CUDA library, and joins nothing.
+// The real function needs a CUDA library, and it joins nothing.
 std::unique_ptr<PreparedStep> prepare_half_product(const Step&, const GpuProperties&, const char**) { return nullptr; }
 cudaError_t start_double_product(const DoubleLaunch&, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_double_convolution(const DoubleWindowLaunch&, cudaStream_t) { return cudaSuccess; }
@@ -410,7 +410,7 @@ TEST(Joined, WhatCannotBeMadeByVectorsIsMadeByElements) {
   const auto graph = [](const std::string& tensor, const std::string& sizes, const char* reduce) {
     return "a = input 64000\nx = NEGATE a:" + tensor + " -> f32" + sizes + "\ns = " + reduce + "\nout s\n";
   };
-  // Rows that are not a whole number of vectors; an operand that begins inside a vector; the index of an extreme, which
+  // Rows that are not a whole number of vectors; an operand that begins inside a vector; the index of a maximum, which
   // takes two searches.
   EXPECT_EQ(launched(graph("f32[4,30]", "[4,30]", "REDUCE x:f32[4,30] -> f32[4,1] Function=SUM Axes=[1]")),
             "along_elements<JoinedWork>");

@@ -35,7 +35,7 @@ class Check {
   u64 elements = 0;
   u64 different = 0;
 
-  // describe() returns a text.
+  // describe() returns the text to print if the elements differ.
   template <class Describe>
   void compare(bool is_same, Describe describe) {
     ++elements;
@@ -158,7 +158,7 @@ struct WindowOutput {
     return position;
   }
   [[nodiscard]] std::int64_t depth() const { return step.channels * classes.taps(); }
-  // Empty if the tap is outside the image.
+  // The offset of the input element; empty if the tap is outside the image.
   [[nodiscard]] std::optional<std::int64_t> input(std::int64_t k) const {
     std::int64_t tap[3];
     take_apart(k % classes.taps(), classes.axes[1].taps.count, classes.axes[2].taps.count, tap);

@@ -18,7 +18,7 @@ extern bool g_quick;  // few elements, for tools that track every access
 void report(const std::string& name, u64 elements, u64 different);
 void report_error(const std::string& what);  // reports a failure that belongs to no case
 
-// The parts.
+// The parts of kernels_test.
 void check_entries();
 void check_programs();
 void check_small_tasks();

@@ -286,7 +286,7 @@ void check_every_pair() {
       // One value per row, from the start of the buffer.
       fill_every<T><<<blocks_of(rows), 256>>>(buffers.b, rows, first, 0, ~u64{0});
       different[1] += compare<T>(rows_step<T>(entry, height, width, Broadcast::divisor), buffers, KernelShape::vector);
-      if (kBits == 8) {  // also alone, as a single row
+      if (kBits == 8) {  // also compares each row alone
         for (u64 i = 0; i < rows; ++i) {
           fill_every<T><<<1, 256>>>(buffers.b, 1, first + i, 0, ~u64{0});
           different[1] += compare<T>(rows_step<T>(entry, 1, width, Broadcast::divisor), buffers, KernelShape::vector);

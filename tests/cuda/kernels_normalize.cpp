@@ -80,7 +80,7 @@ T draw(u64 kind, test::Random& random) {
       return test::from_raw<T>(bits);
     case 1:
       return bits % 300 == 0 ? specials[bits / 300 % specials.size()] : narrow<T>(unit);
-    case 2:  // where exponentials are subnormal, and smaller
+    case 2:  // the exponentials are subnormal or smaller
       return narrow<T>(unit * 120);
     default:
       return narrow<T>(unit * 10 - 5);
@@ -103,7 +103,8 @@ class NormalizeCheck {
     std::vector<std::int64_t> kept;
     std::vector<std::int64_t> reduced;
     bool has_lanes;
-    std::vector<std::size_t> order;  // of the loops in memory, innermost last, kept loops numbered first; empty: any
+    // The order of the loops in memory, innermost last, with kept loops numbered first. Random if empty.
+    std::vector<std::size_t> order;
   };
 
   // plain: packed in both tensors, at the start of memory.
@@ -169,7 +170,7 @@ class NormalizeCheck {
     for (std::size_t i = order.size(); i-- > 0;) {
       AxisLoop& loop = loop_of(loops, order[i]);
       if (padded && random_() % 3 == 0) {
-        // By elements or by bytes; the latter misaligns the elements.
+        // Pads by elements or by bytes; the latter misaligns the elements.
         stride += static_cast<std::int64_t>(random_() % 2 == 0 ? random_() % 5 : element * (random_() % 4));
       }
       loop.*which = turned && random_() % 2 == 0 ? -stride : stride;

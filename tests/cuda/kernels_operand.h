@@ -38,7 +38,7 @@ class TestOperand {
     std::int64_t end = element_bytes;
     for (std::size_t i = loops.size(); i-- > 0;) {
       if (is_padded && random() % 3 == 0) {
-        const u64 kind = random() % 4;  // by bytes, by vectors, or by elements
+        const u64 kind = random() % 4;  // pads by bytes, by vectors, or by elements
         stride += static_cast<std::int64_t>(kind == 0 ? random() % 5 : kind == 1 ? 16 : 4 * (random() % 4));
       }
       const bool repeats = !is_plain && is_input && random() % 12 == 0;

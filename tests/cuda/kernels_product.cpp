@@ -100,7 +100,7 @@ class ProductCheck {
     std::int64_t end = stride;
     for (std::size_t i = loops.size(); i-- > 0;) {
       if (padded && random_() % 3 == 0) {
-        const u64 kind = random_() % 4;  // by bytes, which misaligns elements; by vectors; or by elements
+        const u64 kind = random_() % 4;  // pads by bytes, which misaligns elements; by vectors; or by elements
         stride += static_cast<std::int64_t>(kind == 0 ? random_() % 5 : kind == 1 ? 16 : 4 * (random_() % 4));
       }
       const bool repeats = !plain && input && random_() % 12 == 0;
@@ -187,7 +187,7 @@ class ProductCheck {
           if (!test::same(value, expected)) {
             show(step, row, column, value, expected);
           }
-          std::memcpy(host_[kOutput].data() + position, &value, sizeof(value));  // leaves the bytes between to compare
+          std::memcpy(host_[kOutput].data() + position, &value, sizeof(value));  // only other bytes remain to compare
         }
       }
     }

@@ -156,7 +156,7 @@ class ReduceCheck {
     std::vector<std::int64_t> kept;
     std::vector<std::int64_t> reduced;
     bool has_lanes;
-    // The order of the loops in memory, innermost last; kept loops are numbered first; empty: random.
+    // The order of the loops in memory, innermost last, with kept loops numbered first. Random if empty.
     std::vector<std::size_t> order;
     bool repeats = false;  // along the first reduced loop
   };
@@ -236,7 +236,7 @@ class ReduceCheck {
     for (std::size_t i = order.size(); i-- > 0;) {
       const Dimension at = find(order[i]);
       if (padded && random_() % 3 == 0) {
-        // By elements, by vectors, or by bytes, which misaligns the elements.
+        // Pads by elements, by vectors, or by bytes, which misaligns the elements.
         const u64 kind = random_() % 4;
         stride += static_cast<std::int64_t>(kind == 0 ? random_() % 5 : kind == 1 ? 16 : element * (random_() % 4));
       }

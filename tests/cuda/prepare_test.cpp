@@ -313,7 +313,7 @@ TEST(Code, TooManyValuesAtOnceAreRefused) {
   for (std::uint32_t i = 0; i <= kMaxSlots; ++i) {
     step.program.push_back({.entry = EntryId::ELEMENT_WISE_CLIP, .variant = 0, .sources = {0}, .attributes = {}});
   }
-  for (std::uint32_t i = 0; i < kMaxSlots; ++i) {  // all of them are needed at once
+  for (std::uint32_t i = 0; i < kMaxSlots; ++i) {  // all values are needed at once
     const auto before = static_cast<std::uint16_t>(i == 0 ? 1 : step.program.size());
     step.program.push_back({.entry = EntryId::ELEMENT_WISE_ADD,
                             .variant = 0,

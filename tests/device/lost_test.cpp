@@ -115,7 +115,7 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
   BackendStatus status = table.mark(queue.get(), &result);
   const Mark mark(lost, result);
   if (status.code == BackendCode::ok && result != nullptr) {
-    static_cast<void>(table.follow(other.get(), result));  // it may not be known yet
+    static_cast<void>(table.follow(other.get(), result));  // the failure may not be known yet
     status = mark.wait();
     if (status.code == BackendCode::failed) {
       EXPECT_TRUE(mark.is_passed()) << "expected a failed mark to count as passed, so that polling ends";

@@ -83,7 +83,7 @@ TEST(DeviceMemory, BlocksAreDistinct) {
 }
 
 TEST(DeviceMemory, IsUsedAgainAfterItsRelease) {
-  // More in total than the device has, so memory must be reused.
+  // Allocates more in total than the device has, so memory must be reused.
   const std::uint64_t part = std::min<std::uint64_t>(g_device.info.memory_bytes / 16, std::uint64_t{64} << 20);
   const std::uint64_t rounds = std::min<std::uint64_t>(g_device.info.memory_bytes / part * 2, 200);
   for (std::uint64_t i = 0; i < rounds && !testing::Test::HasFailure(); ++i) {
@@ -136,7 +136,7 @@ TEST(DeviceMemory, MoreThanThereIsFailsAndHarmsNothing) {
 }
 
 TEST(DeviceMemory, GivesAsMuchAsItHasAndThenRefuses) {
-  // A device that uses CPU memory would take it from all other processes.
+  // Exhausting a device that uses CPU memory would take that memory from all other processes.
   constexpr std::uint64_t kMax = std::uint64_t{4} << 30;
   if (g_device.info.unified_memory != 0 || g_device.info.memory_bytes > kMax) {
     GTEST_SKIP() << "the device has more memory than a test should allocate";

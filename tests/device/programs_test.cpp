@@ -188,7 +188,7 @@ TEST(DevicePrograms, AreCompiledByManyThreadsAtOnce) {
   }
 }
 
-// Runs a program of rows_graph. Its temporary lies inside other memory and has arbitrary contents at first.
+// Runs a program of rows_graph. Its temporary memory is surrounded by other memory and has arbitrary contents at first.
 void check_rows(const Program& program, const GraphPlans& plans) {
   constexpr std::uint64_t kBefore = kTemporaryAlignment * 5;
   const Queue queue;

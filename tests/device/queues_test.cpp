@@ -76,7 +76,7 @@ TEST(DeviceQueues, MarksArePassedInOrderAndNeverGoBack) {
   std::vector<bool> passed(marks.size());
   for (bool all = false; !all;) {
     all = true;
-    bool later = false;  // a mark after this one was passed
+    bool later = false;  // whether a later mark was passed
     for (std::size_t i = marks.size(); i-- > 0;) {
       const bool is = marks[i].is_passed();
       ASSERT_TRUE(is || !passed[i]) << "mark " << i << " was passed, but no longer is";

@@ -6,7 +6,7 @@ anydml_test(device_conformance SOURCE device/main.cpp LIBRARIES anydml::anydml a
 target_sources(device_conformance PRIVATE device/memory_test.cpp device/queues_test.cpp device/copies_test.cpp
   device/programs_test.cpp device/lost_test.cpp)
 anydml_test_on_later(device_conformance)
-# On that device every function reports the failure; other devices may let some succeed.
+# After a failure, every function of the asynchronous test device reports it; on other devices some may succeed.
 set_tests_properties(device_conformance_on_later PROPERTIES
   FAIL_REGULAR_EXPRESSION "functions that still succeed on the device that failed;FAILED")
 # The example device of docs/adding-a-device.md.

@@ -27,7 +27,7 @@ bool is(std::string_view wrong) {
 }
 
 BackendStatus open(std::uint32_t index, const BackendSettings* settings, BackendDevice** device) {
-  const std::scoped_lock lock(process_mutex());  // of this library's own copy
+  const std::scoped_lock lock(process_mutex());  // this library's own copy of the mutex
   return cpu_backend().open(index, settings, device);
 }
 
@@ -75,7 +75,7 @@ BackendStatus fill(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, 
   return cpu_backend().fill(queue, to, bytes, pattern, is("fill") ? 4 : pattern_bytes);
 }
 
-// In microseconds instead of nanoseconds.
+// Writes microseconds instead of nanoseconds.
 BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
   const BackendStatus status = cpu_backend().timestamp(queue, to);
   if (is("timestamp")) {

@@ -45,7 +45,7 @@ TEST(Asynchronous, QueuesWaitForOneAnotherOnTheDevice) {
     first.execute();
     ASSERT_EQ(second.queue->Wait(first.fence.Get(), first.submitted), S_OK);
     second.execute();
-    ASSERT_EQ(first.queue->Wait(second.fence.Get(), second.submitted), S_OK);  // before it writes again
+    ASSERT_EQ(first.queue->Wait(second.fence.Get(), second.submitted), S_OK);  // so that it writes only after the copy
     second.wait();
     EXPECT_EQ(first.fence->GetCompletedValue(), first.submitted) << "earlier work is not complete";
     std::vector<std::uint32_t> got(kCount);

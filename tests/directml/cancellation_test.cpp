@@ -136,7 +136,8 @@ TEST_F(Cancellation, InUnregisteringACallback) {
   speaker.join();
 }
 
-// Everything a DirectML program does, each call on a thread that ends at the first opportunity.
+// Every call that a DirectML program makes, each on a thread that was already canceled and ends at the first
+// opportunity.
 TEST_F(Cancellation, InEveryCall) {
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 64});
   const Tensor wrong(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 65});

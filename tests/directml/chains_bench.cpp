@@ -79,7 +79,7 @@ struct Chain {
   ComPtr<IDMLCompiledOperator> compiled;
 };
 
-// In milliseconds.
+// The time of one dispatch, in milliseconds.
 double time_of(Dml& dml, const Chain& chain, ID3D12Resource* in, ID3D12Resource* number, ID3D12Resource* out,
                int dispatches) {
   dml.initialize(chain.compiled.Get());

@@ -17,7 +17,7 @@ constexpr Kind kInputKinds[] = {Kind::packed, Kind::padded, Kind::permuted, Kind
 constexpr Kind kOutputKinds[] = {Kind::packed, Kind::padded, Kind::permuted};
 enum class Aliasing { apart, over_a, over_b };
 
-// Mostly small; one in sixteen large enough for several threads.
+// The sizes are mostly small; one tensor in sixteen is large enough for several threads.
 std::vector<UINT> random_sizes(Random& random, UINT rank) {
   std::vector<UINT> sizes(rank);
   UINT room = random() % 16 == 0 ? 40'000 : 150;

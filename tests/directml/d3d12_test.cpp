@@ -201,7 +201,7 @@ TEST(Memory, ThreePlacedBuffersOverOneHeapShareItsMemory) {
   }
   upload(queue, placed[2].Get(), bytes.data(), bytes.size());
   EXPECT_EQ(download(queue, placed[1].Get()), bytes);
-  // Source and destination share memory, as in one client.
+  // Source and destination share memory, as they do in one client.
   queue.list->CopyBufferRegion(placed[2].Get(), 128, placed[1].Get(), 0, 128);
   queue.finish();
   EXPECT_EQ(download(queue, placed[0].Get())[200], 72);

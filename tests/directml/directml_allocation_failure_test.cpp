@@ -170,7 +170,7 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
       EXPECT_EQ(settled_live(), before) << "failure " << n << " leaks";
     }
   }
-  // Now every allocation from the n-th on fails, so there is not even memory for a message.
+  // Here every allocation from the n-th on fails, so there is not even memory for a message.
   for (long n = 0; n < failures; ++n) {
     t_all_from_there = true;
     t_until_failure = n;

@@ -146,7 +146,7 @@ TEST_F(SizeOfZero, OfATemporaryResource) {
   EXPECT_EQ(download_as<float>(dml->queue, output.Get())[0], 20'000.0F);
 }
 
-// Programs bind a temporary resource of the reported size, and that may be 0. It then overlaps nothing.
+// Programs bind a temporary resource of the reported size, which may be 0. A binding of size 0 overlaps nothing.
 TEST_F(SizeOfZero, IsTakenAsItIsWhereNothingIsNeeded) {
   Modulus modulus(*dml);
   dml->initialize(modulus.compiled.Get());

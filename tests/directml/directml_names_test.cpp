@@ -34,7 +34,7 @@ TEST(Names, OfABufferThatWasReleased) {
   program.bind_good();
   program.record();
   program.buffers[1].Reset();
-  const auto another = create_buffer(program.dml.d3d12.Get(), 1024);  // in the slot of the first
+  const auto another = create_buffer(program.dml.d3d12.Get(), 1024);  // may reuse the released slot
   ASSERT_EQ(another->SetName(L"another"), S_OK);
   program.dml.queue.submit();
   EXPECT_SAID("BTensor: the buffer 'weights' bound to it was released before the list was executed");

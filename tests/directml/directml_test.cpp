@@ -162,7 +162,7 @@ TEST(Bindings, LateOnesAreReadAtExecution) {
   modulus.bind_all();
   dml.queue.execute();
   dml.queue.wait();
-  // Bound again to other buffers, for the same closed list.
+  // Binds other buffers for the same closed list.
   const auto swapped = create_buffer(dml.d3d12.Get(), 256);
   bind_output(modulus.table.Get(), {swapped.Get(), 64, 16});
   dml.queue.execute();

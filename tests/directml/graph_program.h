@@ -140,7 +140,7 @@ class Ranges {
     const auto begin = read_.begin() + static_cast<std::ptrdiff_t>(ranges_[range].first);
     return {begin, begin + static_cast<std::ptrdiff_t>(ranges_[range].bytes)};
   }
-  // After read: whether all bytes outside the ranges are unchanged.
+  // Whether all bytes outside the ranges were unchanged at the last read().
   [[nodiscard]] bool is_untouched_between() const {
     std::size_t at = 0;
     const auto clean = [&](std::size_t until) {
@@ -172,8 +172,8 @@ class Ranges {
 
 // The inputs bound to a graph.
 struct GraphInputs {
-  std::vector<Bytes> values;  // an empty entry: nothing is bound
-  std::vector<bool> owned;    // empty: none
+  std::vector<Bytes> values;  // nothing is bound for an empty entry
+  std::vector<bool> owned;    // if empty, none
   [[nodiscard]] bool is_owned(std::size_t i) const { return i < owned.size() && owned[i]; }
 };
 
@@ -208,7 +208,7 @@ class GraphRun {
 
   void record_initialize(ID3D12GraphicsCommandList* list = nullptr) { record(initializer_.Get(), first_table_, list); }
   void record_execute(ID3D12GraphicsCommandList* list = nullptr) { record(compiled_.Get(), table_, list); }
-  // Both in one list, with only a barrier between them.
+  // Initializes and executes in one list, with only a barrier in between.
   void run() {
     record_initialize();
     D3D12_RESOURCE_BARRIER barrier{};

@@ -408,7 +408,7 @@ TEST_F(GraphTest, OnSeveralQueuesAtOnce) {
   ASSERT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
 }
 
-// So many tensors that comparing every pair would make recording and executing take minutes.
+// A graph with so many tensors that recording and executing would take minutes if every pair were compared.
 struct ManyTensors : GraphTest {
   static constexpr UINT kTensors = 60'000;  // inputs, and the same number of outputs
 

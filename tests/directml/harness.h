@@ -235,7 +235,7 @@ struct Dml {
     EXPECT_EQ(device->CreateCommandRecorder(IID_PPV_ARGS(&recorder)), S_OK);
   }
 
-  // Its own queue and recorder, on a device shared with others.
+  // Creates its own queue and recorder on a shared device.
   Dml(ID3D12Device* shared_d3d12, IDMLDevice* shared) : d3d12(shared_d3d12), queue(shared_d3d12), device(shared) {
     EXPECT_EQ(device->CreateCommandRecorder(IID_PPV_ARGS(&recorder)), S_OK);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A device capped by ANYDML_FEATURE_LEVEL answers as DirectML of that level would. Run once for each level of interest;
-// the expected answers are written here by hand, not read from the tables.
+// A device capped by ANYDML_FEATURE_LEVEL answers as DirectML of that level would. The test runs once for each level of
+// interest; its expected answers are written by hand, not read from the tables.
 #include <cstdlib>
 
 #include "directml/harness.h"

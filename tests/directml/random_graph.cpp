@@ -69,7 +69,7 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t max_nod
   static const auto built = built_operators();
   static constexpr UINT kCounts[] = {1, 2, 7, 24, 60, 96, 210, 360};  // the first five are small
   for (int i = 0; i < 2; ++i) {
-    // Sometimes more elements than one tile, or more than one thread's share.
+    // Some shapes have more elements than one tile, or more than one thread's share.
     const UINT count = of == Sizes::small ? kCounts[random_() % 5]
                        : one_in(24)       ? (one_in(4) ? 151'200 : 5'040)
                                           : kCounts[random_() % std::size(kCounts)];
@@ -103,7 +103,7 @@ std::vector<UINT> RandomGraph::random_sizes(unsigned lowest_rank, unsigned max_r
   while (sizes.size() < lowest_rank || (sizes.size() < max_rank && one_in(2))) {
     const std::size_t at = random_() % (sizes.size() + 1);
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1U);
-    const std::size_t other = random_() % sizes.size();  // takes factors from another dimension
+    const std::size_t other = random_() % sizes.size();  // gives some of its factors to the new dimension
     for (const UINT factor : {2U, 3U, 5U}) {
       if (sizes[other] % factor == 0 && one_in(2)) {
         sizes[other] /= factor;
@@ -197,7 +197,7 @@ void RandomGraph::take_new_input(Tensor& tensor, RandomSource& source) {
 RandomSource RandomGraph::find_source(Tensor& tensor) {
   RandomSource source;
   for (int attempt = 0; attempt < 6 && !nodes_.empty() && !one_in(6); ++attempt) {
-    // Usually one of the latest nodes; the node after a reduction reads that reduction.
+    // Usually reads one of the latest nodes; the node after a reduction reads that reduction.
     const std::size_t back = follows_reduction_ && attempt == 0 ? 0
                              : one_in(2)                        ? random_() % std::min<std::size_t>(nodes_.size(), 4)
                                                                 : random_() % nodes_.size();
@@ -422,7 +422,7 @@ void RandomGraph::describe(GraphBuilder& graph) const {
   for (const Bytes& data : constants_) {
     constants.push_back(graph.add_constant(data.data(), data.size()));
   }
-  // Node numbers in the description: numbering starts with every third node.
+  // Node numbers in the description, which adds every third node first.
   std::vector<UINT> number(count);
   for (std::size_t rest : {2U, 0U, 1U}) {
     for (std::size_t i = rest; i < count; i += 3) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the desc structs of every operator from the facts: the values written there come back, and a struct that cannot
-// be read safely is rejected first.
+// Reads the desc structs of every operator, whose layouts come from the facts: reading returns the written values, and
+// a struct that cannot be read safely is rejected.
 #include "directml/read_desc.h"
 
 #include <gtest/gtest.h>
@@ -67,12 +67,12 @@ TEST(ReadDesc, TakesStructsOfZerosOfEveryOperator) {
     const DML_OPERATOR_DESC desc{static_cast<DML_OPERATOR_TYPE>(op.value), zeros.data()};
     const auto read = read_described(desc, op);
     ASSERT_TRUE(read.ok()) << op.name;
-    EXPECT_FALSE(check_operator(read.value(), facts::kNewestLevel).empty()) << op.name;  // all need tensors
+    EXPECT_FALSE(check_operator(read.value(), facts::kNewestLevel).empty()) << op.name;  // every operator needs tensors
     EXPECT_FALSE(read_described({desc.Type, nullptr}, op).ok());
   }
 }
 
-// The arrays have the length in the description; a count beyond every rule must not be trusted.
+// Arrays are read with the count given in the description, so a count that no rule allows must be rejected first.
 TEST(ReadDesc, BelievesNoAbsurdCounts) {
   for (const std::string_view text : kRightOperators) {
     const Described described = parse_described(text);

@@ -284,7 +284,8 @@ class Worker {
   std::vector<ComPtr<ID3D12Resource>> buffers_;
 };
 
-// An asynchronous device keeps a queue with a thread for each thread that was in the core at the same time.
+// An asynchronous device keeps one queue, with its own thread, for each thread that was inside the core at the same
+// time.
 constexpr std::int64_t kWorkers = 4;
 constexpr std::int64_t kKeptThreads = kWorkers;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waits that nobody ends, and leftovers of waiting: queues that wait for released fences, events of several fences, one
-// event registered repeatedly.
+// Waits that never end, and resources left behind by waiting: queues that wait for released fences, events of several
+// fences, one event registered repeatedly.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -79,7 +79,7 @@ TEST_F(Abandoned, WhoeverIsToSignalStillDoes) {
     const auto between = fence();
     EXPECT_EQ(first->Wait(held.Get(), 1), S_OK);
     EXPECT_EQ(first->Signal(between.Get(), 7), S_OK);
-    EXPECT_EQ(second->Wait(between.Get(), 5), S_OK);  // 7 satisfies it too
+    EXPECT_EQ(second->Wait(between.Get(), 5), S_OK);  // a value of 7 ends the wait too
     EXPECT_EQ(second->Signal(last.Get(), 1), S_OK);
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -226,7 +226,7 @@ TEST_F(Waiting, OneEventTakesOneDescriptor) {
   EXPECT_EQ(process_counts().descriptors, before.descriptors);
 }
 
-// The same if the kernel refuses to compare descriptors, as in many containers.
+// One event also uses one descriptor if the kernel refuses to compare descriptors, as in many containers.
 TEST_F(Waiting, OneEventTakesOneDescriptorInAContainer) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

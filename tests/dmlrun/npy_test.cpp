@@ -40,7 +40,7 @@ std::string error(const std::string& bytes) {
 using Shape = std::vector<std::uint64_t>;
 
 TEST(NpyHeader, IsMadeAsNumPyMakesIt) {
-  // Compared with np.save of NumPy 1.24 and 2.4, without the data.
+  // The expected headers were written by np.save of NumPy 1.24 and 2.4.
   const auto result = [](DataType type, const Shape& shape) { return make_npy_header(type, shape); };
   const auto padded = [](std::string text, std::size_t size) {
     return file(text.append(size - 10 - 1 - text.size(), ' ').append("\n"));
@@ -51,7 +51,8 @@ TEST(NpyHeader, IsMadeAsNumPyMakesIt) {
   EXPECT_EQ(result(DataType::UINT64, {0}), padded("{'descr': '<u8', 'fortran_order': False, 'shape': (0,), }", 128));
   EXPECT_EQ(result(DataType::FLOAT16, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
             padded("{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2, 3, 4, 5, 6, 7, 8, 9), }", 128));
-  // Exactly 128 bytes including the space NumPy reserves for the first size to grow; NumPy then adds 64 needlessly.
+  // This header needs exactly 128 bytes, including the space that NumPy reserves for the first size to grow, but NumPy
+  // adds another 64.
   EXPECT_EQ(
       result(DataType::FLOAT32, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100}),
       padded("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100), }", 192));

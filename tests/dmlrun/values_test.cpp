@@ -387,7 +387,7 @@ TEST(Echo, ShortensAndEscapes) {
   EXPECT_EQ(echo("\xc2\x9b"), "\\xC2\\x9B");  // a terminal's control sequence introducer
   EXPECT_EQ(echo("\xff\xc3"), "\\xFF\\xC3");
   EXPECT_EQ(echo("\xc0\xaf \xed\xa0\x80"), "\\xC0\\xAF \\xED\\xA0\\x80");
-  EXPECT_EQ(echo("ab\xe2\x82\xac", 4), "ab...");  // no half characters
+  EXPECT_EQ(echo("ab\xe2\x82\xac", 4), "ab...");  // no partial characters
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ void softplus(mpfr_ptr to, f32 x, f32 steepness, f32) {
   mpfr_div_d(to, to, f64{steepness}, MPFR_RNDN);
 }
 
-// The distance in units in the last place of the true value, rounded to FLOAT32.
+// The distance from the true value, in units in the last place of that value rounded to FLOAT32.
 double distance(f32 ours, mpfr_ptr exact) {
   constexpr double kMax = std::numeric_limits<f32>::max();
   if (std::isinf(ours)) {

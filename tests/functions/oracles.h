@@ -33,7 +33,7 @@ Of make() {
   }
 }
 
-// As in the library (cpu/function_loops-inl.h).
+// Computes many elements as the library does (ops/elementwise/cpu/function_loops-inl.h).
 template <class Of, f32... kValues>
 void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count) {
   const Of of = make<Of, kValues...>();

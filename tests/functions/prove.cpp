@@ -37,8 +37,8 @@ struct Findings {
   std::uint64_t wrong = 0;
   std::uint64_t asked = 0;
   std::vector<std::uint32_t> hard;
-  // The inputs nearest to a midpoint, in units in the last place; separate for subnormal results, since halves of
-  // subnormals are ties, or almost.
+  // The inputs whose results are nearest to a midpoint, in units in the last place. Subnormal results are listed
+  // separately, because functions that halve a tiny argument give ties, or almost.
   std::vector<std::pair<double, std::uint32_t>> nearest[2];
 };
 struct Options {
@@ -66,7 +66,7 @@ double exact(const Oracle& oracle, double x, const Format& format) {
   mpfr_init2(to, format.precision);
   mpfr_set_d(from, x, MPFR_RNDN);
   int ternary = oracle.exact(to, from, MPFR_RNDN);
-  // Not earlier: the intermediate results of a composed function may be outside the format's range.
+  // The range is limited only now, because the intermediate results of a composed function may be outside of it.
   mpfr_set_emin(format.minimum);
   mpfr_set_emax(format.maximum);
   ternary = mpfr_check_range(to, ternary, MPFR_RNDN);
@@ -128,7 +128,8 @@ void ask(const Oracle& oracle, f32 x, f32 ours, Findings& findings) {
   auto& nearest = findings.nearest[magnitude_of(right) < 0x1p-126f ? 1 : 0];
   const std::pair<double, std::uint32_t> one(distance, to_bits(x));
   if (nearest.size() < kHardest || one < nearest.back()) {
-    // Near zero many functions are a multiple of their argument: keep one input for all that share its significand.
+    // Near zero many functions are proportional to their argument, so one input is kept for all that share its
+    // significand.
     const auto alike =
         std::ranges::find_if(nearest, [&](const auto& other) { return ((other.second ^ one.second) & 0x7fffff) == 0; });
     if (alike != nearest.end()) {

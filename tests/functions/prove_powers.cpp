@@ -38,7 +38,7 @@ std::uint64_t g_asked = 0;
 std::atomic<std::uint64_t> g_hard{0};
 std::atomic<std::uint64_t> g_pairs{0};
 
-// As in a loop over rows: vectors first, then the elements that they left undecided.
+// Computes as the library's loop over rows does: vectors first, then the elements that they left undecided.
 template <class T>
 __attribute__((flatten)) void ours(const f32* x, const f32* y, f32* to, std::size_t count) {
   const PowOf of{};
@@ -187,7 +187,7 @@ class Pairs {
 
 void test_exact() {
   Pairs pairs;
-  // Special values combined with everything, including signs.
+  // All pairs of special values, with both signs.
   std::vector<f32> special = {0,
                               1,
                               2,
@@ -222,7 +222,7 @@ void test_exact() {
       pairs.add_single(x, y);
     }
   }
-  // (odd 2^e)^(2^j), to the power n / 2^j: all whose result has at most 26 bits, and their neighbors.
+  // Bases (odd * 2^e)^(2^j) with exponents n / 2^j: all pairs whose result has at most 26 bits, and their neighbors.
   for (int j = 0; j <= 3; ++j) {
     for (int odd = 1; odd < 8192; odd += 2) {
       const double base = std::pow(odd, 1 << j);

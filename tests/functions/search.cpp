@@ -28,7 +28,8 @@ namespace {
 using namespace anydml;
 using functions::Oracle;
 
-// Only inputs that the error of a FLOAT64 can decide, in units in the last place.
+// Only results that are at most this many units in the last place from a midpoint are checked. For those, the error of
+// a FLOAT64 can decide the rounding.
 constexpr double kNear = 6e-8;
 
 struct Cases {

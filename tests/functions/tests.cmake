@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Functions are proven once for every input (prove). Digests of their results are kept, with which any target and device
-# is proven again in seconds. The inputs that are hardest to round have their own test. *_like_gpu: the same for a GPU's
-# computation (ops/scalar/primitives.h), on this CPU.
+# Functions are proven once for every input (prove). With the stored digests of their results, any target or device is
+# proven again in seconds. The inputs that are hardest to round have their own test. *_like_gpu: the same with the
+# operations that functions use on a GPU (ops/scalar/primitives.h), run on this CPU.
 set(hardest_tests hardest_test)
 if(NOT ANYDML_SANITIZE AND ANYDML_BUILD_PROOFS)
   list(APPEND hardest_tests hardest_test_like_gpu)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measures the definitions vectorized for this machine, on one core with data in the L1 cache, for developers of a
-// definition. `time NAME LEAST GREATEST`
+// definition.
+// usage: time NAME MINIMUM MAXIMUM
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

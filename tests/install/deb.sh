@@ -47,7 +47,7 @@ if [ -x root/usr/bin/dmlrun ]; then
   echo "dmlrun: runs an example from the runtime package"
 fi
 
-# Both
+# Both packages
 dpkg-deb -x "$dev" dev
 compiled=$(grep -rlP '^\x7fELF' dev || true)
 [ -z "$compiled" ] || fail "compiled code in the development package: $compiled"

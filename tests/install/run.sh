@@ -55,8 +55,8 @@ cmake --build cmake_build >/dev/null
 check cmake_build/c_program "C, find_package"
 check cmake_build/cpp_program "C++, find_package"
 
-# As part of another project. Compiling the lowest layers shows that the folders are found; ./test --exhaustive compiles
-# the whole library and programs with it.
+# Builds the library as part of another project. Compiling the lowest layers shows that the folders are found; ./test
+# --exhaustive compiles the whole library and programs with it.
 cmake -G Ninja -S . -B subdirectory_build -DANYDML_SOURCE="$source" -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_CXX_FLAGS=-DANYDML_PLAIN_ENTRIES -DCMAKE_CXX_FLAGS_DEBUG=-O0 >/dev/null
 whole_subdirectory=${ANYDML_TEST_WHOLE_INSTALL-}

@@ -202,7 +202,7 @@ class Checks:
         return q, k, v, scale, out
 
     def beside_others(self, torch):
-        """Compares with ONNX's reference for Attention and with PyTorch in FLOAT64."""
+        """Compares with ONNX's reference evaluator for Attention, and with PyTorch in FLOAT64."""
         for sizes in ((2, 3, 7, 9, 8, 5), (1, 4, 20, 33, 16, 16)):
             q, k, v, scale, out = self.beside_float64(sizes)
             heads = sizes[1]

@@ -103,7 +103,7 @@ std::string difference(const Floats& actual, const Floats& wanted) {
   return "";
 }
 
-// With the filter passed to each run, and as a constant.
+// Checks a layer with the filter passed to each run, and with the filter as a constant.
 void expect_layer(const Layer& layer, std::mt19937& random, bool has_bias, bool special = false) {
   const Floats x = random_floats(layer.input_sizes(), random, special);
   const Floats w = random_floats(layer.filter_sizes(), random, special);

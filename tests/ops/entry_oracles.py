@@ -22,7 +22,7 @@ def is_float(x):
 
 
 def greater(a, b):
-    """NumPy's maximum, except that +0 is above -0, which NumPy leaves open."""
+    """NumPy's maximum, except that +0 is above -0, which NumPy does not guarantee."""
     return np.where((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b)), a.dtype.type(0), np.maximum(a, b))
 
 

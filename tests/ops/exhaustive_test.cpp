@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All 2^32 pairs of the 16-bit types, for both operators, through the public API, against the oracle. Also the largest
-// tensor.
+// All 2^32 pairs of the 16-bit types, for both operators, through the public API, against the oracle. Also tests the
+// largest tensor.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -95,8 +95,8 @@ void check_all_pairs() {
         }
       };
       if constexpr (is_float<T>) {
-        // The C library's fmod dominates the run time, so it is called once for a pair and for the same pair with both
-        // signs flipped.
+        // The C library's fmod dominates the run time, so one call covers a pair and the same pair with both signs
+        // flipped.
         constexpr u64 kSign = FloatParts<T>::kSign;
         for (u64 i = 0; i < kSign; ++i) {
           const Expected<T> expected = oracle(a[i], b[i]);

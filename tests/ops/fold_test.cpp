@@ -235,7 +235,7 @@ TEST(Folding, RefusesWhatIsNoWindow) {
             "UNFOLD: OutputTensor: has the type INT32; expected FLOAT32, that of InputTensor");
   EXPECT_EQ(refusal("FOLD", {1, 2, 3}, {1, 1, 4}, along(2, 1, 1), ANYDML_INT32),
             "FOLD: OutputTensor: has the type INT32; expected FLOAT32, that of InputTensor");
-  // The documented formula gives -1 blocks in each dimension, and a product of 1.
+  // The documented formula gives -1 blocks in each of the two dimensions, whose product is 1.
   EXPECT_EQ(refusal("UNFOLD", {1, 1, 4, 4}, {1, 36, 1}, Window{6, 1, 1, 0}.numbers()),
             "UNFOLD: WindowSizes: the window covers 6 elements of dimension 2 of InputTensor; expected at most 4, the "
             "padded size");

@@ -32,7 +32,7 @@ def resolve(indices, size):
 
 
 def nearest_of(indices, size):
-    """The same for a gather, where an index out of range selects the nearest element."""
+    """Like resolve, but for a gather: an index out of range selects the nearest element."""
     is_below = (indices.astype(np.int64) < -size) if indices.dtype.kind == "i" else np.zeros(indices.shape, bool)
     positions = resolve(indices, size)
     return np.where(positions >= 0, positions, np.where(is_below, 0, max(0, size - 1)))
@@ -48,8 +48,8 @@ class Checks:
         return lay_out(self.random, shape, self.unsigned, not is_output)
 
     def draw_indices(self, shape, sizes):
-        """sizes: of one dimension, or of one for each index in the last dimension. One tensor in three has only indices
-        in range, one has some out of range, and one has random bits."""
+        """sizes: the size of one dimension, or of a separate dimension for each index along the last axis. One tensor
+        in three has only indices in range, one has some out of range, and one has random bits."""
         dtype = INDEX_TYPES[int(self.random.integers(0, len(INDEX_TYPES)))]
         array, _ = lay_out(self.random, shape, np.dtype(f"u{dtype.itemsize}"), True)
         array = array.view(dtype)
@@ -61,7 +61,7 @@ class Checks:
                 low, high = (low - 2 if dtype.kind == "i" else low), high + 2
             drawn = self.random.integers(low, np.maximum(high, low + 1), shape) if array.size else np.zeros(shape, int)
             array[...] = drawn.astype(dtype)
-            if kind == 0:  # elements may share memory with those of another dimension: check again
+            if kind == 0:  # indices may share memory, so that a later one has replaced an earlier one
                 return array, bool(((array < sizes) & (array.astype(np.int64) >= -sizes)).all())
         return array, False
 

@@ -142,7 +142,7 @@ struct Trial {
   DataType type;
   DataType index_type;
   Draw draw;
-  bool garbage;  // in the indices
+  bool garbage;  // the indices are random bits
   std::int64_t a, n, k, b, items;
 };
 

@@ -23,7 +23,7 @@ RESAMPLED = [((2, 3, 17, 33), (2, 3, 34, 66)), ((1, 2, 40, 64), (1, 2, 20, 32)),
              ((5000,), (10_000,)), ((9001,), (4500,)), ((1, 1, 5, 4100), (1, 1, 7, 4099)), ((3, 6000), (7, 6000)),
              ((37,), (40_000,)), ((4, 5, 6, 7), (7, 6, 9, 11)), ((1, 3, 1, 1), (1, 3, 130, 170)), ((3,), (70_000,)),
              ((2, 4, 20, 40), (2, 4, 60, 120)), ((1, 2, 11, 70), (1, 2, 44, 280)), ((1, 30, 70), (1, 30, 560))]
-# Like LARGE of pool_oracle.py: the sizes of the output gradient, the window, the strides and the paddings.
+# The sizes of the output gradient, the window, the strides and the paddings, as in LARGE of pool_oracle.py.
 POOLED = [((2, 3, 9, 4099), (3, 3), (1, 1), (1, 1)), ((1, 2, 7, 8200), (2, 3), (2, 2), (0, 1)),
           ((2, 65, 12, 13), (3, 3), (2, 2), (1, 1)), ((1, 3, 40, 41), (9, 9), (1, 1), (4, 4)),
           ((1, 2, 5, 300), (5, 70), (1, 3), (0, 5)), ((1, 70, 9, 33), (1, 2), (1, 1), (0, 0)),
@@ -156,7 +156,7 @@ def against_torch(library, random):
             hold("AVERAGE_POOLING_GRAD", [draw(*y.shape)], x, y, (*windows, ("IncludePadding", include)))
         for dilation in (1, 2):
             data = draw(2, 3, 13, 14)
-            data[0, 0] = np.round(data[0, 0]) + 0.0  # of equal elements the first counts; zeros of one sign
+            data[0, 0] = np.round(data[0, 0]) + 0.0  # equal elements, of which the first counts; no -0
             x = torch.tensor(data.astype(np.float64), requires_grad=True)
             y = functional.max_pool2d(x, window, stride, pad, dilation)
             hold("MAX_POOLING_GRAD", [data, draw(*y.shape)], x, y, (*windows, ("Dilations", (dilation, dilation))))

@@ -17,7 +17,7 @@ def add_along(y, axis, size, reached):
 
 
 def resample_gradient(gradient, sizes, dimensions, kind):
-    """sizes: those of the output gradient. dimensions, kind: as for resample()."""
+    """sizes: the sizes of the output gradient. dimensions, kind: as for resample()."""
     y = gradient.astype(np.float32)
     for axis in range(y.ndim):  # the first dimension first
         count = y.shape[axis]
@@ -26,7 +26,7 @@ def resample_gradient(gradient, sizes, dimensions, kind):
 
 
 def average_gradient(gradient, sizes, window, strides, start, include):
-    """sizes: those of the output gradient, without the batch and the channels."""
+    """sizes: the sizes of the output gradient, without the batch and the channels."""
     y = gradient.astype(np.float32)
     covered = []
     for axis, (size, k, stride, pad) in enumerate(zip(sizes, window, strides, start)):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kernels process tensors in tiles, rows and vectors, differently for each layout. This test covers many layouts and
-// sizes around the edges of those, for every type, at unaligned addresses, out of place and in place. The whole memory
-// of each output, including the bytes between its elements, is compared with the scalar definition.
+// Kernels process tensors in tiles, rows and vectors, differently for each layout. This test covers many layouts, and
+// sizes around the edges of tiles and vectors, for every type, at unaligned addresses, out of place and in place. The
+// whole memory of each output, including the bytes between its elements, is compared with the scalar definition.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,8 +113,8 @@ Extent extent(const Sizes& sizes, const Sizes& strides) {
 
 enum class Fill { mixed, small_integers, small_divisors };
 
-// A tensor's memory, one byte off any alignment, filled with ordinary values and some hard ones; or only with small
-// integers of either sign, with zeros among the dividends, which fast paths handle without a fallback.
+// A tensor's memory, one byte off any alignment. It is filled with ordinary values and some hard ones, or only with
+// small integers of either sign (and zeros among the dividends), which fast paths handle without a fallback.
 template <class T>
 struct Memory {
   std::vector<std::byte> bytes;

@@ -165,7 +165,7 @@ TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionOfLargeTensors) {
   }
 }
 
-// Scales for which the fast division works, next to others that overflow there, are subnormal or are NaN.
+// Scales for which the fast division works, mixed with scales that overflow in it, are subnormal or are NaN.
 TYPED_TEST(Moments, DivideEveryScaleAsTheDefinitionDoes) {
   using T = TypeParam;
   Random random(kSeed + 4);

@@ -14,7 +14,7 @@ import numpy as np
 from numpy_oracle import SEED, TYPES, Library
 
 CASES = 60  # per operator and type
-# Sizes around the edges of vectors, lines and tiles, for which all layouts are tried; the others are small.
+# Sizes around the edges of vectors, lines and tiles, for which all layouts are tried; other shapes are small.
 LARGE = [(70_001,), (263, 257), (64, 65, 66), (5, 300, 129), (3000, 7), (7, 3000), (2, 3, 4, 1000), (20_000, 3, 2)]
 
 
@@ -274,7 +274,7 @@ INDICES = {"EDGE": lambda i, size: np.clip(i, 0, size - 1),
            "REFLECTION": lambda i, size: size - 1 - np.abs(size - 1 - i % max(1, 2 * (size - 1))),
            "SYMMETRIC": lambda i, size: np.minimum(i % (2 * size), 2 * size - 1 - i % (2 * size)),
            "WRAP": lambda i, size: i % size}
-# With the lowest rank.
+# The check of each operator, and the lowest rank for it.
 MEMBERS = {"SPLIT": (Checks.split, 1), "JOIN": (Checks.join, 1), "SLICE": (Checks.slice, 0), "SLICE1": (Checks.slice1, 0),
            "SLICE_GRAD": (partial(Checks.slice1, name="SLICE_GRAD"), 0),
            "PADDING": (Checks.padding, 0), "PADDING1": (Checks.padding1, 0), "TILE": (Checks.tile, 0),

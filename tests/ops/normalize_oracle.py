@@ -23,7 +23,7 @@ KINDS = ("everyday", "special", "any")
 
 
 def laid_out(x, number):
-    """The elements in another layout, and some in another order."""
+    """The elements in another layout; one of the layouts also reverses their order."""
     return next(itertools.islice(layouts(x), number % 4, None))
 
 
@@ -205,7 +205,7 @@ def beside_onnx(library, random):
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
         return ReferenceEvaluator(model).run(None, dict(zip(names, arrays)))[0]
 
-    x = (random.standard_normal((6, 6, 5, 4)) * 2).astype(np.float32)  # its LRN mistakes the batch for the channels
+    x = (random.standard_normal((6, 6, 5, 4)) * 2).astype(np.float32)  # the reference's LRN confuses batch and channels
     channels = [random.uniform(0.5, 2, 6).astype(np.float32) for _ in range(4)]
     scale, bias, mean, variance = (one.reshape(1, 6, 1, 1) for one in channels)
     row = [random.standard_normal(4).astype(np.float32) for _ in range(2)]

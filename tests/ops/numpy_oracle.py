@@ -118,8 +118,8 @@ class Library:
 
 
 def integer_divide(a, b):
-    """Truncates; division by zero gives 0; MIN by -1 wraps to MIN. NumPy lacks such a division, so it is built from
-    others."""
+    """Truncates; division by zero gives 0; MIN by -1 wraps to MIN. NumPy lacks this division, so it is composed of
+    other operations."""
     zero = b == 0
     if a.dtype.kind == "u":
         return np.where(zero, 0, a // np.where(zero, 1, b)).astype(a.dtype)

@@ -336,7 +336,7 @@ Table read_table(const std::string& path) {
   return table;
 }
 
-// In the order of DirectML's operator numbers.
+// Writes the operators in the order of DirectML's operator numbers.
 bool write_table(const std::string& path, const Table& table) {
   std::ofstream file(path);
   file << kHead;

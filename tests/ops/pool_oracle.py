@@ -15,7 +15,7 @@ from numpy_oracle import SEED, TYPES, Library, count_different, random_values
 from pool_reference import maximum, pool_or_reduce, quantized, unpool
 
 CASES = 10  # per operator and type
-# Sizes around the edges of vectors, tiles and pieces: those of the tensor, the window, the strides and the paddings.
+# The sizes of the tensor, the window, the strides and the paddings, around the edges of vectors, tiles and pieces.
 LARGE = [((2, 3, 9, 4099), (3, 3), (1, 1), (1, 1)), ((1, 2, 7, 8200), (2, 3), (2, 2), (0, 1)), ((2, 65, 12, 13), (3, 3), (2, 2), (1, 1)),
          ((1, 3, 40, 41), (9, 9), (1, 1), (4, 4)), ((1, 2, 5, 300), (5, 70), (1, 3), (0, 5)), ((1, 70, 9, 33), (1, 2), (1, 1), (0, 0)),
          ((3, 4, 33, 35), (33, 35), (1, 1), (0, 0)), ((1, 2, 30_001), (4,), (3,), (2,)), ((1, 2, 6, 7, 50), (2, 3, 3), (1, 2, 1), (1, 0, 1)),

@@ -27,7 +27,7 @@ def is_global(x, sizes, window, start, end):
 
 
 def power(x, exponent):
-    """Correctly rounded; rounding a longer type's result practically always gives the same."""
+    """The power is correctly rounded; rounding a longer type's result practically always gives the same."""
     return np.power(x.astype(np.longdouble), np.longdouble(exponent)).astype(np.float32)
 
 

@@ -187,7 +187,7 @@ TYPED_TEST(Pool, IsItsDefinition) {
   for (const auto& [sizes, windows] : kCases) {
     const bool dilates = std::ranges::any_of(windows.dilation, [](u64 one) { return one != 1; });
     for (const Order order : {Order::packed, Order::channels_inside, Order::any}) {
-      if (kSanitized && ++number % 3 != 0) {  // one third, depending on the size of the type
+      if (kSanitized && ++number % 3 != 0) {  // runs every third case, from a start that depends on the type
         continue;
       }
       check<TypeParam>(dilates ? "MAX_POOLING2" : "MAX_POOLING", sizes, windows, order, random);
@@ -268,7 +268,7 @@ TEST(PoolErrors, NameTheField) {
   EXPECT_NE(message("MAX_POOLING", {1, 1, 4, 4}, plain, 0).find("OutputTensor"), std::string::npos);
 }
 
-// Arbitrary indices: those out of range write nothing, and of equal ones the last wins.
+// Arbitrary indices: an index out of range writes nothing, and of equal indices the last wins.
 TEST(Unpooling, TakesAnyIndices) {
   constexpr std::size_t kInputs = 40'000;
   constexpr std::size_t kOutputs = 90'000;

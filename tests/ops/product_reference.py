@@ -4,8 +4,8 @@ import numpy as np
 
 
 def fused(a, b, c):
-    """a * b + c of FLOAT32, rounded once. FLOAT64 holds the product. The sum is rounded to odd there: if digits are
-    dropped, the last digit becomes 1, so that rounding again gives the same result as rounding the exact sum."""
+    """a * b + c of FLOAT32, rounded once. The product is exact in FLOAT64. The sum is rounded to odd there: if digits
+    are dropped, the last digit becomes 1, so that rounding again gives the same result as rounding the exact sum."""
     product = a.astype(np.float64) * b.astype(np.float64)
     total = product + c
     part = total - product

@@ -130,10 +130,10 @@ constexpr anydml_type kNumbers[] = {ANYDML_FLOAT32, ANYDML_FLOAT16};
 
 std::vector<Case> cases() {
   return {{{70, 1024}, {70, 32}},        // weights of a language model, a block of 32 along the last dimension
-          {{96, 515}, {3, 515}},         // a block along the first
-          {{37, 4099}, {37, 1}},         // for each row
-          {{5, 3, 4099}, {1, 1, 4099}},  // for each column
-          {{40001}, {1}},                // for all
+          {{96, 515}, {3, 515}},         // blocks along the first dimension
+          {{37, 4099}, {37, 1}},         // one block for each row
+          {{5, 3, 4099}, {1, 1, 4099}},  // one block for each column
+          {{40001}, {1}},                // one block for all elements
           {{6, 10, 35, 33}, {3, 5, 7, 11}},
           {{301, 3}, {301, 3}},
           {{1}, {1}}};

@@ -25,7 +25,7 @@ SHAPES = [((1,), (0,)), ((1, 1), (0,)), ((7,), ()), ((9001,), (0,)), ((3, 5, 1),
 
 
 def layouts(x):
-    """The same elements in other layouts, and other elements."""
+    """The array in several layouts; some of them reverse or repeat its elements."""
     yield x
     yield np.asfortranarray(x)
     yield x[tuple(slice(None, None, -1) for _ in x.shape)]

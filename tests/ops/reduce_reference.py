@@ -41,8 +41,8 @@ def reduce_floats(function, x, axes):
 
 
 def reduce_logarithms(function, x, axes):
-    """LOG_SUM and LOG_SUM_EXP; exp and log are correctly rounded, and rounding a longer type practically always gives
-    the same."""
+    """LOG_SUM and LOG_SUM_EXP. exp and log are correctly rounded; rounding a longer type's result practically always
+    gives the same."""
     def rounded(ufunc, values):
         return ufunc(values.astype(np.longdouble)).astype(np.float32)
 
@@ -102,7 +102,7 @@ def reduce_integers(function, x, axes):
 
 
 def extreme(function, x, axes):
-    """MAX and MIN: a NaN wins, and +0 is above -0, which NumPy leaves open."""
+    """MAX and MIN: a NaN wins, and +0 is above -0, which NumPy does not guarantee."""
     elements = rows(x, axes)
     best = (np.max if function == "MAX" else np.min)(elements, axis=-1)
     if x.dtype.kind == "f":

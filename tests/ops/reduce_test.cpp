@@ -206,7 +206,7 @@ void check(std::string_view function, const Case& of, Random& random, bool by_re
   }
   const Layout out = random_layout(out_sizes, random, false);
   Memory<T> from(in, random);
-  // As many ordinary numbers as random bits, since sums of random bits are mostly NaN.
+  // Half of the tensors contain ordinary numbers, since sums of random bits are mostly NaN.
   if (random() % 2 == 0) {
     for (i64 n = 0; n < in.count(); ++n) {
       const i64 value = static_cast<i64>(random() % 2001) - 1000;

@@ -34,7 +34,7 @@ def draw_shapes(random):
 
 
 def draw_dimension(random, size, out_size):
-    """Scale and offsets: those of Resize's coordinate transformation modes, and random ones."""
+    """A scale and offsets, either those of one of Resize's coordinate transformation modes or random ones."""
     scale = np.float32(out_size / size) if out_size and random.random() < 0.7 else np.float32(
         random.choice([0.25, 0.5, 1, 1.5, 2, 3, 4, np.float32(random.uniform(0.05, 8)), 3.4028235e38, 1e-3]))
     offsets = random.choice(5)
@@ -118,7 +118,7 @@ class Checks:
 
 
 def long_dimensions(checks):
-    """Sizes that FLOAT32 cannot count: every output of a copy is its own input, and neighbors are found."""
+    """Indices that FLOAT32 cannot represent: a copy returns its input, and upsampling repeats each element."""
     size = 2**24 + 3
     x = (np.arange(size, dtype=np.int64) % 251).astype(np.uint8)
     out = np.zeros(size, np.uint8)

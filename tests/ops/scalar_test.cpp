@@ -120,7 +120,7 @@ TEST(PublishedWrongAnswers, AreRightHereInIntegers) {
   constexpr i64 kMin = std::numeric_limits<i64>::min();
   EXPECT_EQ(ModulusFloor<i64>{}(kMin, -1), 0);  // traps on x86 if left to the processor
   EXPECT_EQ(ModulusTruncate<i32>{}(std::numeric_limits<i32>::min(), -1), 0);
-  EXPECT_EQ(ModulusFloor<i32>{}(5, 0), 0);                                      // likewise
+  EXPECT_EQ(ModulusFloor<i32>{}(5, 0), 0);                                      // also traps on x86
   EXPECT_EQ(ModulusFloor<i64>{}(5'000'000'000, 3'000'000'000), 2'000'000'000);  // wrong if cast to 32 bits
   EXPECT_EQ(ModulusFloor<i64>{}(kMin, 3), 1);                                   // inexact if computed in floats
   EXPECT_EQ(ModulusFloor<i64>{}(9007199254740993, 2), 1);                       // 2^53 + 1: 0 if computed in FLOAT64

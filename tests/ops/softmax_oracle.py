@@ -80,7 +80,7 @@ def bound(function, x, exact, axes):
 def beside_float64(library, random):
     """Compares with FLOAT64, which is effectively exact here, computed in another way."""
     compared = 0
-    worst = dict.fromkeys(FUNCTIONS[:2], 0.0)  # of FLOAT32: for FLOAT16 the final rounding is nearly the whole error
+    worst = dict.fromkeys(FUNCTIONS[:2], 0.0)  # FLOAT32 only: FLOAT16's error is nearly all final rounding
     for dtype in (np.float32, np.float16):
         for shape, axes in (((50, 300), (1,)), ((300, 50), (0,)), ((4, 9000), (1,)), ((9000, 4), (0,)), ((6, 20, 30), (1, 2)),
                             ((3, 50, 7, 7), (1,))):

@@ -45,7 +45,7 @@ def draw_elements(random, array, dtype, kind):
 
 
 def answer(x, axis, k, largest):
-    """The indices of the first K elements. Equal elements keep their order, and NaN is the greatest."""
+    """The indices of the first K elements. Equal elements keep their order, and NaN counts as the largest."""
     if largest:
         turned = np.argsort(np.flip(x, axis), axis, kind="stable")
         positions = x.shape[axis] - 1 - np.flip(turned, axis)

@@ -22,7 +22,7 @@ namespace anydml::test {
 namespace {
 
 constexpr u64 kBatch = 8192;     // pairs of full tensors
-constexpr u64 kOfDivisor = 512;  // and as many pairs again for each of the first divisors
+constexpr u64 kOfDivisor = 512;  // additional pairs for each of the first divisors
 constexpr u64 kDivisors = 16;
 constexpr u64 kOracleEvery = 16;
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # The operator tests: first those for all operators, then family by family.
 
-if(NOT ANYDML_SANITIZE)  # it only checks definitions, which allocate nothing
+if(NOT ANYDML_SANITIZE)  # scalar_test only checks definitions, which allocate nothing
   anydml_test(scalar_test FAST LABELS long LIBRARIES anydml_scalar ${MPFR_LIBRARY} ${GMP_LIBRARY})
   target_include_directories(scalar_test PRIVATE ${MPFR_INCLUDE_DIR})
 endif()
-if(NOT ANYDML_SANITIZE)  # too slow with sanitizers: it would take hours
+if(NOT ANYDML_SANITIZE)  # with sanitizers, exhaustive_test would take hours
   # One thread in the library: the test starts its own threads, each with its own divisors.
   anydml_test(exhaustive_test FAST LIBRARIES anydml::anydml anydml_base LABELS exhaustive ENVIRONMENT ANYDML_THREADS=1)
 endif()
@@ -109,8 +109,8 @@ target_compile_options(operator_digests PRIVATE ${light})
 target_compile_definitions(operator_digests PRIVATE
   ANYDML_OPERATOR_DIGESTS="${PROJECT_SOURCE_DIR}/data/digests/operator_digests.txt")
 list(APPEND tests_on_cuda operator_digests)
-if(NOT ANYDML_SANITIZE STREQUAL "thread")  # its tensors are small, and the families' own tests use threads
-  # With sanitizers a case takes several times as long, and a fraction of the cases reaches every kernel.
+if(NOT ANYDML_SANITIZE STREQUAL "thread")  # the tensors are small, and the families' own tests use threads
+  # With sanitizers a case takes several times as long, and a fraction of the cases is enough to reach every kernel.
   set(every 1)
   if(ANYDML_SANITIZE)
     set(every 4)
@@ -124,7 +124,7 @@ if(NOT ANYDML_SANITIZE)
   add_test(NAME operator_digests_generic COMMAND operator_digests)
   set_tests_properties(operator_digests_generic PROPERTIES LABELS repeats
     ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
-  # On a device that has GPU plans but CPU kernels.
+  # Runs on a device that has GPU plans but CPU kernels.
   anydml_test_later(operator_digests operator_digests ANYDML_THREADS=2 --every 2)
   set_property(TEST operator_digests_on_later PROPERTY LABELS long)
 endif()

@@ -114,7 +114,7 @@ TEST(Nest, SurvivesStridesThatReachTheLimit) {
   EXPECT_EQ(nest.count, 4);
 }
 
-// Every element is visited once and meets the same partners, regardless of the normalization.
+// Every element is visited once, together with the same elements of the other tensors, regardless of the normalization.
 TEST(Nest, VisitsTheSameElements) {
   Random random(kSeed);
   u64 visited = 0;
@@ -306,7 +306,7 @@ TEST(Conflicts, ReachTheEndsOfTheAddressSpace) {
   EXPECT_EQ(find_conflicts(ranges), (std::vector<bool>{true, true, true, false, false}));
 }
 
-// A tensor that is not a candidate shares memory with no other; if two tensors share memory, both are candidates.
+// If two tensors share memory, both are candidates. Every candidate's address range meets that of another tensor.
 TEST(Sharing, CandidatesHoldAllThatShare) {
   Random random(kSeed);
   int shared = 0;
@@ -343,7 +343,7 @@ TEST(Sharing, CandidatesHoldAllThatShare) {
     }
   }
   EXPECT_GT(shared, 1000);
-  EXPECT_GT(spared, 1000);  // interleaved ones
+  EXPECT_GT(spared, 1000);  // interleaved tensors, whose ranges meet
 }
 
 schema::GivenTensor given(const TensorSpec& spec) {

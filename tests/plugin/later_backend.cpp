@@ -61,7 +61,7 @@ struct LaterDevice {
   std::map<std::uintptr_t, LaterMemory*> memory;  // by device address
   std::atomic<std::uint64_t> promised_bytes{0};
   std::atomic<const char*> failed{nullptr};  // the reason, or null
-  std::atomic<long> runs_left{0};            // until the failing one; 0: none fails
+  std::atomic<long> runs_left{0};            // until the run that fails; 0 if none fails
   std::uint64_t workspace_bytes = 0;
 };
 
@@ -180,7 +180,7 @@ std::byte* resolve(LaterDevice& device, MemoryLocation location) {
 BackendStatus open(std::uint32_t, const BackendSettings* settings, BackendDevice** device) {
   auto opened = std::make_unique<LaterDevice>();
   {
-    const std::scoped_lock lock(process_mutex());  // of this library's own copy
+    const std::scoped_lock lock(process_mutex());  // this library's own copy of the mutex
     if (const BackendStatus status = cpu_backend().open(0, settings, &opened->cpu); status.code != BackendCode::ok) {
       return status;
     }
@@ -204,7 +204,7 @@ void describe(const BackendDevice*, BackendDeviceInfo* info) {
   std::snprintf(info->description, sizeof(info->description), "a device of the tests");
   info->memory_bytes = kMemoryBytes;
   info->asynchronous = 1;
-  // Plans are made as for a GPU: the CPU's kernels run them, if slowly.
+  // Plans are compiled as for a GPU. The CPU's kernels can run them, although slowly.
   info->traits = {.threads = 64,
                   .joins_from = 1,
                   .forwards_tiles = false,

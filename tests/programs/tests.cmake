@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Its definition of cpu::families() replaces the library's. The asynchronous test device is linked into the program.
+# The test's definition of cpu::families() replaces the library's. The asynchronous test device is linked into the
+# program.
 anydml_test(trial_family_test LIBRARIES anydml_programs anydml_backend)
 target_sources(trial_family_test PRIVATE support/trial_family.cpp plugin/later_backend.cpp)
 if(NOT ANYDML_SANITIZE)
@@ -9,7 +10,7 @@ if(NOT ANYDML_SANITIZE)
       ENVIRONMENT ANYDML_THREADS=${threads})
   endforeach()
 endif()
-# Plans as GPUs get them, run by the CPU's kernels.
+# Runs plans for GPUs with the CPU's kernels.
 anydml_test(gpu_plans_test NO_RACES LABELS long LIBRARIES anydml_programs anydml_backend)
 if(TARGET gpu_plans_test)
   target_sources(gpu_plans_test PRIVATE support/random_operator.cpp support/trial_family.cpp plugin/later_backend.cpp)

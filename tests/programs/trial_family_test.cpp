@@ -26,7 +26,7 @@ class Grower {
     for (u64 i = 0; i < 4 + random_() % 24; ++i) {
       add_node();
     }
-    // Mostly values that no node reads, so that the placement of the others stays unconstrained.
+    // The outputs are mostly values that no node reads, so that the placement of the others stays unconstrained.
     for (std::size_t i = 0; i < graph.values().size(); ++i) {
       const GraphSource& source = graph.values()[i].source;
       const bool is_last = i + 1 == graph.values().size();
@@ -138,7 +138,7 @@ class Grower {
   void add_join(Sizes sizes) {
     const std::size_t axis = random_() % sizes.size();
     std::vector<TwinGraph::View> views;
-    for (int tries = 0; tries < 10; ++tries) {  // whole values, which may be computed in place inside the joined one
+    for (int tries = 0; tries < 10; ++tries) {  // whole values, which may be computed directly in JOIN's output
       const std::size_t of = any_value();
       Sizes other = sizes_of(graph.values()[of].result);
       other.resize(sizes.size());
@@ -232,7 +232,7 @@ TEST(TrialFamily, ComputesItsFormulas) {
 }
 
 // No two values that are alive together share a byte, except for in-place results of element-wise steps, and a step's
-// own memory lies after all values.
+// own memory is after all values.
 void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& parts) {
   const auto sorted = sorted_nodes(given);
   ASSERT_TRUE(sorted.ok());
@@ -335,7 +335,7 @@ TEST(TrialFamily, RandomGraphsAreTheirNodesOneByOne) {
   std::size_t prologues = 0;
   std::size_t epilogues = 0;
   std::size_t views = 0;
-  std::size_t parts = 0;        // values that are computed inside others
+  std::size_t parts = 0;        // values that are computed in the memory of others
   std::size_t seconds[3] = {};  // second outputs that are absent, unread and read
   for (u32 seed = 0; seed < graphs && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -432,8 +432,8 @@ TEST(TrialFamily, InputsWithoutABitAreNotJoined) {
   }
 }
 
-// The chains before and after an operator of many tensors can have more operands together than one piece of work
-// allows. The graph then runs with separate steps.
+// The chains before and after an operator of many tensors can have more operands in total than joined steps allow. The
+// graph then runs with separate steps.
 TEST(TrialFamily, ManyInputsAndLongChainsRunApart) {
   Random random(kSeed);
   TwinGraph graph;

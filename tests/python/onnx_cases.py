@@ -22,7 +22,7 @@ def of_two(dtype, since):
 
 
 def of_divisor(dtype, since):
-    """Without integer division by 0 or of the minimum by -1, which ONNX leaves undefined; test_onnx.py covers them."""
+    """Omits integer division by 0 and of the minimum by -1, which ONNX leaves undefined; test_onnx.py covers them."""
     cases = of_two(dtype, since)
     if np.dtype(dtype).kind == "f":
         return cases
@@ -88,7 +88,7 @@ def of_top_k(dtype, since):
 
 
 def of_cast(dtype, since):
-    """Floats become integers only for values that both types hold; ONNX leaves the rest undefined."""
+    """Floats become integers only for values that both types can represent; ONNX leaves the rest undefined."""
     cases = []
     for kind in KINDS:
         to = dtype_of(kind)

@@ -17,9 +17,9 @@ import pytest
 import anydml
 
 SOURCE = Path(__file__).resolve().parents[2]
-PAGES = {"docs/python.md": 7, "README.md": 2}  # and their minimum number of blocks
+PAGES = {"docs/python.md": 7, "README.md": 2}  # the minimum number of blocks of each page
 PASTED = {"docs/dask.md": "distributed", "docs/networks.md": "onnx",
-          "docs/onnx.md": "onnx"}  # and the module that each of their blocks needs
+          "docs/onnx.md": "onnx"}  # the module that each block of the page needs
 
 
 def blocks(page):

@@ -141,7 +141,7 @@ def said(call, mode):
 @of_numpy
 @pytest.mark.parametrize("kind", KINDS)
 def test_warnings_are_numpys(name, kind):
-    """Except underflow, which NumPy's functions report inconsistently."""
+    """All warnings except underflow, which NumPy's functions report inconsistently."""
     ours, numpys = FUNCTIONS[name], getattr(np, NUMPYS[name])
     large = np.finfo(kind).max
     values = np.array([0.0, -0.0, 1, -1, 0.5, -0.5, 3, -3, large, -large, 100, -100, np.inf, -np.inf, np.nan], kind)
@@ -172,7 +172,7 @@ def in_place(function, inputs):
 
 @each
 def test_what_is_said_of_each_fault(name):
-    """Faults depend only on the values: NaN from numbers, infinity from finite numbers, not old memory contents."""
+    """Faults (NaN from numbers, infinity from finite numbers) depend only on the values, not on old memory contents."""
     function = FUNCTIONS[name]
     for kind in KINDS:
         for inputs in zip(*(x for x in numbers(name, kind, 400))):

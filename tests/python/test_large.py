@@ -28,7 +28,8 @@ def limit(request):
 @both
 @pytest.mark.parametrize("kind", TYPES)
 def test_any_views_in_parts(limit, ours, numpys, kind):
-    """Values, the surrounding memory, warnings, in place or not; and through the ufunc, whose loops are also split."""
+    """Compares values, the surrounding memory and warnings, also in place and through the ufunc, whose loops are split
+    too."""
     random = np.random.default_rng([limit, *kind.encode()])
     for _ in range(4):
         test_views.compare(ours, numpys, random, kind, *test_views.draw_shapes(random, [1, 2, 3, 7]))

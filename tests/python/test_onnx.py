@@ -465,7 +465,7 @@ globals().update(suite_of_rows())
 
 
 def test_a_model_is_one_graph_where_its_nodes_allow_it():
-    """Otherwise the model runs in pieces, with the same bits."""
+    """A model whose nodes do not allow it runs in pieces, with the same bits."""
     nodes = "z = Add(x, y)  r = Relu(z)  s = ReduceSum<keepdims = 1>(r)  t = Transpose(r)  q = Div(t, s)  b = Greater(q, t)"
     text = '<ir_version: 8, opset_import: ["": 13]> m (float[N, M] x, float[M] y{}) => (float[M, N] {}, bool[M, N] b) {{{}}}'
     whole = backend.prepare(onnx.parser.parse_model(text.format("", "q", nodes)))

@@ -45,8 +45,8 @@ TOLERANCES = {**dict.fromkeys(("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh"
 # The sign of a zero is not compared: NumPy's maximum may return either +0 or -0, Python's sum starts with +0, and the
 # reference's PRelu also multiplies zeros.
 ZEROS = {"PRelu", "Relu", "Sum"}
-# An opset with the same meaning, where ONNX's evaluator lacks the node's own opset; None if there is none, and OLD has
-# the cases. The evaluator's AveragePool 1 and BatchNormalization 7 and 9 differ from ONNX's text.
+# For opsets that ONNX's evaluator lacks: an opset in which the node has the same meaning. If there is none, the entry
+# is None and OLD has the cases. The evaluator's AveragePool 1 and BatchNormalization 7 and 9 differ from ONNX's text.
 REFERENCES = {("AveragePool", 1): 7, ("BatchNormalization", 1): None, ("BatchNormalization", 7): 14,
               ("BatchNormalization", 9): 14, ("Cast", 1): None, ("Clip", 1): 6, ("DequantizeLinear", 10): 19,
               ("DequantizeLinear", 13): 19, ("Dropout", 1): None,
@@ -206,7 +206,7 @@ def test_beside_the_reference(op, since, dispatched):
 
 
 def test_the_table_says_what_is_dispatched():
-    """Checks all of the tests above together, as far as they ran."""
+    """Checks the operators that all tests above dispatched, as far as these tests ran."""
     built = {_rows.short(one["name"]) for one in anydml.operators(built=True)}
     for op, row in NODES.items():
         assert set(row.uses.split()) <= built

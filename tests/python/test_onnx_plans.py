@@ -145,7 +145,7 @@ def test_scan():
 
 
 def test_constants_are_computed_once():
-    """Weights stored as integers, with a scale."""
+    """The constants are weights stored as integers, with a scale."""
     weights, scale = RANDOM.integers(-128, 127, (8, 4)).astype(np.int8), floats(4)
     model = parsed("m (float[N, 8] x) => (float[N, 4] y) { f = Cast<to = 1>(w) v = Mul(f, scale) y = MatMul(x, v) }")
     model.graph.initializer.extend([numpy_helper.from_array(weights, "w"), numpy_helper.from_array(scale, "scale")])
@@ -202,7 +202,7 @@ def test_empty_tensors_and_tensors_without_dimensions():
 
 
 def test_outputs_are_apart():
-    """One value returned twice, a constant, and an input."""
+    """The outputs are one value returned twice, a constant, and an input."""
     model = parsed("""m (float[N] x) => (float[N] y, float[N] z, int64[1] n, float[N] x) {
         y = Abs(x) z = Identity(y) n = Shape(x) }""")
     prepared, x = backend.prepare(model), np.float32([-1, 2])
@@ -400,7 +400,7 @@ def resident():
 
 @pytest.mark.skipif(not pathlib.Path("/proc/self/statm").exists(), reason="the system does not report memory usage")
 def test_all_shapes_share_packed_weights():
-    """With one batch and with several, which broadcast the weights."""
+    """The weights are also shared by several batches, along which they are broadcast."""
     model = parsed("m (float[M, N, 4096] x) => (float[M, N, 4096] y) { y = MatMul(x, w) }")
     model.graph.initializer.append(numpy_helper.from_array(np.ones((4096, 4096), np.float32), "w"))
     weights, prepared = 4 * 4096**2, backend.prepare(model)

@@ -139,7 +139,7 @@ def test_with_a_compiler_and_gradients(case, given):
 
 
 def test_a_compiler_takes_every_operator_at_once():
-    """All in one graph without a break, and without writing torch.ops."""
+    """All calls are in one graph without a break, although none is written with torch.ops."""
     cases = [Case(*case) for case in EXAMPLES]
 
     def model(*inputs):

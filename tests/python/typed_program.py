@@ -38,7 +38,7 @@ is_a(np.ndarray, assert_type(anydml.clip(bytes_, min=-1, max=1), NDArray[np.int8
 is_a(np.ndarray, assert_type(
     anydml.reduce(singles, function="SUM", axes=[0], shape=1), NDArray[np.float32]), np.float32)
 is_a(np.ndarray, assert_type(anydml.quantize_linear(singles, abs(singles), bytes_), NDArray[np.int8]), np.int8)
-# For lists and numbers alone it is not known statically, but the result is an array.
+# For lists and numbers alone the element type is not known statically, but the result is an array.
 is_a(np.ndarray, assert_type(anydml.add([1, 2], 3), NDArray[Any]))
 is_a(np.ndarray, assert_type(anydml.add(1, 2), NDArray[Any]))
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tensors of the examples, and the shapes, in DirectML's own documentation, checked against the facts: an example
-// that the documentation uses must not be rejected here. Where an example mistakenly breaks its page's own rules, the
-// expected message names the violation.
+// Checks the tensors of the examples in DirectML's own documentation, and shapes that it names, against the facts: an
+// example that the documentation uses must not be rejected here. Where an example mistakenly breaks its page's own
+// rules, the expected message names the violation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ const Example kExamples[] = {
       {"IndicesTensor", kU32, {4}},
       {"UpdatesTensor", kF32, {4}},
       {"OutputTensor", kF32, {5}}}},
-    {"SCATTER",  // its values are 3 by 3
+    {"SCATTER",  // the example's values are 3 by 3
      {{"InputTensor", kF32, {2, 3}},
       {"IndicesTensor", kU32, {2, 3}},
       {"UpdatesTensor", kF32, {2, 3}},

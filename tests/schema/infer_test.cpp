@@ -233,7 +233,7 @@ TEST(Infer, SaysWhatIsUnknown) {
             "Strides[0] + 1, which divides by 0");
 }
 
-// A part that the caller gave stays, and other parts are inferred from it.
+// A part that the caller specified is kept, and other parts are inferred from it.
 TEST(Infer, KeepsWhatIsKnown) {
   Described cast = without_outputs(parse_described("CAST InputTensor=f32[3,4] OutputTensor=i8[3]"));
   cast.arguments[1].tensors[0].type = 8;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-if(NOT ANYDML_SANITIZE)  # it only reads tables and allocates no memory
+if(NOT ANYDML_SANITIZE)  # facts_test only reads tables and allocates no memory
   anydml_test(facts_test LIBRARIES anydml_elementwise)
   target_compile_definitions(facts_test PRIVATE ANYDML_HEADER="${PROJECT_SOURCE_DIR}/include/anydml/DirectML.h")
 endif()

@@ -40,7 +40,7 @@ class DescribedCall {
     return anydml_run(device, name_.c_str(), inputs.data(), inputs.size(), outputs.data(), outputs.size(),
                       attributes.data(), attributes.size());
   }
-  // Whether the device accepts it; nothing runs.
+  // Whether the device accepts the call; nothing is run.
   [[nodiscard]] bool is_taken(const anydml_device* device) const {
     anydml_compiled* compiled = nullptr;
     const int status = anydml_compile(device, name_.c_str(), inputs.data(), inputs.size(), outputs.data(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory between two inaccessible pages, so that an access one byte outside of it ends the program. The most recently
-// noted text is printed then.
+// Memory between two inaccessible pages, so that an access one byte outside of it ends the program. The text of the
+// running case is then printed.
 #pragma once
 
 #include <sys/mman.h>

@@ -16,7 +16,7 @@ struct Expected {
 };
 
 #if defined(__aarch64__)
-using MachineHalf = __fp16;  // here g++ 12 has no _Float16 in C++
+using MachineHalf = __fp16;  // on Arm, g++ 12 has no _Float16 in C++
 #else
 using MachineHalf = _Float16;
 #endif

@@ -49,7 +49,7 @@ echo "configure: names the package of each of $needs missing dependencies"
 stray=$(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja" | tr ' ' '\n' | grep -E '^-l' | sort -u |
   grep -vxE -- '-l(dl|pthread|m|rt|c|cudart_static|cudadevrt)' || true)
 [ -z "$stray" ] || { echo "linked without being looked for:" $stray >&2 && exit 1; }
-# Our programs do without it, so that they link on systems that lack it.
+# Our programs do without DirectX-Guids, so that they link on systems that lack it.
 if grep -q 'DirectX-Guids' <(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja"); then
   echo "a program here needs libDirectX-Guids" >&2 && exit 1
 fi

@@ -14,7 +14,7 @@ block() { awk -v fence="\`\`\`$2" -v wanted="$3" '$0 == fence { n++; inside = n 
 sed -n '/^## C and C++/,/^## dmlrun/p' "$source/README.md" >readme.md
 block readme.md c 1 >first.c
 block readme.md text 1 >expected.txt
-# As in the README, except for ./run, because the build exists already, and the home folder.
+# Runs the README's commands in a separate home folder, except for ./run, because the build exists already.
 block readme.md sh 1 | sed -e 's:^\./run && ::' -e "s:build/release:$build:" >commands.sh
 HOME=$PWD/home bash -eu commands.sh >output.txt
 grep -v '^-- ' output.txt >actual.txt
@@ -56,7 +56,7 @@ if [ -x "$build/tests/directml_bad_input_test" ]; then
     sed -n '/^input0/,/bytes of values$/p' | diff <(block "$source/docs/graphs.md" text 2) -
   echo "docs/graphs.md: the example prints the documented output, and its graph is the documented one"
 
-  # As typed in a clone, after the installation above; the example stands in for the user's program.
+  # Runs the commands as typed in a clone, after the installation above; the example stands in for the user's program.
   sed -n '/^## DirectML/,/^## Python/p' "$source/README.md" >readme_directml.md
   ln -sfn "$source/examples" examples
   rm -f directml_commands.sh

@@ -30,8 +30,8 @@ class Rules(unittest.TestCase):
             ("SPLIT", "Axis < InputTensor.Rank"),  # no such member
             ("SPLIT", "Axis < OutputTensors.DimensionCount"),  # ambiguous: which of them?
             ("SPLIT", "Axis < InputTensor[0].DimensionCount"),  # not an array
-            ("SPLIT", "Axis == 0.5"),  # not a real number
-            ("SPLIT", "Axis < 5_2"),  # a level
+            ("SPLIT", "Axis == 0.5"),  # Axis is an integer
+            ("SPLIT", "Axis < 5_2"),  # 5_2 is a feature level, not a number
             ("SPLIT", "level < 5_2"),  # not a claim
             ("SPLIT", "Axis"),
             ("SPLIT", "4 < 5"),  # blames no field
@@ -40,7 +40,7 @@ class Rules(unittest.TestCase):
             ("SPLIT", "while Axis: Axis < 2"),
             ("SPLIT", "Axis < length(OutputTensors)"),
             ("SPLIT", "Axis < "),
-            ("REDUCE", "Axes < 4"),  # an array
+            ("REDUCE", "Axes < 4"),  # Axes is an array
             ("REDUCE", "Function == FLOAT32"),  # from another enumeration
             ("REDUCE", "Function == 3"),
             ("REDUCE", "InputTensor.DataType == SUM"),
