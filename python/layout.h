@@ -128,7 +128,7 @@ inline bool any_zero(const Operand& of) {
   });
 }
 
-// The faults of a call, as a mask; the result is the last operand.
+// Returns the faults of a call as a mask. The last operand is the call's output.
 inline int faults_of(Faults of, const Operand* operands, int inputs) {
   const Operand* each[3];
   for (int i = 0; i <= inputs; ++i) {
@@ -182,7 +182,7 @@ inline bool is_in_place(const Operand& input, const Operand& output) {
 
 // ---- Parts ---------------------------------------------------------------------------------------------------------
 
-// The most elements that one call of the C API accepts; tests use fewer.
+// The most elements that one call to the C API accepts; tests lower this limit.
 inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
 inline std::atomic<std::int64_t> max_elements = kMaxElements;
 
@@ -246,7 +246,8 @@ class Part {
   }
 
   // Halves the tensors until each part is small enough, calls run_one(tensors) for each part, and returns the first
-  // code that is not OK. The cuts go along the output's largest step, so that each part is contiguous in memory.
+  // code that is not OK. Cuts are made along the dimension with the output's largest stride, so that each part is
+  // contiguous in memory.
   template <class Run>
   int run(const Run& run_one) const {
     const std::size_t output = count_ - 1;

@@ -36,7 +36,7 @@ PARTS = {
     "table": ("the backend's table: memory, queues, marks, copies, fills, timestamps, programs, refusals",
               [["device_conformance", "--gtest_filter=-DeviceLost.*"]]),
     "operators": ("every operator's digests", [["operator_digests"]]),
-    "calls": ("calls of the C API, on memory of every kind", [["api_test"], ["api_forms_test"], ["memory_objects_test"]]),
+    "calls": ("calls to the C API, on memory of every kind", [["api_test"], ["api_forms_test"], ["memory_objects_test"]]),
     "graphs": ("graphs, joined and apart, and random ones",
                [["graph_api_test"], ["graph_sharing_test"], ["graph_joins_test"], ["graph_test"], ["random_graphs_test"]]),
     "networks": ("networks, whole and random", [["random_networks_test"], ["networks_test"]]),

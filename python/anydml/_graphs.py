@@ -81,7 +81,7 @@ class Recording:
         return [packed_out if one is None else one for one, packed_out in zip(outs, packed)]
 
     def run_on_device(self, arrays, outs, device):
-        """Runs over arrays of other libraries on the GPU that it was compiled for."""
+        """Runs on arrays from other libraries, on the GPU it was compiled for."""
         if len(outs) != len(self._outs):
             raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
         if self._guard is None:  # the work continues after the call and reads the compiled graph
@@ -147,7 +147,7 @@ def _share_memory(a, b):
 
 
 def regular(array):
-    """Returns an array for whose layout a graph can be compiled."""
+    """Returns the array, copied if necessary into a layout that graphs support."""
     array = _np.asarray(array)
     if not array.dtype.isnative or any(step < 0 or step % array.dtype.itemsize for step in array.strides):
         return _np.array(array, array.dtype.newbyteorder("="), order="C")
@@ -210,12 +210,12 @@ def _key_of(constant):
 
 
 def _is_same(a, b):
-    """Whether two values are one constant."""
+    """Whether two values count as the same constant."""
     return _key_of(a) == _key_of(b)
 
 
 def _checksum(argument):
-    """A checksum of an array, to detect that a function changes it, even under another name, during recording."""
+    """A checksum of an array, to detect whether the function modifies it during recording, even through an alias."""
     if not isinstance(argument, _np.ndarray):
         return None
     return zlib.crc32(_np.ascontiguousarray(argument).reshape(-1).view(_np.uint8))
@@ -349,7 +349,7 @@ class Graph:
             except TypeError as error:
                 raise TypeError(f"an argument is of type {type(one).__name__} and neither an array nor a constant: "
                                 f"{_way_out(one) or error}") from error
-        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number of arguments is the form
+        if gpu is not None or form != ((None,) * len(given), ()):  # else the number of arguments determines it
             key.append((gpu, form))
         key = tuple(key)
         found = self._kept.get(key)

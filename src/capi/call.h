@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A call of the C API: the operator that it describes, and the key under which it is remembered.
+// A call to the C API: the operator that it describes, and the key under which it is remembered.
 #pragma once
 
 #include <span>

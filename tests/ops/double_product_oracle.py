@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares GEMM and CONVOLUTION of FLOAT64 with the order of docs/numerics.md, bit for bit. NumPy has no fused
+"""Checks, bit for bit, that FLOAT64 GEMM and CONVOLUTION sum in the order of docs/numerics.md. NumPy has no fused
 multiply-add, so the exact sum is a pair of FLOAT64 numbers where it is far from overflow and from the subnormals, and a
 Python fraction elsewhere.
 
@@ -22,7 +22,7 @@ SIZES = ((1, 1), (1, 16), (1, 37), (3, 5), (6, 8), (7, 9), (13, 33), (5, 70), (7
 
 
 def _by_fractions(a, b, c):
-    """a * b + c of Python floats, rounded once."""
+    """Computes a * b + c for Python floats, rounded once."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return float(np.float64(a) * np.float64(b) + np.float64(c)) if not (math.isfinite(a) and math.isfinite(b)) else c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
@@ -57,7 +57,7 @@ def _odd_sum(a, b):
 
 
 def fused(a, b, c):
-    """a * b + c of FLOAT64, rounded once. The exact sum consists of three numbers. The lower two are added with
+    """Computes a * b + c in FLOAT64, rounded once. The exact sum consists of three numbers. The lower two are added with
     rounding to odd, so adding the first and rounding again gives the same result as rounding the exact sum."""
     a, b, c = np.broadcast_arrays(a, b, c)
     product, rest = _two_product(a, b)

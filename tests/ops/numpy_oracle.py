@@ -138,7 +138,7 @@ def remainder(a, b, function):
         return function(a, b)
     if a.dtype.kind == "u":
         return function(a, b)
-    # MIN and -1: some NumPy versions leave this to the processor, which may trap. The result is 0 for any a and -1.
+    # MIN and -1: some NumPy versions leave this to the processor, which may trap. Any a modulo -1 is 0.
     return np.where(b == -1, 0, function(a, np.where(b == -1, 1, b))).astype(a.dtype)
 
 

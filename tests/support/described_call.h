@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A described operator as a call of the C API: its tensors, without data, and its attributes. It owns everything that
+// A described operator as a call to the C API: its tensors, without data, and its attributes. It owns everything that
 // the call points to.
 #pragma once
 

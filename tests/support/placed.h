@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensors in memory of any layout, and calls of the C API over them, for tests with a second implementation of an
+// Tensors in memory of any layout, and calls to the C API over them, for tests with a second implementation of an
 // operator's definition.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Converts elements from and to text. An element is represented by its bits, in the low bytes of 64 bits.
+// Converts elements to and from text. An element is represented by its bits, in the low bytes of 64 bits.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ struct ResampleStep {
   ResampleDimension dimensions[kMaxRank];
 };
 
-// The divisor of an element of the input gradient before it is added.
+// Each element of the input gradient is divided by this before it is added to the sum.
 enum class GradientDivisor : std::uint32_t { none, taps, elements };
 
 // The operands are the input gradient and the output gradient. At least one dimension is not copied.

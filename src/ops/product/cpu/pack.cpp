@@ -12,7 +12,8 @@ namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
 
-// Copies rows of `count` contiguous elements. The widths that kernels use are copied with vectors.
+// Copies rows of `count` contiguous elements. A compile-time count lets the compiler use vector copies for the widths
+// that kernels use.
 template <std::int64_t kCount>
 void copy_rows(const std::byte* from, std::int64_t k_stride, std::int64_t depth, f32* to) {
   for (std::int64_t k = 0; k < depth; ++k, from += k_stride, to += kCount) {
@@ -90,7 +91,7 @@ void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, co
     }
     return;
   }
-  // Some columns are first widened to FLOAT32 next to each other, and packed from there.
+  // Widens a block of columns to FLOAT32 in a scratch buffer, then packs from the buffer.
   constexpr std::int64_t kTogether = 64;
   constexpr std::int64_t kMaxColumns = 32;
   f32 some[kMaxColumns * kTogether];

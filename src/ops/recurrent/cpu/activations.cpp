@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes any activation by its definition. The two activations that nearly every network uses also have vector
-// kernels.
+// Computes any activation directly from its definition. The two activations that nearly every network uses also have
+// vector kernels.
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/scalar/scalars.h"
 
