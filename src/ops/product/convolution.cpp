@@ -20,9 +20,9 @@ constexpr facts::Operator kFilterPart = internal_operator("CONVOLUTION_FILTER");
 constexpr facts::Operator kConvolutionPart = internal_operator("CONVOLUTION_PRODUCT");
 
 constexpr std::size_t kInput = 0;
-constexpr std::size_t kFilter = 1;  // of CONVOLUTION
+constexpr std::size_t kFilter = 1;  // position among the tensors of CONVOLUTION
 constexpr std::size_t kBias = 2;
-constexpr std::uint32_t kImagesAndChannels = 2;  // the dimensions before the spatial ones
+constexpr std::uint32_t kImagesAndChannels = 2;  // number of dimensions before the spatial ones
 
 ConvolutionParameters parameters_of(const OpDesc& internal) {
   ConvolutionParameters parameters;
@@ -96,7 +96,7 @@ namespace {
 
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
-// If this fits, so does every number that kernels compute along a dimension.
+// Whether all numbers that kernels compute along this dimension fit into 64 bits.
 bool fits(const WindowAxis& axis) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 8;
   const auto outputs = checked_multiply(std::max(axis.output, axis.input), axis.stride);
@@ -143,7 +143,7 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   return {};
 }
 
-// The documentation states these rules for CONVOLUTION only; for the integer convolutions it leaves them open.
+// The documentation states these rules only for CONVOLUTION; it says nothing about the integer convolutions.
 Status check_integer_convolution(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[kInput];
   const OpTensor& filter = filter_of(desc);
@@ -215,7 +215,7 @@ ConvolutionStep make_convolution_step(const ConvolutionParameters& parameters, c
     step.filter_channel = step_of(*filter, is_backward ? 0 : 1);
   }
   step.bias_channel = bias != nullptr ? step_of(*bias, 1) : 0;
-  // Moves dimensions that have no window and one pixel to the front.
+  // Moves dimensions with a single pixel and no window to the front.
   for (std::uint32_t i = kWindowAxes; i-- > 1;) {
     const auto is_single = [](const WindowAxis& axis) {
       return axis.input == 1 && axis.output == 1 && axis.taps == 1 && axis.padding == 0 && axis.stride == 1;
@@ -378,7 +378,8 @@ void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std:
   plan.add(family, operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// With tiles of rows, the pixels of a class must be consecutive. They need not be if elements are passed on one by one.
+// If outputs are passed on as tiles of rows, the pixels of a class must be consecutive. If outputs are passed on one by
+// one, their order does not matter.
 Joins convolution_joins(const OpDesc& desc, const DeviceTraits& device) {
   const bool forwards = desc.op == &kConvolutionPart && is_packed(desc.output().tensor) &&
                         (!device.forwards_tiles || all_window_classes(parameters_of(desc).windows) == 1);

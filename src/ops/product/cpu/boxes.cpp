@@ -8,7 +8,7 @@
 namespace anydml {
 namespace {
 
-// Limits of a tile: its outputs, the copied part of the image and the strips of a block share a second-level cache.
+// Limits for a tile: its outputs, the copied part of the image and the strips of a block share the second-level cache.
 constexpr std::int64_t kMaxRows = 256;
 constexpr std::int64_t kMaxColumns = 512;
 constexpr std::int64_t kMaxTotals = 1 << 16;
@@ -21,8 +21,8 @@ std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int
   return std::min(along.taps.count, ceil_div(positions, move));
 }
 
-// The largest number of outputs of a tile along a dimension, if most taps of each output fall into the padding: a
-// larger tile would have to include all these taps.
+// The largest number of outputs that a tile may have along a dimension. It is limited only if most taps of each output
+// fall into the padding, because a larger tile would have to include these taps.
 std::int64_t max_along(const WindowClass& along, const WindowAxis& axis, std::int64_t minimum) {
   constexpr std::int64_t kMany = 4;
   if (kMany * met_taps(along, axis, 1) > along.taps.count) {
@@ -51,7 +51,8 @@ ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& cl
   return tiles;
 }
 
-// A class with as many outputs as any class has. Along dimension i it has the most taps, or the fewest if bit i is set.
+// A class with the most outputs of any class. Along dimension i it also has the most taps, or the fewest if bit i is
+// set.
 WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
   WindowClasses classes{};
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
@@ -65,7 +66,7 @@ WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
   return classes;
 }
 
-// The multiply-adds of a tile.
+// The number of multiply-adds in a tile.
 std::int64_t work_of(const ConvolutionStep& step, const WindowClasses& classes, const ConvolutionTiles& tiles,
                      bool skips) {
   std::int64_t taps = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cuts the outputs of a convolution into tiles: each covers some output channels of a group and a box of the pixels of
+// Cuts the outputs of a convolution into tiles. Each tile covers some output channels of a group and a box of pixels in
 // an image.
 #pragma once
 
@@ -26,11 +26,11 @@ struct TapClasses {
   [[nodiscard]] WindowClasses of(std::int64_t number) const;
 };
 
-// How the outputs of one group and class are cut. Other classes have at most as many outputs as the first.
+// How the outputs of one group and class are cut into tiles. No class has more outputs than the first.
 struct ConvolutionTiles {
   std::int64_t rows;
   std::int64_t count[kWindowAxes];  // pixels along each dimension
-  std::int64_t down;                // number of tiles along the rows, and along each dimension
+  std::int64_t down;                // number of tiles along the rows; across: along each dimension of the image
   std::int64_t across[kWindowAxes];
 
   [[nodiscard]] std::int64_t columns() const { return count[0] * count[1] * count[2]; }
@@ -40,10 +40,10 @@ struct ConvolutionTiles {
 struct ConvolutionLimits {
   std::int64_t strip;  // granularity of rows
   std::int64_t panel;
-  std::int64_t block;     // the values of k for which a part of the image is copied at a time; 0: nothing is copied
+  std::int64_t block;     // number of values of k for which the image is copied at a time; 0: nothing is copied
   bool by_lines;          // whether kernels read the copied part of the image directly
   bool skips;             // whether tiles leave out taps that touch only padding
-  std::int64_t min_work;  // smallest number of multiply-adds of a piece
+  std::int64_t min_work;  // smallest number of multiply-adds in a piece
 };
 
 // classes: the number of classes that have taps.
@@ -52,7 +52,7 @@ struct ConvolutionLimits {
 
 [[nodiscard]] WindowTile box_of(const ConvolutionTiles& tiles, const WindowClasses& classes, std::int64_t number);
 
-// The largest number of channels that a block of this many k can touch.
+// The largest number of channels that a block of this many values of k can touch.
 [[nodiscard]] std::int64_t channels_of_block(const ConvolutionStep& step, std::int64_t taps, std::int64_t block);
 
 // The largest number of image elements that a tile needs for a block.
@@ -65,7 +65,7 @@ struct ConvolutionLimits {
 
 inline constexpr std::int64_t kMaxCopied = 1 << 16;  // elements, so that they stay in a second-level cache
 
-// The number of tiles in one piece of work; smaller if tiles are large.
+// The number of tiles in one piece of work, which is lower for large tiles.
 [[nodiscard]] std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles,
                                           std::int64_t classes, std::int64_t min_work, unsigned threads);
 
@@ -74,11 +74,11 @@ inline constexpr std::int64_t kMaxCopied = 1 << 16;  // elements, so that they s
   return step.images * step.groups * classes * tiles.down * tiles.boxes();
 }
 
-// The lines that kernels read in the copied part of the image. Short rows of pixels are computed as one long row,
-// including the elements between them in the copy, if there are only a few of those.
+// The lines that kernels read from the copied part of the image. If the copy has only a few elements between short rows
+// of pixels, the rows and these elements are computed as one long row.
 struct BoxLines {
   bool is_joined;
-  std::int64_t count;   // lines of a slice
+  std::int64_t count;   // lines per slice
   std::int64_t length;  // of a line
   std::int64_t step;    // distance between rows of pixels in the totals
 
@@ -110,9 +110,9 @@ struct BoxLines {
   return ceil_div(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), unit) * unit;
 }
 
-// Calls use(pixel, count, offset, step) for runs of a box's pixels: `count` pixels starting at number `pixel` of the
-// box. They start `offset` bytes after the channel's first output and are `step` bytes apart. bytes: the size of an
-// element.
+// Calls use(pixel, count, offset, step) for each run of pixels in a box. A run has `count` pixels, starting with pixel
+// number `pixel` of the box. The first is `offset` bytes after the channel's first output, and the pixels are `step`
+// bytes apart. bytes: the size of an element.
 template <class Use>
 void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, const WindowTile& box, std::int64_t bytes,
                   Use use) {
@@ -148,7 +148,7 @@ void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, con
   }
   return true;
 }
-// Like has_contiguous_taps, but the channels must be contiguous too.
+// Like has_contiguous_taps, but also requires contiguous channels.
 [[nodiscard]] inline bool is_contiguous_filter(const ConvolutionStep& step, std::int64_t bytes) {
   return has_contiguous_taps(step, bytes) && (step.channels == 1 || step.filter_channel == bytes * step.taps());
 }

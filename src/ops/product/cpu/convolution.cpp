@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Convolutions on the CPU. A piece consists of several tiles: output channels of a group by a box of the pixels of an
-// image. For each block, the part of the image that a tile needs is copied with its padding, and its windows are packed
-// panel by panel for the strips of the filter. If few channels share the windows, the kernels read the copy directly.
+// Convolutions on the CPU. A piece consists of several tiles. A tile covers some output channels of a group and a box
+// of pixels in an image. For each block, the part of the image that a tile needs is copied with its padding, and its
+// windows are packed panel by panel for the strips of the filter. If few channels share the windows, the kernels read
+// the copy directly.
 //
 // Two kinds of work are left out. Outputs of classes without taps are filled in an earlier phase. If many taps of a
-// tile touch only padding, and the filter is finite, only the other taps are multiplied: adding a zero product changes
-// a sum only if the sum is -0. An output that turns out to be -0 is therefore computed again by the definition. That is
-// rare: a sum that starts from +0 becomes -0 only by underflow.
+// tile touch only padding and the filter is finite, these taps are not multiplied, since adding a zero product changes
+// a sum only if the sum is -0. An output that turns out to be -0 is therefore recomputed directly from the definition.
+// This is rare, because a sum that starts from +0 becomes -0 only through underflow.
 #include "ops/product/cpu/convolution.h"
 
 #include <algorithm>
@@ -32,8 +33,8 @@ using namespace convolution_operands;
 // Whether the kernels read the copied part of the image directly.
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kLineRows; }
 
-// Whether tiles may leave out taps. Such tiles are cut differently, whereas a step that consumes their elements needs
-// tiles with consecutive pixels.
+// Whether tiles may leave out taps. Tiles that leave out taps are cut differently, so they cannot be passed to a
+// following step, which needs tiles with consecutive pixels.
 bool skips_taps(const ConvolutionStep& step, const ProductKernels* kernels, bool is_forwarded) {
   return kernels != nullptr && !is_forwarded && step.taps() >= kManyTaps && has_many_in_padding(step);
 }
@@ -46,7 +47,7 @@ struct ConvolutionBuffers {
   std::int64_t copied;
   std::int64_t copied_elements;
   std::int64_t panel;
-  std::int64_t strips;  // the factors of a block's kept taps, if others are left out
+  std::int64_t strips;  // the factors of a block's kept taps, if some taps are left out
   std::int64_t all;
 
   ConvolutionBuffers(const ConvolutionStep& step, const ProductKernels* kernels, const ConvolutionTiles& tiles,
@@ -72,7 +73,7 @@ struct ConvolutionBuffers {
   }
 };
 
-// The strips of a tile with the factors of the kept taps only, one block at a time.
+// The strips of a tile with only the factors of the kept taps, one block at a time.
 struct KeptStrips {
   static constexpr bool kAreFar = false;
 
@@ -131,11 +132,11 @@ class ConvolutionRun final : public cpu::PreparedStep {
     }
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * tiles_of_piece_;
     const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(step_, tiles_, class_count_));
-    TileState state;  // most of it is used for some tiles only
+    TileState state;  // most of its fields are used only for some tiles
     for (std::int64_t number = first; number < end; ++number) {
       move_to(number, number == first, operands, state);
       if (state.box.outputs() == 0) {
-        continue;  // only other classes have an output here
+        continue;  // this class has no outputs here, although other classes do
       }
       auto* const totals = reinterpret_cast<f32*>(piece.scratch);
       if (kernels_ == nullptr || state.depth == 0) {
@@ -163,7 +164,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
     std::int64_t row;
     std::int64_t rows;
     std::int64_t depth;
-    std::int64_t pixels;    // the number of the box and its class
+    std::int64_t pixels;    // index of the box and its class
     MetTaps met;            // if skips_
     bool is_skipping;       // taps that touch only padding are left out
     WindowClasses kept;     // the classes with the remaining taps
@@ -206,7 +207,8 @@ class ConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  // Whether the outputs of two classes use the same elements, as consecutive classes do if the stride is large.
+  // Whether the outputs of two classes use the same input elements. Consecutive classes often do if the stride is
+  // large.
   [[nodiscard]] static bool meet_the_same(const WindowClasses& one, const WindowClasses& other) {
     for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
       const WindowClass& a = one.axes[i];
@@ -423,7 +425,8 @@ class ConvolutionRun final : public cpu::PreparedStep {
     return state.met.before(std::min(next, state.depth));
   }
 
-  // Adds block by block, in the order that numerics.md defines. A block whose factors are all left out would add +0.
+  // Adds block by block, in the order that numerics.md defines. Blocks whose factors are all left out are skipped,
+  // since they would add only +0.
   template <class Rows>
   void add_blocks(const TileState& state, Rows& a, const WindowColumns& b, const TileTotals& tile) const {
     const std::int64_t all = step_.channels * state.kept.taps();
@@ -453,7 +456,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  // Adds one strip of few rows.
+  // Adds the products of one strip that has few rows.
   void add_lines(const TileState& state, const f32* strip, const WindowColumns& b, const TileTotals& tile,
                  std::int64_t first, std::int64_t depth) const {
     const BoxLines lines(state.plane, state.box);
@@ -510,7 +513,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  // A box of one pixel; there are many of them if the stride is large.
+  // Writes the outputs of a box with a single pixel. There are many such boxes if the stride is large.
   void finish_one(const TileState& state, std::byte* const* operands, const f32* totals) const {
     constexpr ProductScale kScale{.alpha = 1, .beta = 1};
     const std::int64_t channel = state.group * step_.rows + state.row;
@@ -527,7 +530,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  // Writes the pixels of one channel; `to` is the address of the first.
+  // Writes the pixels of one channel; `to` is the address of the first pixel.
   void write_row(const TileState& state, f32* row_totals, const std::byte* bias, std::byte* to) const {
     for_each_run(step_, state.classes, state.box, kBytes,
                  [&](std::int64_t pixel, std::int64_t count, std::int64_t offset, std::int64_t step) {
@@ -564,10 +567,10 @@ std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const P
   ConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   if (after.step != nullptr && all_window_classes(step.windows) != 1) {
-    return nullptr;  // a tile has pixels of one class, and is passed on as rows
+    return nullptr;  // tiles contain pixels of one class, but must be passed on as whole rows
   }
   if (step.strip == 0) {
-    kernels = nullptr;  // they require a packed filter
+    kernels = nullptr;  // the kernels require a packed filter
   } else if (kernels != nullptr && kernels->strip != step.strip) {
     return nullptr;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT64 products on the CPU. A piece is a tile of one output matrix. For each block, its rows of A are packed into
-// strips, which are multiplied with one panel of B after another. Panels are packed too, unless only a few rows use
-// them.
+// FLOAT64 products on the CPU. A piece is a tile of one output matrix. For each block of k, the tile's rows of A are
+// packed into strips, which are multiplied with one panel of B after another. Panels are packed too, unless only a few
+// rows use them.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -22,8 +22,8 @@ constexpr std::int64_t kMaxOfRow = 1 << 14;  // the depth up to which a row is c
 
 using namespace product_operands;
 
-// to[k * width + i] = the element at from + k * k_stride + i * stride, for i below `count`; the others are +0, and
-// their sums are unused. Reads along the contiguous dimension.
+// to[k * width + i] = the element at from + k * k_stride + i * stride, for i below `count`; other elements of `to` are
+// +0, and their sums are unused. Reads along the contiguous dimension.
 void pack(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count,
           std::int64_t width, f64* to) {
   if (count < width) {
@@ -35,7 +35,7 @@ void pack(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std
     }
     return;
   }
-  constexpr std::int64_t kTogether = 8;  // a cache line of each
+  constexpr std::int64_t kTogether = 8;  // values of k, which fill a cache line for each i
   for (std::int64_t first = 0; first < depth; first += kTogether) {
     const std::int64_t end = std::min(depth, first + kTogether);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -48,7 +48,7 @@ void pack(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std
 
 // The scratch memory of a thread, in elements.
 struct Buffers {
-  std::int64_t row_step = 0;  // between rows of the totals: whole panels
+  std::int64_t row_step = 0;  // distance between rows of the totals: a whole number of panels
   std::int64_t totals = 0;
   std::int64_t of_a = 0;
   std::int64_t of_b = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT64 convolutions on the CPU, as products: the output channels of a group are the rows, and the pixels of a class
-// of outputs are the columns. A piece covers some pixels of one image, group and class, and some rows. For each block,
-// the factors of both are gathered and passed to the kernels of FLOAT64 products.
+// FLOAT64 convolutions on the CPU, computed as products: the output channels of a group are the rows, and the pixels of
+// a class of outputs are the columns. A piece covers some pixels of one image, group and class, and some rows. For each
+// block of k, the factors of these pixels and rows are gathered and passed to the kernels for FLOAT64 products.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -20,7 +20,7 @@ using namespace convolution_operands;
 constexpr std::int64_t kMaxRows = 96;
 constexpr std::int64_t kMaxPixels = 128;  // a multiple of every panel
 
-// The definition's block for targets without kernels: one row and one column.
+// Computes a block of one row and one column directly from the definition, for targets without kernels.
 void add_one(const f64* a, const f64* b, std::int64_t b_step, std::int64_t depth, f64* totals, std::int64_t,
              bool is_first) noexcept {
   f64 sum = 0;
@@ -63,7 +63,7 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
     bounds.group = next(step_.groups);
     bounds.image = number;
     if (bounds.pixels <= 0) {
-      return;  // only other classes have an output here
+      return;  // this class has no outputs here, although other classes do
     }
     auto* const totals = reinterpret_cast<f64*>(piece.scratch);
     compute(bounds, operands, totals);
@@ -104,8 +104,8 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
     }
   };
 
-  // The offsets of a block's factors from those of the first channel and tap. moves: the offset of each tap along each
-  // dimension of the input.
+  // The offsets of a block's factors from the factors of the first channel and tap. moves: the offset of each tap along
+  // each dimension of the input.
   struct Factors {
     std::int64_t element[kProductBlock];
     std::int64_t weight[kProductBlock];
@@ -130,7 +130,7 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
     }
   };
 
-  // Gathers the factors of one pixel, `step` elements apart. A tap outside the input has the factor +0.
+  // Gathers the factors of one pixel and stores them `step` elements apart. A tap outside the input has the factor +0.
   void gather(const TileBounds& bounds, const Factors& factors, const std::byte* input, std::int64_t pixel,
               std::int64_t depth, f64* to, std::int64_t step) const {
     const Outputs outputs(bounds.classes, pixel);
@@ -185,7 +185,7 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
         for (std::int64_t i = 0; i < columns; ++i) {
           gather(bounds, factors, input, bounds.pixel + column + i, depth, of_b + i, panel);
         }
-        for (std::int64_t i = columns; i < panel; ++i) {  // their sums are unused
+        for (std::int64_t i = columns; i < panel; ++i) {  // the sums of these columns are unused
           for (std::int64_t k = 0; k < depth; ++k) {
             of_b[k * panel + i] = 0;
           }

@@ -88,7 +88,7 @@ void add_block(const f64* HWY_RESTRICT a, const f64* HWY_RESTRICT b, std::int64_
 
 template <class D>
 HWY_INLINE hn::Vec<D> load_bytes(D d, const std::byte* from) {
-  const hn::Repartition<u8, D> d_bytes;  // may have any alignment
+  const hn::Repartition<u8, D> d_bytes;  // for loads at any alignment
   return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(from)));
 }
 
@@ -98,7 +98,7 @@ HWY_INLINE f64 load_one(const std::byte* from) {
   return value;
 }
 
-// The outputs that do not fill a vector.
+// Computes the outputs that do not fill a vector.
 void by_definition(const f64* factors, const std::byte* matrix, std::int64_t k_stride, std::int64_t stride,
                    std::int64_t depth, std::int64_t first, std::int64_t count, f64* totals) {
   for (std::int64_t i = first; i < count; ++i) {
@@ -157,9 +157,9 @@ void along(const f64* factors, const std::byte* matrix, std::int64_t stride, std
 
 using Pair = hn::Full128<f64>;
 
-// Computes enough outputs at once to hide the latency of the additions, two in each vector whatever the target's vector
-// length: two values of k for two outputs, transposed, give one vector for each k. Reads one cache line of each output
-// after another.
+// Computes enough outputs at once to hide the latency of the additions. Vectors have two outputs on every target: the
+// elements of two outputs for two values of k are transposed into one vector for each k. Reads one cache line for each
+// output, then the next line for each output.
 void across(const f64* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
             f64* totals) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));

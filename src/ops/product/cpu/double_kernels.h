@@ -11,16 +11,16 @@
 
 namespace anydml {
 
-// One block of at most kProductBlock factors of a strip of rows and a panel of columns, like a ProductBlock (kernels.h)
-// of FLOAT32.
+// Multiplies a strip of rows by a panel of columns for one block of at most kProductBlock values of k, like
+// ProductBlock (kernels.h) for FLOAT32.
 using DoubleBlock = void (*)(const f64* a, const f64* b, std::int64_t b_step, std::int64_t depth, f64* totals,
                              std::int64_t totals_step, bool is_first) noexcept;
-// The sums of a row of factors and an unpacked matrix, like a RowProduct (vector_kernels.h) of FLOAT32.
+// Multiplies a row of factors by an unpacked matrix, like RowProduct (vector_kernels.h) for FLOAT32.
 using DoubleRow = void (*)(const f64* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth,
                            std::int64_t count, f64* totals) noexcept;
 
 struct DoubleKernels {
-  std::int64_t strip;         // the most rows of a strip
+  std::int64_t strip;         // maximum number of rows in a strip
   std::int64_t panel;         // columns of a panel
   const DoubleBlock* blocks;  // indexed by the rows of the strip minus 1
   DoubleRow along;            // the elements of one k are adjacent

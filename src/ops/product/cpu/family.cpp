@@ -27,10 +27,10 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-// Limits of a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed
+// Limits for a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed
 // once for all of its columns.
 constexpr TileLimits kMax = {.rows = 96, .columns = 512, .min_work = kMinWork};
-constexpr std::int64_t kMaxDepth = 1 << 14;  // of rows that are packed as a whole
+constexpr std::int64_t kMaxDepth = 1 << 14;  // maximum depth of rows that are packed as a whole
 
 using namespace product_operands;
 
@@ -46,7 +46,7 @@ f32 load(const std::byte* from, bool is_half) { return is_half ? load<f16>(from)
 // The scratch memory of a thread, in FLOAT32 elements.
 struct Buffers {
   std::int64_t totals = 0;
-  std::int64_t of_a = 0;  // factors of a block, packed
+  std::int64_t of_a = 0;  // packed factors of a block
   std::int64_t of_b = 0;
 
   bool is_strip = false;  // there is one strip of rows, whose factors are packed as a whole
@@ -178,7 +178,8 @@ class ProductRun final : public cpu::PreparedStep {
     }
   }
 
-  // The rows of an unpacked A: packed one block at a time, or for all blocks if they form one strip.
+  // The rows of an unpacked A. They are packed one block at a time, or for all blocks at once if they form a single
+  // strip.
   struct MatrixRows {
     static constexpr bool kAreFar = false;
 
@@ -224,8 +225,8 @@ class ProductRun final : public cpu::PreparedStep {
     }
   }
 
-  // The elements of B for one panel and block: in place, or packed in the buffer. In a wide matrix they are far apart,
-  // on more pages than the TLB covers, so packing them pays off if several strips use them.
+  // The elements of B for one panel and block, either in place or packed into the buffer. In a wide matrix these
+  // elements are far apart, on more pages than the TLB covers, so packing them pays off if several strips use them.
   [[nodiscard]] Panel panel_of(const Bounds& bounds, std::byte* const* operands, std::int64_t column,
                                std::int64_t first, std::int64_t depth, f32* buffer) const {
     if (step_.panel != 0) {
@@ -369,7 +370,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
     return prepare_double_convolution(flat, context);
   }
   if (kind == ProductKind::half_product) {
-    return nullptr;  // allowing other bits would not make this faster
+    return nullptr;  // allowing inexact results would not make this faster on the CPU
   }
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Integer products on the CPU. A piece is a tile of one output matrix. The bytes of its rows are packed into strips,
-// which are multiplied with each panel of B while both are in the caches. The kernels multiply the bytes alone; the
-// zero points are applied afterwards, using the sums of rows and columns, since modulo 2^32
+// which are multiplied with each panel of B while both are in the caches. The kernels multiply the bytes without
+// subtracting zero points; the zero points are applied afterwards, using the sums of rows and columns, since modulo
+// 2^32
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * (sum(a) - depth * za).
 // The rows of totals are converted to outputs while they are in a cache.
 #include "ops/product/cpu/integer.h"
@@ -21,13 +22,13 @@
 namespace anydml {
 namespace {
 
-// Limits of a tile: for a block of k, its rows stay in the first-level cache while panels stream through.
+// Limits for a tile. For a block of k, its rows stay in the first-level cache while panels stream through.
 constexpr TileLimits kMax = {.rows = 24, .columns = 1024, .min_work = 2'000'000};
 constexpr std::int64_t kMaxDepth = 16 * 1024;  // for few rows, so that panels are read from end to end
 constexpr std::int64_t kColumnsTogether = 64;  // the columns of an unpacked B that are packed together: a cache line
 constexpr std::size_t kAlignment = 64;
 
-// The number of k in a block, for tiles with this many rows: a multiple of kDepthBlock.
+// The number of values of k in a block, for tiles with this many rows: a multiple of kDepthBlock.
 std::int64_t depth_block(std::int64_t rows) {
   const std::int64_t maximum = kMax.rows * kDepthBlock / std::max<std::int64_t>(rows, 1);
   return std::clamp(maximum / kDepthBlock * kDepthBlock, kDepthBlock, kMaxDepth);
@@ -40,13 +41,13 @@ struct Buffers {
   std::size_t of_b = 0;  // a block of a panel, if B is not packed
   std::size_t ones = 0;
   std::size_t start = 0;     // initial totals of a panel
-  std::size_t sums = 0;      // of a strip and a panel, if only one row or one column is used
+  std::size_t sums = 0;      // products of a strip and a panel, if only one row or one column is used
   std::size_t row_sums = 0;  // sums of the rows of A
   std::size_t row_zeros = 0;
   std::size_t column_sums = 0;
   std::size_t column_zeros = 0;
   std::size_t factors = 0;
-  std::size_t zeros = 0;  // of the output
+  std::size_t zeros = 0;  // zero points of the output
   std::size_t row = 0;    // outputs that are not contiguous
   std::size_t bias = 0;
   std::size_t bytes = 0;
@@ -132,7 +133,7 @@ class IntegerRun final : public cpu::PreparedStep {
     std::byte* scratch;
     u32* totals;  // the output itself, if possible
     std::int64_t totals_step;
-    bool has_row_zeros;  // whether any of them is not 0, after adjusting for the signs that the kernels require
+    bool has_row_zeros;  // whether any zero point is not 0, after adjusting for the signs that the kernels require
     bool has_column_zeros;
     bool starts;  // the correction is the same for all rows, so the kernels start from it
   };
@@ -149,8 +150,8 @@ class IntegerRun final : public cpu::PreparedStep {
            column * strides.column;
   }
 
-  // Whether the kernels may write the totals of this tile directly to the output: INT32, and whole units of rows and
-  // panels.
+  // Whether the kernels may write the totals of this tile directly to the output. The output must be INT32, and the
+  // tile must consist of whole row units and panels.
   [[nodiscard]] bool can_be_totals(const Work& work) const {
     const std::byte* const output = operand(work, IntegerOperand::output);
     auto bits = reinterpret_cast<std::uintptr_t>(output) | static_cast<std::uintptr_t>(product_.output.row);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of bytes on the CPU. A piece consists of several tiles: output channels of a group by a box of the
-// pixels of an image. For a block of k at a time, the part of the image that a tile needs is copied, with the zero
-// point as padding; its windows are gathered next to each other, and their bytes are packed into panels for the kernels
-// of integer products. Pixels without windows are packed into panels directly. The zero points are applied afterwards,
-// using the sums of rows and columns, since modulo 2^32, for a filter w and windows x,
+// Convolutions of bytes on the CPU. A piece consists of several tiles. A tile covers some output channels of a group
+// and a box of pixels in an image. For a block of k at a time, the part of the image that a tile needs is copied, with
+// the zero point as padding; its windows are gathered next to each other, and their bytes are packed into panels for
+// the kernels of integer products. Pixels without windows are packed into panels directly. The zero points are applied
+// afterwards, using the sums of rows and columns, since modulo 2^32, for a filter w and windows x,
 //   sum((w - zw) * (x - zx)) = sum(w * x) - zw * sum(x) - zx * (sum(w) - depth * zw).
 // If few channels share the windows, the kernels read the copy directly and multiply w - zw. The filter is packed;
 // unpacked filters have a separate step (integer_definition.cpp).
@@ -31,8 +31,8 @@ constexpr std::size_t kAlignment = 64;
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kMaxLines; }
 std::int64_t depth_of(const ConvolutionStep& step) { return step.channels * step.taps(); }
 
-// The number of columns that are packed together: more if rows of pixels are longer, since each row is copied at this
-// width.
+// The number of columns that are packed together. It is larger if rows of pixels are longer, since each row is copied
+// at this width.
 std::int64_t packed_columns(const IntegerKernels& kernels, const ConvolutionTiles& tiles, bool has_windows) {
   const std::int64_t length = has_windows ? tiles.count[2] : tiles.columns();
   return std::max<std::int64_t>(kernels.panel, length < 32 ? 16 : length < 64 ? 32 : 64);
@@ -54,7 +54,7 @@ struct Buffers {
   std::size_t row_zeros = 0;
   std::size_t row_rests = 0;
   std::size_t factors = 0;
-  std::size_t zeros = 0;  // of the output
+  std::size_t zeros = 0;  // zero points of the output
   std::size_t row = 0;    // outputs that are not contiguous
   std::size_t bytes = 0;
 
@@ -175,7 +175,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
     const std::byte* const zero = operand(work, IntegerOperand::b_zero);
     work.padding = zero == nullptr ? std::byte{0} : *zero;
     const bool is_signed = step_.signed_input != 0;
-    // Lines use the bytes unchanged.
+    // The kernels for lines use the bytes unchanged.
     const i32 shift = by_lines(convolution_) ? 0 : byte_shift(is_signed, true);
     work.input_zero = static_cast<u32>(byte_at(&work.padding, is_signed) + shift);
     return work;
@@ -195,7 +195,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
                            : byte_at(zero + (first_channel(work) + row) * step_.filter_zero, step_.signed_filter != 0);
   }
 
-  // Copies the part of the image that the tile needs for these k.
+  // Copies the part of the image that the tile needs for these values of k.
   void copy_part(Work& work, std::int64_t first, std::int64_t depth) const {
     find_block(classes_, work.plane, work.box, first, depth, kFilterBlock, work.block);
     copy_block(convolution_.windows, work.block, channel(work, 0), convolution_.input_channel, 1, &work.padding,
@@ -234,8 +234,8 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  // Gathers the zero points of the tile's rows, adjusted for the signs that the kernels require, and the sums of rows
-  // without them.
+  // Gathers the zero points of the tile's rows, adjusted for the signs that the kernels require, and computes the row
+  // sums without the zero points.
   void gather_zeros(Work& work) const {
     const i32 shift = byte_shift(step_.signed_filter != 0, !kernels_.unsigned_a);
     const u8* const sums = filter_of_group(work) + padded_filter_rows(convolution_.rows) * padded_depth(depth_);

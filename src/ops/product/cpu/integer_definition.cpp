@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of bytes with an unpacked filter: in plans for devices that do not pack weights, and for filters without
-// elements. Each output is computed by the definition. A piece is one channel of an image.
+// Convolutions of bytes with an unpacked filter, used in plans for devices that do not pack weights and for filters
+// without elements. Each output is computed directly from the definition. A piece is one channel of an image.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -92,7 +92,7 @@ class IntegerDefinitionRun final : public cpu::PreparedStep {
     return channel;
   }
 
-  // The position of a pixel or a tap along each dimension, from its linear index. sizes: along each dimension.
+  // The position of a pixel or a tap along each dimension, from its linear index. sizes: the size of each dimension.
   struct Coordinates {
     std::int64_t along[kWindowAxes];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels for any machine of a target: bytes are widened to 16 bits, and pairs of products are added to 32 bits,
-// exactly. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
+// Kernels that run on every machine of a target. Bytes are widened to 16 bits, and pairs of products are added to 32
+// bits, exactly. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
 #include "ops/product/cpu/integer_kernels.h"
 
 #include <array>
@@ -52,7 +52,7 @@ HWY_INLINE void for_each_index(Use use) {
   (std::make_index_sequence<kCount>());
 }
 
-// Sums wrap modulo 2^32, which is undefined for signed numbers.
+// Sums wrap modulo 2^32. They are unsigned because signed overflow is undefined.
 using Wrapping = hn::RebindToUnsigned<Sums>;
 HWY_INLINE hn::Vec<Wrapping> wrapping(Vector x) { return hn::BitCast(Wrapping(), x); }
 HWY_INLINE Vector wrapping_add(Vector a, Vector b) { return hn::BitCast(Sums(), hn::Add(wrapping(a), wrapping(b))); }
@@ -167,7 +167,7 @@ void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t group
   }
 }
 
-// The totals from i on, corrected for zero points if necessary.
+// The totals starting at i, corrected for zero points if necessary.
 template <bool kCorrects>
 HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
   const Sums d;
@@ -182,7 +182,8 @@ HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
   return total;
 }
 
-// The totals from i on, scaled, rounded and offset by the zero points, as integers that saturate to the correct output.
+// The totals starting at i, scaled, rounded and offset by the zero points, as integers that saturate to the correct
+// output.
 template <bool kCorrects>
 HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row, std::int64_t i) {
   const hn::RebindToFloat<Sums> d_float;
@@ -200,7 +201,7 @@ HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row
 #endif
 }
 
-// Quantizes as many elements as fill vectors; returns their number.
+// Quantizes as many elements as fill whole vectors; returns the number of these elements.
 template <class Out, bool kCorrects>
 HWY_INLINE std::int64_t quantize_vectors(const IntegerRow& row, std::byte* to) {
   const hn::Rebind<i16, Sums> d_half;
@@ -217,7 +218,7 @@ HWY_INLINE std::int64_t quantize_vectors(const IntegerRow& row, std::byte* to) {
   return i;
 }
 
-// The last elements are computed by the definition.
+// Computes the last elements directly from the definition.
 template <class Out>
 void to_quantized(const IntegerRow& given, std::byte* to) noexcept {
   const IntegerRow row = given;

@@ -30,7 +30,7 @@ using IntegerBlock = void (*)(const IntegerBlockArguments& arguments, std::int64
 
 struct IntegerKernels {
   const char* name;
-  std::int64_t strip;          // the most rows of a strip, a multiple of row_unit
+  std::int64_t strip;          // maximum number of rows in a strip, a multiple of row_unit
   std::int64_t row_unit;       // a strip has a multiple of this many rows
   std::int64_t panel;          // columns of a panel
   std::int64_t group;          // values of k that are stored together: 4 or 8
@@ -83,7 +83,7 @@ struct IntegerRows {
   void (*to_uint8)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_float32)(const IntegerRow& row, const std::byte* bias, std::byte* to) noexcept;  // bias: may be null
   // Packs some whole groups of `eights` times eight columns, whose bytes are contiguous for each k, into panels. Every
-  // byte is XORed with `flip`. Null: not available. The first is for groups of 4, the second for groups of 8.
+  // byte is XORed with `flip`. Null: not available. The first function is for groups of 4, the second for groups of 8.
   void (*interleave[2])(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
                         const PanelBuffer& to) noexcept;
 };
@@ -91,7 +91,7 @@ inline constexpr std::int64_t kInterleaved = 8;
 
 [[nodiscard]] const IntegerRows& integer_rows(cpu::Target target);
 
-// Sums over k of weights[k] * the byte at from + offsets[k] + i, for i below `count`, modulo 2^32. They replace the
+// Sums over k of weights[k] * the byte at from + offsets[k] + i, for i below `count`, modulo 2^32. The sums replace the
 // totals if this is the first part of k, and are added to them otherwise. Weights are differences of two bytes. The
 // function also reads fewer than kIntegerLineSlack bytes after the last element; it writes only the totals of the
 // elements.
@@ -100,7 +100,7 @@ using IntegerLine = void (*)(const std::byte* from, const std::int64_t* offsets,
 inline constexpr std::int64_t kIntegerLineSlack = 64;
 [[nodiscard]] IntegerLine integer_line(cpu::Target target, bool is_signed);  // is_signed: the signedness of the bytes
 
-// The fastest kernels of a target, which this machine must support.
+// The fastest kernels of a target. This machine must support the target.
 [[nodiscard]] const IntegerKernels& integer_kernels(cpu::Target target);
 // All kernels of a target that this machine can run, the fastest first.
 [[nodiscard]] std::vector<const IntegerKernels*> all_integer_kernels(cpu::Target target);
@@ -108,7 +108,7 @@ inline constexpr std::int64_t kIntegerLineSlack = 64;
 // Kernels that use optional instructions; null if the machine or the compiler lacks them.
 [[nodiscard]] const IntegerKernels* neon_matrix_kernels();  // SMMLA
 [[nodiscard]] const IntegerKernels* neon_dot_kernels();     // SDOT
-[[nodiscard]] const IntegerKernels* avx_vnni_kernels();     // VPDPBUSD of 32 bytes
-[[nodiscard]] const IntegerKernels* avx512_vnni_kernels();  // VPDPBUSD of 64 bytes
+[[nodiscard]] const IntegerKernels* avx_vnni_kernels();     // VPDPBUSD on 32-byte vectors
+[[nodiscard]] const IntegerKernels* avx512_vnni_kernels();  // VPDPBUSD on 64-byte vectors
 
 }  // namespace anydml

@@ -44,7 +44,7 @@ HWY_INLINE void add_products(hn::Vec<Wide> elements, i16 weight, Vector& low, Ve
 #endif
 }
 
-// kCount half vectors of bytes; if kIsPart is set, one half vector with only `count` elements.
+// Processes kCount half vectors of bytes; if kIsPart is set, one half vector with only `count` elements.
 template <class Byte, std::size_t kCount, bool kIsPart>
 HWY_INLINE void add_part(const Byte* HWY_RESTRICT from, const std::int64_t* HWY_RESTRICT offsets,
                          const i16* HWY_RESTRICT weights, std::int64_t depth, u32* HWY_RESTRICT totals,
@@ -70,7 +70,7 @@ HWY_INLINE void add_part(const Byte* HWY_RESTRICT from, const std::int64_t* HWY_
     }
   } else {
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
-      // Totals wrap modulo 2^32, which is undefined for signed numbers.
+      // Totals wrap modulo 2^32. They are unsigned because signed overflow is undefined.
       const hn::RebindToUnsigned<Sums> d_wrapping;
       u32* const destination = totals + kSum * kLanes;
       const auto sum = hn::BitCast(d_wrapping, sums[kSum]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Arm's products of bytes. SMMLA multiplies two rows with two columns, eight values of k at a time; SDOT multiplies one
-// row with four columns, four values at a time. Both use signed bytes and add modulo 2^32. Functions that use them are
-// called only on machines that support them.
+// Arm's instructions for products of bytes. SMMLA multiplies two rows with two columns, eight values of k at a time;
+// SDOT multiplies one row with four columns, four values at a time. Both instructions use signed bytes and add modulo
+// 2^32. Functions that use them are called only on machines that support them.
 #include "ops/product/cpu/integer_kernels.h"
 
-// clang before 16 declares these intrinsics only if the whole file is compiled for them.
+// clang before 16 declares these intrinsics only if the whole file is compiled for a machine that has them.
 #if defined(__aarch64__) && !(defined(__clang__) && __clang_major__ < 16)
 
 #include <arm_neon.h>
@@ -40,7 +40,7 @@ constexpr std::size_t kMatrixPairs = 6;
 static_assert(kPanel == 8);
 
 // Six pairs of rows fill all 32 registers: 24 sums, the rows in v0 to v5, and one pair of columns after another in v6
-// and v7. Compilers would spill some of them in every iteration, so the loop is written in assembly.
+// and v7. Compilers would spill some registers in every iteration, so the loop is written in assembly.
 // clang-format off
 #define ANYDML_PUT_PAIR(first, second, third, fourth)                                          \
   "zip1 v0.2d, " first ".2d, " second ".2d\n"                                                  \
@@ -172,7 +172,7 @@ void add_matrices(const IntegerBlockArguments& arguments, std::int64_t strips) n
         });
       });
     }
-    // A sum has two columns of one row, followed by those of the next row.
+    // A vector of sums has two columns of one row, followed by the same columns of the next row.
     for_each_index<kPairs * kColumns / 2>([&]<std::size_t kTwo>() {
       const int64x2_t left = vreinterpretq_s64_s32(sums[2 * kTwo]);
       const int64x2_t right = vreinterpretq_s64_s32(sums[2 * kTwo + 1]);

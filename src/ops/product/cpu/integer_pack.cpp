@@ -9,7 +9,7 @@
 namespace anydml {
 namespace {
 
-// The bytes of a group are already contiguous.
+// Packs groups whose bytes are already contiguous.
 template <class Word>
 void copy_groups(const std::byte* from, std::int64_t stride, std::int64_t groups, std::int64_t count,
                  std::int64_t width, u8 flip, u8* to) {
@@ -43,7 +43,7 @@ void copy_bytes(const BytePacking& packing, const std::byte* from, std::int64_t 
 // Packs the rest of a panel: the whole groups of its first `done` columns are already packed.
 void pack_panel_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                       std::int64_t depth, std::int64_t done, std::int64_t count, std::int64_t width, u8* to) {
-  const std::int64_t groups = depth / packing.group;  // whole ones
+  const std::int64_t groups = depth / packing.group;  // whole groups
   const std::int64_t whole = groups * packing.group;
   const std::int64_t group_bytes = width * packing.group;
   if (count < width) {
@@ -70,7 +70,7 @@ void pack_panel_bytes(const BytePacking& packing, const std::byte* from, std::in
 void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, const PanelBuffer& to) noexcept {
   const auto interleave = packing.rows->interleave[packing.group == 8 ? 1 : 0];
-  std::int64_t done = 0;  // columns
+  std::int64_t done = 0;  // columns that are already packed
   if (stride == 1 && k_stride != 1 && interleave != nullptr && to.width % kInterleaved == 0) {
     const std::int64_t eights = count / kInterleaved;
     interleave(from, k_stride, depth / packing.group, eights, packing.flip, to);

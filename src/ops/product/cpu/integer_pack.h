@@ -9,8 +9,8 @@
 
 namespace anydml {
 
-// The functions that pack bytes into a panel or a strip. `flip` is 0x80 if the kernels need the other signedness
-// (byte_flip), and 0 otherwise.
+// How bytes are packed into a panel or a strip. `flip` is 0x80 if the kernels need the other signedness (byte_flip),
+// and 0 otherwise.
 struct BytePacking {
   const IntegerRows* rows;
   std::int64_t group;
@@ -43,8 +43,8 @@ inline constexpr u32 kNoStart[64] = {};            // for the widest panel
 // Fills with ones; multiplying by them gives the sums of rows or columns.
 void fill_ones(u8* to, std::int64_t count) noexcept;
 
-// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth. One of the two contains
-// only ones, for kDepthBlock values of k.
+// sums[row * panel + column] = the sums of the products of a strip and a panel over some depth. Either the strip or the
+// panel contains only ones, for kDepthBlock values of k.
 void add_up(const IntegerKernels& kernels, std::int64_t rows, const u8* a, std::int64_t a_step, const u8* b,
             std::int64_t b_step, std::int64_t depth, u32* sums) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // VPDPBUSD multiplies four unsigned bytes with four signed ones and adds the products to 32 bits without saturation. A
-// group of four bytes of a row of A is multiplied with all columns of a vector. Functions that use it are called only
-// on machines that support it.
+// group of four bytes from a row of A is multiplied with all columns of a vector. Functions that use this instruction
+// are called only on machines that support it.
 #include "ops/product/cpu/integer_kernels.h"
 
 #if defined(__x86_64__)
@@ -24,7 +24,7 @@ namespace anydml {
 namespace {
 
 constexpr std::size_t kGroup = 4;
-// The sums, two vectors of B and one of A fit into 32 registers, or into 16.
+// The sums, two vectors of B and one of A fit into 32 registers with 64-byte vectors, and into 16 with 32-byte vectors.
 constexpr std::size_t kRowsOf64 = 12;
 constexpr std::size_t kRowsOf32 = 6;
 

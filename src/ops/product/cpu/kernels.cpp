@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sums of a strip and a panel stay in registers: there are enough independent sums to hide the latency of a
+// The sums of a strip and a panel stay in registers, and there are enough independent sums to hide the latency of a
 // multiply-add. A row's factor is the same for all columns, so every k needs a few vectors of B and one broadcast
 // factor for each row.
 #include "ops/product/cpu/kernels.h"
@@ -84,7 +84,7 @@ void add_pair(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT other_a, const 
 // Transposes four by four elements, with 4-element vectors on every target.
 HWY_INLINE void transpose_square(const std::byte* from, std::int64_t stride, f32* to, std::int64_t width) {
   const hn::Full128<f32> d;
-  const hn::Repartition<u8, decltype(d)> d_bytes;  // may have any alignment
+  const hn::Repartition<u8, decltype(d)> d_bytes;  // for loads at any alignment
   const auto load = [&](std::int64_t i) HWY_ATTR {
     return hn::BitCast(d, hn::LoadU(d_bytes, reinterpret_cast<const u8*>(from + i * stride)));
   };

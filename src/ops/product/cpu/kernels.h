@@ -9,9 +9,9 @@
 
 namespace anydml {
 
-// One block of at most kProductBlock factors of a strip of rows and a panel of columns. a: `rows` contiguous factors
-// for each k. b: the factors of the panel's columns for each k, b_step apart. The sums replace the totals if this is
-// the first block, and are added to them otherwise.
+// Multiplies a strip of rows by a panel of columns for one block of at most kProductBlock values of k. a: `rows`
+// contiguous factors for each k. b: the factors of the panel's columns for each k, b_step apart. The sums replace the
+// totals if this is the first block, and are added to them otherwise.
 using ProductBlock = void (*)(const f32* a, const f32* b, std::int64_t b_step, std::int64_t depth, f32* totals,
                               std::int64_t totals_step, bool is_first) noexcept;
 
@@ -27,20 +27,20 @@ using ProductLine = void (*)(const f32* a, const f32* b, const std::int64_t* off
                              std::int64_t totals_step, std::int64_t columns, bool is_first) noexcept;
 
 inline constexpr std::int64_t kTransposedSide = 4;
-inline constexpr std::int64_t kLineRows = 6;  // the most rows of a ProductLine
+inline constexpr std::int64_t kLineRows = 6;  // maximum number of rows of a ProductLine
 
 struct ProductKernels {
-  std::int64_t strip;          // the most rows of a strip
+  std::int64_t strip;          // maximum number of rows in a strip
   std::int64_t panel;          // columns of a panel
   const ProductBlock* blocks;  // indexed by the rows of the strip minus 1
-  // Kernels for panels of which only some columns are needed, and the numbers of columns that they compute.
+  // Kernels for panels in which only some columns are needed, and the numbers of columns that they compute.
   std::int64_t few_columns;  // one vector
   std::int64_t half_columns;
   const ProductBlock* few_blocks;
   const ProductBlock* half_blocks;
   ProductPair few_pair;
-  // Computes a row of outputs: the scaled totals, plus C's elements if c is not null; they are c_stride bytes apart.
-  // `to` may be the totals. to and c may have any alignment.
+  // Computes a row of outputs: the scaled totals, plus the elements of C, c_stride bytes apart, if c is not null. `to`
+  // may be the totals. to and c may have any alignment.
   void (*scale_row)(const ProductScale& scale, const f32* totals, const std::byte* c, std::int64_t c_stride,
                     std::int64_t count, std::byte* to) noexcept;
   // to[k * width + i] = the element at from + i * stride + k elements, for k below `depth` and i below `count`, both at

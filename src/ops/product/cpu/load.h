@@ -16,7 +16,7 @@ template <class T>
   return value;
 }
 
-// A byte of an integer product or convolution.
+// Loads a byte operand of an integer product or convolution.
 [[nodiscard]] inline i32 byte_at(const std::byte* from, bool is_signed) {
   return is_signed ? static_cast<i8>(*from) : static_cast<i32>(static_cast<u8>(*from));
 }

@@ -15,7 +15,7 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kMinWork = 400'000;  // multiply-adds of a piece: about ten microseconds
+inline constexpr std::int64_t kMinWork = 400'000;  // multiply-adds in a piece, which take about ten microseconds
 
 // The factors of a panel's columns for consecutive k, `step` elements apart.
 struct Panel {
@@ -37,7 +37,7 @@ inline void bring_part(const f32* elements, std::int64_t count, std::int64_t par
 
 // The rows of an A that was packed into strips in advance.
 struct PackedStrips {
-  const f32* first;  // of the tile's first row, where a strip begins
+  const f32* first;  // factors of the tile's first row, which is the first row of a strip
   std::int64_t depth;
 
   static constexpr bool kAreFar = true;  // perhaps not cached when a block begins

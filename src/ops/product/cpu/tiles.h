@@ -26,9 +26,9 @@ struct Tiles {
 };
 
 struct TileLimits {
-  std::int64_t rows;  // the most rows of a tile
+  std::int64_t rows;  // maximum number of rows in a tile
   std::int64_t columns;
-  std::int64_t min_work;  // multiply-adds of a piece: about ten microseconds
+  std::int64_t min_work;  // multiply-adds in a piece, which take about ten microseconds
 };
 
 // A tile of the output.
@@ -51,8 +51,8 @@ struct TileBounds {
   return bounds;
 }
 
-// The most multiply-adds of a tile, unless it cannot be smaller: a call can be interrupted only between tiles, and this
-// many take a fraction of a second.
+// The maximum number of multiply-adds in a tile, unless the tile cannot be made smaller. A call can be interrupted only
+// between tiles, and this many multiply-adds take a fraction of a second.
 inline constexpr std::int64_t kMaxWork = std::int64_t{1} << 32;
 
 // Tiles as large as the limits allow, or smaller if threads would otherwise be idle.

@@ -41,7 +41,7 @@ HWY_INLINE f32 load_one(const std::byte* from) {
   return anydml::widen(value);
 }
 
-// The outputs that do not fill a vector.
+// Computes the outputs that do not fill a vector.
 template <class T>
 void by_definition(const f32* factors, const std::byte* matrix, std::int64_t k_stride, std::int64_t stride,
                    std::int64_t depth, std::int64_t first, std::int64_t count, f32* totals) {
@@ -117,8 +117,8 @@ void along(const f32* factors, const std::byte* matrix, std::int64_t stride, std
 
 using Quad = hn::Full128<f32>;
 
-// Adds four values of k of four outputs, with 4-element vectors on every target: transposed, they give one vector for
-// each k.
+// Adds the products of four outputs for four values of k, with 4-element vectors on every target. The elements are
+// transposed into one vector for each k.
 template <class T>
 HWY_INLINE hn::Vec<Quad> add_square(const std::byte* from, std::int64_t stride, const f32* factors, hn::Vec<Quad> sum) {
   const Quad d;
@@ -136,7 +136,7 @@ HWY_INLINE hn::Vec<Quad> add_square(const std::byte* from, std::int64_t stride, 
   return hn::MulAdd(hn::InterleaveUpper(d, high_even, high_odd), hn::Set(d, factors[3]), sum);
 }
 
-// Adds one k of four outputs.
+// Adds the products of four outputs for one k.
 template <class T>
 HWY_INLINE hn::Vec<Quad> add_column(const std::byte* from, std::int64_t stride, f32 factor, hn::Vec<Quad> sum) {
   alignas(16) f32 elements[4];

@@ -23,8 +23,8 @@ struct RowKernels {
 
 struct VectorKernels {
   RowKernels singles;
-  RowKernels halves;  // for a matrix of FLOAT16
-  // Converts FLOAT16 of any alignment to FLOAT32.
+  RowKernels halves;  // for a FLOAT16 matrix
+  // Converts FLOAT16 elements of any alignment to FLOAT32.
   void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 std::int64_t distance(std::int64_t move) { return move < 0 ? -move : move; }
 
-// Copies every element once, or once for each tap if that copies fewer elements: if taps are far apart, or if strides
-// skip elements that no tap touches.
+// Copies every element once, or once for each tap if that copies fewer elements because taps are far apart, or because
+// strides skip elements that no tap touches.
 WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::int64_t count) {
   const std::int64_t taps = std::max<std::int64_t>(1, along.taps.count);
   const std::int64_t span = (taps - 1) * distance(along.tap_move);
@@ -188,8 +188,7 @@ void restrict_taps(WindowClass& along, std::int64_t low, std::int64_t count) {
   along.taps.count = count;
 }
 
-// The largest number of positions along a dimension that consecutive taps can touch, where `each` of the taps share a
-// position.
+// The largest number of positions along a dimension that consecutive taps can touch, if `each` taps share one position.
 std::int64_t max_positions(std::int64_t positions, std::int64_t each, std::int64_t taps) {
   return std::min(positions, (std::max<std::int64_t>(taps, 2) - 2) / each + 2);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gathers the windows of an image. It depends only on geometry and element sizes, not on types.
+// Gathers the windows of an image. This code depends only on geometry and element sizes, not on types.
 //
 // The elements that a tile of outputs needs are first copied together with the padding around them, so that later code
 // needs no bounds checks. Whatever the stride, the elements that one tap reads for the outputs of a row are contiguous
@@ -22,7 +22,7 @@ struct WindowTile {
   [[nodiscard]] std::int64_t outputs() const { return count[0] * count[1] * count[2]; }
 };
 
-// The layout in the copy of the elements that a tile needs from one channel. Offsets are in elements.
+// How the elements that a tile needs from one channel are laid out in the copy. Offsets are in elements.
 struct WindowPlane {
   // Along a dimension there are `parts` stretches of `length` elements. Stretch p starts at the input position start +
   // p * part_move and continues in steps of coordinate_step.
@@ -78,10 +78,10 @@ struct WindowBlock {
   [[nodiscard]] const WindowPlane& plane() const { return *parts[0].plane; }
 };
 
-// Finds a block, which refers to `classes` and to `whole`, the plane with all taps. block: the upper limit of `depth`.
-// A plane is whole if a block has all taps of a channel. Otherwise it has the taps from the first to the last required
-// one, in whole rows of taps unless a row has more taps than a block. The distance between rows is thus the same in all
-// blocks whenever rows are short enough to be joined.
+// Finds a block. The block refers to `classes` and to `whole`, the plane with all taps. block: the upper limit of
+// `depth`. A plane is whole if a block has all taps of a channel. Otherwise it has the taps from the first to the last
+// required one, in whole rows of taps unless a row has more taps than a block. The distance between rows is thus the
+// same in all blocks whenever rows are short enough to be joined.
 void find_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile, std::int64_t first,
                 std::int64_t depth, std::int64_t block, WindowBlock& found) noexcept;
 // The largest number of elements in any block that find_block finds, if blocks touch at most `channels` channels.
@@ -134,7 +134,7 @@ void copy_planes(const Windows& windows, const WindowPlane& plane, const std::by
 // Copies the parts of a block one after another. from: the image's first channel.
 void copy_block(const Windows& windows, const WindowBlock& block, const std::byte* from, std::int64_t channel_step,
                 std::size_t element_bytes, const void* padding, std::byte* to) noexcept;
-// The offsets of all k of a block in this copy.
+// The offsets in this copy for all k of a block.
 void tap_offsets(const WindowBlock& block, std::int64_t* to) noexcept;
 
 // The offsets of the taps k in [first, first + depth), where k counts the taps of one channel after another, and the
