@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// GEMM of FLOAT16, if the caller allows results that differ from the defined bits (DeviceTraits::half_products). It is
+// FLOAT16 GEMM, if the caller allows results that differ from the defined bits (DeviceTraits::half_products). It is
 // decomposed into HALF_PRODUCT, an operator private to this family that a device runs with a matrix library. The fused
-// activation is an element-wise operator after it, and so is the addition of a C that the library does not support:
-// then the product is computed in FLOAT32 and rounded to FLOAT16 after the addition.
+// activation is an element-wise operator after it, and so is the addition of a C that the library does not support. In
+// that case the product is computed in FLOAT32 and rounded to FLOAT16 after the addition.
 #include "ops/product/half.h"
 
 #include <cstring>
@@ -31,7 +31,8 @@ ProductStep make_step(const HalfParameters& parameters, const TensorDesc& a, con
   apart.kind = ProductKind::half_product;
   apart.halves = kHalfA | kHalfB | (output.type == DataType::FLOAT16 ? kHalfOutput : 0);
   apart.scale = parameters.scale;
-  // One matrix with more rows is faster than a batch, but its rows may not be equally spaced even if the batch's are.
+  // One matrix with more rows is faster than a batch, but its rows may not be equally spaced, even if the rows of each
+  // matrix in the batch are.
   ProductStep joined = apart;
   join_rows(joined);
   return fits_half_product(joined, c != nullptr) ? joined : apart;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products of 8-bit matrices are decomposed into two operators private to this family: INTEGER_PACK, which packs B for
-// the kernels, and INTEGER_PRODUCT. Wider integers, whose sums can exceed the integer range, are computed as
-// differences in FLOAT32, a GEMM and element-wise operators.
+// the kernels, and INTEGER_PRODUCT. Products of wider integers, whose sums can exceed the integer range, are decomposed
+// into differences converted to FLOAT32, a GEMM and element-wise operators.
 #include "ops/product/integer.h"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ bool is_wide(DataType type) { return element_size(type) > 1; }
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// The tensor as a matrix with its last two dimensions; missing leading sizes and all other sizes are 1.
+// The tensor as a matrix formed by its last two dimensions. All other sizes must be 1; missing sizes count as 1.
 TensorDesc matrix_of(const TensorDesc& tensor) {
   TensorDesc matrix = tensor;
   matrix.rank = 2;

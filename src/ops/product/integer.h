@@ -29,7 +29,7 @@ struct IntegerLayout {
   bool is_convolution = false;
 
   [[nodiscard]] std::size_t of(IntegerOperand operand) const { return inputs[static_cast<std::size_t>(operand)]; }
-  // As a value of the operator's decomposition.
+  // The operand as a value of the operator's decomposition.
   [[nodiscard]] std::uint32_t value(const OpDesc& desc, IntegerOperand operand) const {
     const std::size_t position = of(operand);
     return position == kNoInput || !desc.tensors[position].present ? kNoValue : static_cast<std::uint32_t>(position);

@@ -44,7 +44,7 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& filter, std
   return packed;
 }
 
-// The bytes between the values of adjacent output channels. At most one dimension is not 1.
+// The bytes between the values of adjacent output channels. At most one dimension has a size other than 1.
 std::int64_t channel_step(const TensorDesc& tensor) {
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     if (tensor.sizes[i] != 1) {

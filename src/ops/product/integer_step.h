@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the steps of integer products, which begin like those of any product. A step has the operands of
-// IntegerOperand; all except A, B and the output may be absent. B is in its original form, or packed by a separate
-// step.
+// The parameters of the steps of integer products, which begin with the parameters of a product. A step has the
+// operands of IntegerOperand; all except A, B and the output may be absent. B is in its original form, or packed by a
+// separate step.
 //
 // The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel contains the
-// bytes of its columns in groups of consecutive k: the first group of each column, then the second of each, and so on;
-// the depth is padded to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Missing columns in the
-// last panel are 0. The kernels choose the length of a group and the signedness of the bytes.
+// bytes of its columns in groups of consecutive k: the first group of each column, then the second group of each
+// column, and so on; the depth is padded to a multiple of kDepthUnit. The sums of its columns follow as UINT32. Missing
+// columns in the last panel are 0. The kernels choose the length of a group and the signedness of the bytes.
 //
 // A convolution has the same operands: A is the filter, in its original form or packed by a separate step, and B is the
 // input. The packed filter contains the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one
@@ -85,7 +85,7 @@ struct IntegerConvolutionStep {
   std::uint32_t signed_filter;
   std::uint32_t signed_input;
   std::uint32_t signed_output;
-  std::uint32_t has_windows;  // 0: the k are channels, and the pixels of a channel are equally spaced
+  std::uint32_t has_windows;  // 0: each k is a channel, and the pixels of a channel are equally spaced
   std::uint32_t is_packed;    // 1: A is the packed filter, and the strides of the filter have no meaning
   std::int64_t pixel_step;    // the distance between pixels in the input, if has_windows is 0
   std::int64_t filter_zero;   // distance between the zero points of output channels; 0: one zero point for all

@@ -47,7 +47,7 @@ inline constexpr std::size_t kC = 2;
 void join_rows(ProductStep& step);
 // Makes the step compute the transposed output, as the product of the transposed operands.
 void exchange(ProductStep& step);
-// Drops loops over one matrix, and merges loops that are contiguous in every operand.
+// Drops loops over a single matrix, and merges loops that are contiguous in every operand.
 void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 
 // The sizes and strides of a product of matrices, with batches joined. c: null if absent.
@@ -55,7 +55,7 @@ void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
                                         const TensorDesc* c, const TensorDesc& output);
 
 // FLOAT16 products without conversion, in half.cpp. Returns no value if the layouts or attributes of the operator are
-// not supported; its decomposition is then the same as on every other device.
+// not supported; the operator is then decomposed in the same way as on every other device.
 [[nodiscard]] std::optional<Result<Decomposition>> half_parts(const OpDesc& desc);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The positions of the operands in the steps of this family, on every device. Integer steps have others
+// The positions of the operands in the steps of this family, on every device. Integer steps have different operands
 // (integer_step.h).
 #pragma once
 

@@ -22,9 +22,9 @@
 
 namespace anydml {
 
-// A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), and those of a
-// FLOAT64 product a DoubleStep (double.h); both begin with a ProductStep. The parameters of an integer convolution are
-// an IntegerConvolutionStep, which begins with a ConvolutionStep.
+// A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), and the
+// parameters of a FLOAT64 product are a DoubleStep (double.h); both begin with a ProductStep. The parameters of an
+// integer convolution are an IntegerConvolutionStep, which begins with a ConvolutionStep.
 enum class ProductKind : std::uint32_t {
   pack,
   product,
@@ -35,13 +35,13 @@ enum class ProductKind : std::uint32_t {
   integer_filter,
   integer_convolution,
   half_product,    // not bit-identical to the CPU: half.h
-  double_product,  // of FLOAT64: double.h
+  double_product,  // FLOAT64: double.h
   double_convolution
 };
 
 inline constexpr std::size_t kBatchRank = kMaxRank - 2;
 
-// The strides of an operand in bytes. Rows and columns are those of the matrices as they are multiplied, so they are
+// The strides of an operand in bytes. Rows and columns refer to the matrices as they are multiplied, so they are
 // swapped for a transposed operand.
 struct MatrixStrides {
   std::int64_t row;
@@ -66,7 +66,7 @@ struct ProductStep {
   std::int64_t batches;                  // the product of batch_sizes
   std::int64_t batch_sizes[kBatchRank];  // row-major
   MatrixStrides a;
-  MatrixStrides b;  // of a packed B, only the batch strides have a meaning
+  MatrixStrides b;  // for a packed B, only the batch strides have a meaning
   MatrixStrides c;
   MatrixStrides output;  // for a step that packs B: strides of the packed form
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The geometry of convolutions, independent of types: the input position that each filter tap reads for each output.
 //
-// Along a dimension, all outputs of a forward convolution have the same taps. A backward convolution with a stride has
-// classes of outputs: those with the same remainder modulo the stride. The taps of a class are equally spaced in the
-// filter, and the input positions of its outputs are consecutive. So each class is a forward convolution with fewer
-// taps.
+// Along a dimension, all outputs of a forward convolution have the same taps. The outputs of a backward convolution
+// with a stride are divided into classes by their remainder modulo the stride. The taps of a class are equally spaced
+// in the filter, and the input positions of its outputs are consecutive. So each class is a forward convolution with
+// fewer taps.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct WindowTaps {
   std::int64_t first;
   std::int64_t step;
   std::int64_t count;
-  std::int64_t before;  // number of taps in lower groups
+  std::int64_t before;  // number of taps in all previous groups
 };
 
 // The number of groups of taps, one for each class that has taps.
@@ -83,7 +83,7 @@ struct WindowClass {
   return along.stride < along.output ? along.stride : along.output;
 }
 
-// The number whose product with `value` is 1 modulo `modulus`; the two must be coprime.
+// The inverse of `value` modulo `modulus`; the two numbers must be coprime.
 [[nodiscard]] constexpr std::int64_t inverse_modulo(std::int64_t value, std::int64_t modulus) {
   std::int64_t low = modulus;
   std::int64_t high = value % modulus;
@@ -164,7 +164,7 @@ struct WindowClasses {
   return result;
 }
 
-// The number of taps in the packed filter before those of these groups. The packed filter contains the taps of one
+// The number of taps in the packed filter before the taps of these groups. The packed filter contains the taps of one
 // group after another.
 [[nodiscard]] constexpr std::int64_t taps_before(const Windows& windows, const WindowTaps& first,
                                                  const WindowTaps& second, const WindowTaps& third) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of QUANTIZE and DEQUANTIZE. Their scales and zero points belong to blocks of the input, and the codes may
-// have four bits; the element-wise operators of similar names support neither.
+// QUANTIZE and DEQUANTIZE. Their scales and zero points belong to blocks of the input, and the codes may have four
+// bits; the element-wise operators with similar names support neither blocks nor four-bit codes.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -45,8 +45,8 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
   }
 }
 
-// The rules of the documentation and of data/facts/rules.txt have already checked the number of tensors, their types
-// and ranks.
+// The number of tensors, their types and their ranks have already been checked against the rules in the documentation
+// and in data/facts/rules.txt.
 Status check(const OpDesc& desc) {
   const OpTensor& output = desc.output();
   const TensorDesc& input = desc.tensors[0].tensor;

@@ -2,8 +2,8 @@
 // The parameters of a step that quantizes or dequantizes by blocks: QUANTIZE and DEQUANTIZE.
 //
 // The loops visit the elements of the output in row-major order. A dimension that is cut into blocks becomes two loops,
-// over the blocks and within a block; along the latter, scale and zero point have stride 0. So scales and zero points
-// are broadcast within a block in the same way as along a whole dimension.
+// over the blocks and within a block; along the loop within a block, the scale and the zero point have stride 0. Scales
+// and zero points are therefore broadcast within a block in the same way as along a whole dimension.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct QuantizeLoop {
 };
 
 struct QuantizeStep {
-  DataType codes;    // INT8, UINT8, INT4 or UINT4: of the output of QUANTIZE, or of the input of DEQUANTIZE
-  DataType numbers;  // FLOAT32 or FLOAT16: of the other tensor
+  DataType codes;    // INT8, UINT8, INT4 or UINT4: type of QUANTIZE's output or DEQUANTIZE's input
+  DataType numbers;  // FLOAT32 or FLOAT16: type of the other tensor
   DataType scales;   // FLOAT32 or FLOAT16
   std::uint32_t is_quantize;
-  std::uint32_t has_zero;  // whether the zero points are a tensor
-  std::int32_t zero;       // the zero point if they are not
+  std::uint32_t has_zero;  // whether there is a tensor of zero points
+  std::int32_t zero;       // the zero point if has_zero is 0
   std::uint32_t rank;      // at least 1
   std::uint32_t unused;
   std::int64_t count;                     // elements

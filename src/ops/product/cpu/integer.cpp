@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Integer products on the CPU. A piece is a tile of one output matrix. The bytes of its rows are packed into strips,
-// which are multiplied with each panel of B while both are in the caches. The kernels multiply the bytes without
-// subtracting zero points; the zero points are applied afterwards, using the sums of rows and columns, since modulo
-// 2^32
+// which are multiplied with each panel of B while both are in the caches. The kernels ignore the zero points, which are
+// applied afterwards, using the sums of rows and columns, since modulo 2^32
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * (sum(a) - depth * za).
 // The rows of totals are converted to outputs while they are in a cache.
 #include "ops/product/cpu/integer.h"

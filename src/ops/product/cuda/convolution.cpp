@@ -38,7 +38,7 @@ static_assert(kLaunchAxes == kWindowAxes);
   return launches;
 }
 
-// The number of k in the only class, or the average over the classes.
+// The number of values of k in the only class, or the average over all classes.
 [[nodiscard]] std::int64_t depth_of(const ConvolutionStep& step) {
   const std::int64_t classes = all_window_classes(step.windows);
   return step.channels * (classes == 1 ? window_classes_of(step.windows, 0).taps() : step.taps() / classes);
@@ -65,10 +65,10 @@ static_assert(kLaunchAxes == kWindowAxes);
   return all;
 }
 
-// The form for the plane kernels, if this is a depthwise convolution that they can run; otherwise its `taps` are 0.
+// The form for the plane kernels if they can run this convolution; otherwise `taps` is 0.
 [[nodiscard]] PlaneForm plane_form(const ConvolutionStep& step) {
   constexpr std::int64_t kMaxGrid = 65'535;  // in the grid's second dimension
-  constexpr std::int64_t kFewRows = 4;       // each row reads the planes again
+  constexpr std::int64_t kFewRows = 4;       // more rows would be slow, since each row reads the planes again
   const WindowAxis& depth = step.windows.axes[0];
   const WindowAxis& down = step.windows.axes[1];
   const WindowAxis& along = step.windows.axes[2];
@@ -85,7 +85,7 @@ struct Part {
   ConvolutionLaunch launch;
   TileChoice choice;
   u32 blocks;
-  u32 threads;  // per block of the direct kernel
+  u32 threads;  // threads per block in the direct kernel
 };
 
 class ConvolutionRun final : public PreparedStep {
@@ -110,8 +110,8 @@ class ConvolutionRun final : public PreparedStep {
     }
   }
 
-  // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible. All parts
-  // must use the same kernel.
+  // Compiles a kernel that includes the following step. Returns null on success, or the reason why the steps cannot be
+  // joined. All parts must use the same kernel.
   [[nodiscard]] const char* join(const GpuProperties& gpu) {
     const Part& part = parts_.front();
     const bool is_split = part.choice.splits > 1;

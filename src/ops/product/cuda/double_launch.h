@@ -34,7 +34,7 @@ struct DoubleLaunch {
   ProductScaleOf<f64> scale;
 };
 
-// A convolution with the fields of ConvolutionStep.
+// A convolution, with fields like those of ConvolutionStep.
 struct DoubleAxisLaunch {
   i64 input;
   i64 output;
@@ -67,7 +67,7 @@ struct DoubleWindowLaunch {
   i64 output_channel;
   bool is_backward;
   bool is_flipped;
-  bool is_aligned;  // all of them, to elements
+  bool is_aligned;  // whether all operands are aligned to the element size
 };
 
 }  // namespace anydml::cuda

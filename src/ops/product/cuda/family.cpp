@@ -65,7 +65,8 @@ class ProductRun final : public PreparedStep {
     }
   }
 
-  // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
+  // Compiles a kernel that includes the following step. Returns null on success, or the reason why the steps cannot be
+  // joined.
   [[nodiscard]] const char* join(const GpuProperties& gpu) {
     const bool is_split = choice_.splits > 1;
     return after_.compile<ProductLaunch>(
@@ -143,8 +144,8 @@ class ProductRun final : public PreparedStep {
     matrix.is_aligned = is_multiple(at, low_bits(step_, strides), sizeof(f32));
     matrix.has_vectors = step_.columns % kVector == 0 && has_vectors(at, strides, strides.column);
   }
-  // Whether elements are contiguous along this stride, and groups of four start at multiples of 16 bytes whatever the
-  // other indices.
+  // Whether elements are contiguous along this stride, and groups of four start at multiples of 16 bytes for all values
+  // of the other indices.
   [[nodiscard]] bool has_vectors(const void* at, const MatrixStrides& strides, std::int64_t near) const {
     MatrixStrides others = strides;
     (near == strides.column ? others.column : others.row) = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FLOAT16 products on tensor cores, with cuBLASLt. The library uses column-major matrices and sees a row-major matrix
-// as its transpose. It is therefore asked for the transposed output: the product of the transposed B and the transposed
-// A.
+// as its transpose. The step therefore requests the transposed output, computed as the product of the transposed B and
+// the transposed A.
 #include "ops/product/half.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using namespace product_operands;
 constexpr std::uint64_t kMaxWorkspace = std::uint64_t{32} << 20;  // as the cuBLASLt documentation recommends
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
-constexpr std::uint32_t kAligned = 16;  // bytes; more does not help
+constexpr std::uint32_t kAligned = 16;  // bytes; a larger alignment does not help
 
 using Handle = std::unique_ptr<void, int (*)(void*)>;
 
@@ -184,7 +184,7 @@ class HalfProductRun final : public PreparedStep {
   bool has_c_;
   bool is_created_ = false;
   const CublasLtDevice& device_;
-  std::uint64_t element_bytes_;  // of C and the output
+  std::uint64_t element_bytes_;  // element size of C and the output
   Handle matmul_;
   Handle a_;
   Handle b_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FLOAT16 products whose addresses are not multiples of the element size, which cuBLASLt does not accept. They are
-// rare, so this kernel is simple: every thread computes outputs one after another and reads byte by byte.
+// FLOAT16 products at addresses that are not multiples of the element size, which cuBLASLt does not accept. Such
+// products are rare, so this kernel is simple: every thread computes outputs one after another and reads byte by byte.
 #include <algorithm>
 
 #include "base/float_bits.h"

@@ -18,13 +18,13 @@ struct HalfLaunch {
   HalfMatrixLaunch a;
   HalfMatrixLaunch b;
   HalfMatrixLaunch c;
-  HalfMatrixLaunch output;  // written
+  HalfMatrixLaunch output;  // the only matrix that is written
   i64 rows;
   i64 columns;
   i64 depth;
   i64 outputs;  // in all matrices
   ProductScale scale;
-  bool half_output;  // C has the same type
+  bool half_output;  // whether the output is FLOAT16; C has the same type
 };
 
 }  // namespace anydml::cuda

@@ -55,7 +55,8 @@ class IntegerRun final : public PreparedStep {
     return {.rows = step.rows, .columns = step.columns, .matrices = step.batches, .depth = step.depth};
   }
 
-  // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
+  // Compiles a kernel that includes the following step. Returns null on success, or the reason why the steps cannot be
+  // joined.
   [[nodiscard]] const char* join(const GpuProperties& gpu) {
     return after_.compile<IntegerLaunch>("integer_tiles.cuh", "IntegerLaunch",
                                          "integer_tiles<" + std::to_string(tile_) + "u, ", 0, gpu);

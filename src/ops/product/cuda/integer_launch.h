@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameter of a product or a convolution of bytes.
+// The kernel parameters for products and convolutions of bytes.
 #pragma once
 
 #include "ops/product/cuda/launch.h"
@@ -22,7 +22,7 @@ enum class ByteOrder : u32 { words_along_k, words_along_side, bytes };
 // The matrices of one factor, and the zero points of its rows or columns.
 struct ByteFactorLaunch {
   const std::byte* from;
-  const std::byte* zeros;    // null: they are 0
+  const std::byte* zeros;    // null: all zero points are 0
   std::int64_t side_stride;  // in bytes
   std::int64_t k_stride;
   std::int64_t zero_stride;  // along the side
@@ -32,7 +32,7 @@ struct ByteFactorLaunch {
   bool is_signed;
 };
 
-// A number for each output; a stride is 0 if all rows or all columns share it.
+// A number for each output; a stride is 0 if all rows or all columns share the number.
 struct NumberLaunch {
   const std::byte* at;  // null: the number is 0
   std::int64_t row_stride;
@@ -40,7 +40,7 @@ struct NumberLaunch {
   bool is_aligned;
 };
 
-// Like IntegerFinish, which this file must not include.
+// The values of IntegerFinish, whose header this file must not include.
 inline constexpr u32 kFinishInt32 = 0;
 inline constexpr u32 kFinishQuantized = 1;
 inline constexpr u32 kFinishFloat32 = 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Products of 8-bit matrices by tiles. Words of four values of k pass through shared memory, and one instruction
-// multiplies and adds four pairs. The bytes are multiplied as signed ones: 128 is subtracted from unsigned bytes and
-// from their zero points. The zero points are applied at the end, using the sums of rows and columns, since modulo 2^32
+// multiplies and adds four pairs of bytes. The bytes are multiplied as signed bytes: 128 is subtracted from unsigned
+// bytes and from their zero points. The zero points are applied at the end, using the sums of rows and columns, since
+// modulo 2^32
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * (sum(a) - depth * za).
 #pragma once
 
@@ -114,7 +115,7 @@ class ByteLoader {
   const ByteFactorLaunch& factors_;
   const std::byte* from_;
   u32 depth_;
-  u32 left_;  // remaining elements of the side, from the tile's first
+  u32 left_;  // number of elements from the tile's first to the end of the side
   u32 flip_;
   u32 loaded_[kUnits][4];
 };
@@ -176,8 +177,8 @@ class ByteLoader {
                         zero_at(launch.output_zero, row, column, launch.output_is_signed), launch.output_is_signed);
 }
 
-// The words of both factors that a thread block multiplies, and the sums of the tile's rows, followed by those of its
-// columns.
+// The words of both factors that a thread block multiplies, and the sums of the tile's rows, followed by the sums of
+// its columns.
 template <u32 kTile>
 struct ByteStages {
   alignas(16) u32 of_a[2][kWordStep * tile_row(kTile)];
@@ -187,8 +188,8 @@ struct ByteStages {
 
 using ByteSums = i32[kThreadSide][kThreadSide];
 
-// Multiplies this many words of k, possibly none. The factors have
-//   begin()        called once before any other
+// Multiplies this many words of k, possibly none. The factors have these functions:
+//   begin()        called once, before the other functions
 //   load(step)     loads kWordStep words of both factors into registers; steps come in order, from all threads
 //   put(a, b)      writes them to a stage, [word][side] with rows of tile_row
 //   prepare(step)  called between the barriers before and after load(step - 1)

@@ -54,7 +54,8 @@ class IntegerWindowRun final : public PreparedStep {
   }
 
   [[nodiscard]] bool fits_grid() const { return blocks_ != 0; }
-  // Compiles a kernel that includes the following step. Returns null, or the reason why that is impossible.
+  // Compiles a kernel that includes the following step. Returns null on success, or the reason why the steps cannot be
+  // joined.
   [[nodiscard]] const char* join(const GpuProperties& gpu) {
     return after_.compile<IntegerWindowLaunch>("integer_windows.cuh", "IntegerWindowLaunch",
                                                is_direct_ ? "integer_convolution_direct<"
@@ -113,7 +114,7 @@ class IntegerWindowRun final : public PreparedStep {
                           .column_stride = 0,
                           .is_aligned = is_multiple(base(operand), static_cast<std::uint64_t>(stride), sizeof(f32))};
     };
-    ConvolutionStep others = convolution;  // the strides between words
+    ConvolutionStep others = convolution;  // a copy with only the strides between words
     others.filter_channel = 0;
     others.input_channel = 0;
     launch.filter = base(IntegerOperand::a);

@@ -14,8 +14,9 @@ namespace anydml::cuda {
 
 inline constexpr u32 kWordChannels = 4;
 
-// A word with the bytes of some adjacent channels; its other bytes are 0. kIsWord: there are four such channels, in one
-// aligned word, or none. The function has no branches, so that a thread can have many loads in flight.
+// Loads a word with the bytes of some adjacent channels; the word's other bytes are 0. kIsWord: there are either four
+// channels, whose bytes form one aligned word, or none. The function has no branches, so that a thread can have many
+// loads in flight.
 template <bool kIsWord>
 [[nodiscard]] __device__ inline u32 load_channels(const std::byte* from, std::int64_t channel_step, u32 channels) {
   if constexpr (kIsWord) {
@@ -30,7 +31,7 @@ template <bool kIsWord>
     return word;
   }
 }
-// The bit mask of this many channels in a word.
+// The bit mask for this many channels in a word.
 [[nodiscard]] __device__ inline u32 channel_mask(u32 channels) {
   return static_cast<u32>((u64{1} << (8 * channels)) - 1);
 }
@@ -64,7 +65,7 @@ class ByteWindows {
     }
     __syncthreads();
   }
-  // The warps take turns in filling the table.
+  // The warps take turns filling the table.
   __device__ void prepare(u32 step) {
     if (threadIdx.x / 32 == step % (kThreads / 32) && threadIdx.x % 32 < kWordStep) {
       describe(step * kWordStep + threadIdx.x % 32);
@@ -124,7 +125,7 @@ class ByteWindows {
     }
   }
 
-  // Writes a word to the table. number: its index, counted from the first.
+  // Writes a word to the table. number: the index of the word, counted from the first word.
   __device__ void describe(u32 number) {
     describe_tap<kWordChannels>(launch_, block_, first_word_ + number, launch_.words,
                                 table_[number % (kTableSteps * kWordStep)]);
@@ -134,7 +135,7 @@ class ByteWindows {
   const WindowBlock& block_;
   WindowTap* table_;
   u32 first_word_;
-  u32 rows_;  // from the tile's first
+  u32 rows_;  // number of rows from the tile's first row on
   bool is_column_;
   WindowPosition window_;  // of this thread's column
   const std::byte* filter_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Functions that launch the kernels of products. tile: the tile's name in launch.h. splits: the number of thread blocks
-// that share the k of a tile; if it is more than one, the kernel that adds the sums has to follow.
+// among which the values of k of a tile are divided; if there is more than one, the kernel that adds their sums must be
+// launched afterwards.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,7 +29,7 @@ struct TileGrid {
 [[nodiscard]] cudaError_t start_convolution_sums(const ConvolutionLaunch& launch, cudaStream_t stream);
 // Depthwise convolutions with windows of 3 x 3 or 5 x 5 taps and strides of 1 or 2.
 struct PlaneForm {
-  u32 taps;  // 0: not this form
+  u32 taps;  // 0: the convolution does not have this form
   u32 stride;
 };
 [[nodiscard]] cudaError_t start_planes(const ConvolutionLaunch& launch, const PlaneForm& form, const dim3& grid,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameter of a product step. It includes no host code, so that kernels can be compiled at run time.
+// The kernel parameter of a product step. This header includes no host code, so that kernels can be compiled at run
+// time.
 #pragma once
 
 #include "backend/cuda/fast_divisor.h"
@@ -16,9 +17,9 @@ inline constexpr u32 kSmallTile = 64;
 inline constexpr u32 kLargeTile = 128;
 inline constexpr u32 kWideTile = 256;
 inline constexpr u32 kProductBatchRank = 6;
-inline constexpr u32 kSumThreads = 256;  // of the kernels that add the sums of blocks of k
+inline constexpr u32 kSumThreads = 256;  // threads per block in the kernels that add the sums of blocks of k
 inline constexpr u32 kThinThreads = 128;
-inline constexpr u32 kMaxThin = 4;  // the most rows or columns of a thin output
+inline constexpr u32 kMaxThin = 4;  // maximum number of rows or columns of a thin output
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_rows(u32 tile) { return tile == kWideTile ? 128 : tile; }
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_columns(u32 tile) {
@@ -30,8 +31,8 @@ inline constexpr u32 kMaxThin = 4;  // the most rows or columns of a thin output
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 thread_rows(u32 tile) {
   return tile_rows(tile) * tile_columns(tile) / (tile_threads(tile) * thread_columns(tile));
 }
-// The distance between values of k in shared memory, for this many elements of each. With the padding, threads that
-// advance along k write to different banks; the distance is a multiple of 16 bytes.
+// The distance between values of k in shared memory, for this many elements per value of k. With the padding, threads
+// that advance along k write to different banks; the distance is a multiple of 16 bytes.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_row(u32 side) { return side + 4; }
 // The dynamic shared memory of a thread block: the stages of both factors, and the totals.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_bytes(u32 tile) {
@@ -71,8 +72,9 @@ struct MatrixLaunch {
   bool has_vectors;  // four columns from a multiple of 4 are 16 aligned contiguous bytes
 };
 
-// If a few outputs have a long k, thread blocks share the blocks of k of a tile. Each sum is written to memory, and a
-// second kernel adds the sums in order. A sum is at [block of k][output], and outputs are packed.
+// If there are few outputs and many values of k, the blocks of k of a tile are divided among several thread blocks. The
+// sum of each block of k is written to memory, and a second kernel adds the sums in order. The index of a sum is [block
+// of k][output], and outputs are packed.
 struct SplitLaunch {
   f32* sums;            // null: k is not split
   u32 blocks_of_split;  // blocks of k for each thread block

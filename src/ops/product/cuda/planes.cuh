@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Depthwise convolutions of FLOAT32 with the usual small windows. A thread keeps a rectangle of a plane's outputs in
-// registers and moves down the input rows below it, so that it reads each row once; neighboring threads read
-// neighboring elements. Each output adds its products in tap order, as in every other kernel.
+// FLOAT32 depthwise convolutions with the usual small windows. A thread keeps a rectangle of a plane's outputs in
+// registers and moves down the input rows that these outputs need, so that it reads each row once; neighboring threads
+// read neighboring elements. Each output adds its products in tap order, as in every other kernel.
 #pragma once
 
 #include "ops/product/cuda/windows.cuh"
@@ -64,7 +64,8 @@ __device__ inline void add_plane_taps(const ConvolutionLaunch& launch, const std
 }
 
 // Square windows of kTaps x kTaps with stride kStride in both of the last two dimensions. The grid's first dimension
-// covers the threads of all images, its second the channels. launch.down and launch.across: threads per plane.
+// covers the threads of all images, and its second dimension covers the channels. launch.down and launch.across:
+// threads per plane.
 template <u32 kTaps, u32 kStride, class After>
 __global__ void __launch_bounds__(kPlaneThreads)
     convolution_planes(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {

@@ -8,8 +8,8 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::size_t kObjectAlignment = 16;
-constexpr std::size_t kMaxJoinedBytes = 16'384;           // of a kernel parameter with the joined step's object
-constexpr std::int64_t kMaxSums = std::int64_t{1} << 24;  // passed through memory; few enough for a cache
+constexpr std::size_t kMaxJoinedBytes = 16'384;           // for a kernel parameter with the joined step's object
+constexpr std::int64_t kMaxSums = std::int64_t{1} << 24;  // sums passed through memory; few enough to fit into a cache
 constexpr std::int64_t kMaxSplits = 4096;                 // below the limit of a grid's second dimension
 constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 
@@ -22,7 +22,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 [[nodiscard]] double cycles_of(const TiledOutputs& outputs, const TileKind& tile, std::int64_t splits,
                                const GpuProperties& gpu) {
   constexpr double kProductsOfCycle = 128;
-  constexpr double kBytesOfCycle = 16;  // of one multiprocessor to memory
+  constexpr double kBytesOfCycle = 16;  // transferred between one multiprocessor and memory
   constexpr double kSecondLaunch = 6'000;
   constexpr double kAlone = 4'000;
   const std::int64_t multiprocessors = std::max<std::int64_t>(gpu.multiprocessors, 1);

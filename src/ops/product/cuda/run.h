@@ -22,7 +22,7 @@ inline constexpr std::int64_t kMaxDepth = std::int64_t{1} << 31;
 inline constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // in a grid
 inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of up to 4,294,967,295 elements";
 
-// Whether an address and its strides are all multiples of `of`; only the low bits matter.
+// Whether an address and its strides are all multiples of `of`. Only the low bits of the strides matter.
 [[nodiscard]] inline bool is_multiple(const void* address, std::uint64_t strides, std::uint64_t of) {
   return (reinterpret_cast<std::uintptr_t>(address) | strides) % of == 0;
 }
@@ -41,7 +41,7 @@ struct TiledOutputs {
 
 // The tiles of one kind of kernel.
 struct TileKind {
-  u32 tile;  // its name in launch.h
+  u32 tile;  // the tile's name in launch.h
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t threads;
@@ -58,7 +58,8 @@ struct TileKind {
           .shared_bytes = tile_bytes(tile),
           .rate = rate};
 }
-// The threads of a wide tile need half as many loads for each product, but there are fewer warps to hide them.
+// The threads of a wide tile need half as many loads for each product, but there are fewer warps to hide the latency of
+// the loads.
 inline constexpr TileKind kFloatTiles[] = {float_tiles(kWideTile, 1.11), float_tiles(kLargeTile, 1),
                                            float_tiles(kSmallTile, 0.95)};
 // A flat tile, for few output channels, computes image positions for twice as many columns.
@@ -79,10 +80,10 @@ inline constexpr TileKind kByteTiles[] = {{.tile = kLargeTile,
                                            .shared_bytes = 0,
                                            .rate = 0.8}};
 
-// The tiles and the split of the blocks of k with the lowest estimated time. may_split: the sums of blocks may pass
-// through memory.
+// The tiles and the split of the blocks of k with the lowest estimated time. may_split: whether the sums of blocks may
+// pass through memory.
 struct TileChoice {
-  u32 tile;  // its name; 0: the product is thin and has no tiles
+  u32 tile;  // the tile's name; 0: the product is thin and has no tiles
   u32 splits;
   SplitLaunch split;  // `sums` is not set
 
@@ -105,17 +106,17 @@ struct TileChoice {
 // sums are short or if there are enough of them for all threads.
 [[nodiscard]] bool is_direct(const ConvolutionStep& step, const GpuProperties& gpu);
 // Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, starting with these.
-// The result has the number of its classes, and the most columns of any of them.
+// Returns the number of classes in the launch, and the number of columns in the largest of these classes.
 struct WindowPart {
   std::int64_t classes;
   std::int64_t columns;
 };
 [[nodiscard]] WindowPart set_windows(const ConvolutionStep& step, const std::int64_t (&first)[kLaunchAxes],
                                      ConvolutionLaunch& launch);
-// Sets how the outputs of a launch are divided among thread blocks: the number down and across, for each group and
-// class. The result is the number of blocks; 0: too many.
+// Sets how the outputs of a launch are divided among thread blocks. down, across: the number of blocks in each
+// direction, for each group and class. Returns the total number of blocks, or 0 if there are too many.
 [[nodiscard]] u32 set_blocks(const WindowPart& part, std::int64_t down, std::int64_t across, ConvolutionLaunch& launch);
-// The threads of a block in the direct kernels for this many columns, and the number of blocks across.
+// The number of threads per block in the direct kernels for this many columns, and the number of blocks across.
 struct DirectShape {
   u32 threads;
   std::int64_t across;
@@ -136,7 +137,7 @@ class JoinedKernel {
 
   [[nodiscard]] bool is_there() const { return after_.step != nullptr; }
   // Compiles a kernel from this family's header, whose parameter is this launch together with the joined step's object.
-  // kernel: "name<" or "name<1u, ". Returns null, or the reason why that is impossible.
+  // kernel: "name<" or "name<1u, ". Returns null on success, or the reason why the kernel cannot be compiled.
   template <class Launch>
   [[nodiscard]] const char* compile(const char* header, const char* launch, const std::string& kernel, u32 shared_bytes,
                                     const GpuProperties& gpu) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The loop of every tiled FLOAT32 product. A thread block computes a tile of outputs, and each thread 4 x 8, 8 x 8 or 8
-// x 16 of them. The factors pass through shared memory in stages of 16 values of k, copied asynchronously while earlier
-// stages are multiplied. The sums of a block of k are in registers. The totals are needed only once in 256 values of k,
-// so they are in shared memory, which lets several thread blocks fit on a multiprocessor.
+// The loop of every tiled FLOAT32 product. A thread block computes a tile of outputs, and each of its threads computes
+// 4 x 8, 8 x 8 or 8 x 16 outputs. The factors pass through shared memory in stages of 16 values of k, copied
+// asynchronously while earlier stages are multiplied. The sums of a block of k are in registers. The totals are needed
+// only once in 256 values of k, so they are in shared memory, which lets several thread blocks fit on a multiprocessor.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -31,8 +31,8 @@ extern __shared__ uint4 g_product_shared[];  // tile_bytes
   return __builtin_bit_cast(f32, load_element<f32>(from, aligned));
 }
 
-// Starts to copy 4 or 16 aligned bytes to shared memory, or zeros if they do not exist. The data is available after
-// wait_for_copies and a barrier.
+// Starts to copy 4 or 16 aligned bytes to shared memory, or to write zeros if the source does not exist. The data is
+// available after wait_for_copies and a barrier.
 template <u32 kBytes>
 __device__ inline void start_copy(f32* to, const std::byte* from, bool is_there) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -103,7 +103,7 @@ __device__ inline void load_four(const f32* shared, f32* values) {
 template <u32 kTile>
 using ThreadSums = f32[thread_rows(kTile)][thread_columns(kTile)];
 
-// The totals of the block's threads, separate for each thread.
+// The totals of the thread block's outputs, stored separately for each thread.
 template <u32 kTile>
 class SharedTotals {
  public:
@@ -181,8 +181,8 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPosition
   return total;
 }
 
-// Multiplies `depth` values of k; the first begins a block. The factors have
-//   begin()              called once before any other
+// Multiplies `depth` values of k; the first begins a block. The factors have these functions:
+//   begin()              called once, before the other functions
 //   copy(a, b, step)     starts to copy a stage, [k][side] with rows of tile_row; steps come in order, from all threads
 //   prepare(step)        called after stage step - kTileStages + 1 has arrived, some time before copy(..., step)
 // End(sums, block, is_last) is called after each block of k; if there is no k it is not called, and the sums are +0.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products of FLOAT32 matrices by tiles.
+// FLOAT32 matrix products by tiles.
 #pragma once
 
 #include "ops/product/cuda/tile_loop.cuh"
@@ -22,7 +22,8 @@ template <class Launch>
 }
 
 // A thread's share of one matrix's factors in a tile. Neighboring threads read neighboring memory. Missing values of k
-// are filled with +0 in one matrix and -0 in the other, so that their products change no sum, not even that of a zero.
+// are filled with +0 in one matrix and -0 in the other, so that their products change no sum, not even one that is
+// zero.
 template <u32 kSide, u32 kThreads, bool kFillsWithMinus, u32 kOrder>
 class FactorLoader {
  public:
@@ -44,7 +45,7 @@ class FactorLoader {
 
   // Copies the stages in order.
   __device__ void copy(f32* stage, u32 step) {
-    const u32 left = depth_ - step * kTileStep;  // values of k
+    const u32 left = depth_ - step * kTileStep;  // remaining values of k
     const std::byte* from = from_;
     if (left < kTileStep || !is_aligned()) {
       copy_slowly(stage, left);
@@ -82,7 +83,7 @@ class FactorLoader {
   }
   [[nodiscard]] __device__ bool is_aligned() const { return kOrder != kAnyFactor || factors_.is_aligned; }
 
-  // For the last values of k, and for misaligned elements.
+  // The slow path for the last values of k and for misaligned elements.
   __device__ void copy_slowly(f32* stage, u32 left) const {
     const bool goes_along_k = !has_vectors() && is_near();
     const u32 together = has_vectors() ? 4 : 1;
@@ -109,7 +110,7 @@ class FactorLoader {
   const FactorLaunch& factors_;
   const std::byte* from_;
   u32 depth_;
-  u32 left_;  // remaining elements of the side, from the tile's first
+  u32 left_;  // number of elements from the tile's first to the end of the side
   u32 k_;
   u32 side_;
 };

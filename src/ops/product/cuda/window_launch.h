@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel parameter of a convolution step. The output channels of a group are the rows of a product, and the pixels
-// of one class of all images (ops/product/window.h) are its columns. One launch has up to kLaunchClasses classes along
+// of one class (ops/product/window.h) in all images are its columns. One launch has up to kLaunchClasses classes along
 // each dimension.
 #pragma once
 
@@ -12,13 +12,13 @@ inline constexpr u32 kLaunchAxes = 3;
 inline constexpr u32 kLaunchClasses = 16;
 inline constexpr u32 kDirectPixels = 4;  // per thread, if a group has few output channels
 inline constexpr u32 kPlaneThreads = 128;
-inline constexpr u32 kPlaneRows = 4;  // of the rectangle of outputs that a thread of the plane kernels computes
+inline constexpr u32 kPlaneRows = 4;  // rows of the rectangle of outputs that a thread of the plane kernels computes
 // The columns of that rectangle, by the stride of the windows.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 plane_columns(u32 stride) { return stride == 1 ? 4 : 1; }
 
 // A class of outputs along a dimension. Its output number t is output first_output + t * output_stride overall, and its
-// tap n reads input position first + t * output_move + n * tap_move. That tap is number first_tap + n * tap_step of the
-// filter.
+// tap n reads input position first + t * output_move + n * tap_move. In the filter, this tap has number first_tap + n *
+// tap_step.
 struct ClassLaunch {
   FastDivisor outputs;
   FastDivisor taps;  // at least 1

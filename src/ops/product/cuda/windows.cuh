@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of FLOAT32. The columns of the second factor are the windows of pixels, which are never materialized:
-// each thread tracks the position of its column in the image, and the thread block keeps a small table of the taps of
-// the next values of k. A tap outside the image has the factor +0.
+// FLOAT32 convolutions. The columns of the second factor are the windows of pixels, which are never materialized: each
+// thread tracks the position of its column in the image, and the thread block keeps a small table of the taps of the
+// next values of k. A tap outside the image has the factor +0.
 #pragma once
 
 #include "ops/product/cuda/tile_loop.cuh"
@@ -154,7 +154,7 @@ struct alignas(16) WindowTap {
   u32 channels;  // number of channels; 0: beyond the last k
 };
 
-// Describes tap number `number` of `count`; each has up to kChannels channels.
+// Describes tap number `number` of `count`; each tap has up to kChannels channels.
 template <u32 kChannels>
 __device__ inline void describe_tap(const ConvolutionLaunch& launch, const WindowBlock& block, u32 number, u32 count,
                                     WindowTap& tap) {
@@ -199,7 +199,7 @@ class WindowFactors {
     }
     __syncthreads();
   }
-  // The warps take turns in filling the table.
+  // The warps take turns filling the table.
   __device__ void prepare(u32 step) {
     constexpr u32 kWarps = tile_threads(kTile) / 32;
     if (threadIdx.x / 32 == step % kWarps && threadIdx.x % 32 < kTileStep) {
@@ -257,7 +257,7 @@ class WindowFactors {
   [[nodiscard]] __device__ bool meets(const WindowTap& tap) const {
     return is_column_ && window_.meets(launch_, tap.displacement);
   }
-  // Writes a tap to the table. number: k, counted from the first.
+  // Writes a tap to the table. number: the value of k, counted from the first.
   __device__ void describe(u32 number) {
     describe_tap<1>(launch_, block_, first_k_ + number, block_.depth, table_[number % (kTileStages * kTileStep)]);
   }
@@ -266,7 +266,7 @@ class WindowFactors {
   const WindowBlock& block_;
   WindowTap* table_;
   u32 first_k_;
-  u32 rows_;  // from the tile's first
+  u32 rows_;  // number of rows from the tile's first row on
   bool is_column_;
   WindowPosition window_;  // of this thread's column
   const std::byte* filter_;
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
   const u32 first_row = block.row_part * tile_rows(kTile);
   const u32 first_column = block.column_part * tile_columns(kTile);
   if (first_column >= block.columns) {
-    return;  // only other classes have columns here
+    return;  // this class has no columns here, although other classes do
   }
   const u32 rows = launch.rows.divisor;
   const u32 first_block = blockIdx.y * launch.split.blocks_of_split;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One output of a product of 8-bit matrices. Differences from the zero points are multiplied and added modulo 2^32, so
-// the order does not matter. Scales apply to the sum: it is rounded to FLOAT32 and multiplied by one factor.
+// the order does not matter. Scales are applied to the sum, which is rounded to FLOAT32 and multiplied by one factor.
 #pragma once
 
 #include "ops/scalar/quantize.h"

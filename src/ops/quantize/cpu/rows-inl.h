@@ -82,7 +82,7 @@ inline void load_codes(const std::byte* base, std::int64_t first, std::int64_t s
   }
 }
 
-// Four-bit codes are packed and start at a byte boundary. After an odd number of them, the high half of the last byte
+// Four-bit codes are packed and start at a byte boundary. After an odd number of codes, the high half of the last byte
 // is 0.
 inline void store_codes(const i16* from, std::int64_t count, std::byte* base, std::int64_t first, std::int64_t stride,
                         DataType type) {
@@ -206,7 +206,8 @@ class QuantizePosition {
   std::int64_t offsets_[kQuantizeOperands] = {};
 };
 
-// The scales and zero points for elements of the innermost loop: one of each for all elements, or one for each.
+// The scales and zero points for elements of the innermost loop: one of each for all elements, or one of each per
+// element.
 struct QuantizeParameters {
   bool is_one;  // the same for all elements
   f32 scale;
@@ -270,7 +271,7 @@ class QuantizeChunks {
     }
   }
 
-  // Processes all whole blocks from here on, for contiguous tensors; returns the number of their elements.
+  // Processes all whole blocks from here on, for contiguous tensors. Returns the number of elements processed.
   std::int64_t dequantize_blocks_at(QuantizePosition& position, std::int64_t part, std::int64_t count,
                                     std::byte* computed) {
     const std::int64_t length = inner_.size;

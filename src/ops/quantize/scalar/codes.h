@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE and DEQUANTIZE of one element. A code is the integer that represents a number: INT8, UINT8, INT4 or UINT4.
+// QUANTIZE and DEQUANTIZE for one element. A code is the integer that represents a number: INT8, UINT8, INT4 or UINT4.
 #pragma once
 
 #include "base/element.h"
