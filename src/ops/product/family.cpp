@@ -250,7 +250,7 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
       .scale = {.alpha = number_of(desc, "Alpha").as<f32>(), .beta = number_of(desc, "Beta").as<f32>()}};
   const std::int64_t columns = output.sizes[rank - 1];
   const std::int64_t depth = given_b.sizes[rank - (parameters.transposed_b != 0 ? 1 : 2)];
-  std::int64_t rows = output.sizes[rank - 2];  // rows that are multiplied with one B
+  std::int64_t rows = output.sizes[rank - 2];  // rows that are multiplied by one B
   for (std::uint32_t i = 0; i + 2 < rank; ++i) {
     rows *= given_b.strides[i] == 0 ? output.sizes[i] : 1;
   }

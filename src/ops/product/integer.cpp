@@ -218,7 +218,7 @@ Result<Decomposition> narrow_parts(const OpDesc& desc, const Layout& layout, con
   IntegerParameters parameters{.panel = 0, .exchanged = 0, .finish = layout.finish};
   const std::int64_t columns = output.sizes[output.rank - 1];
   const std::int64_t depth = given_b.sizes[given_b.rank - 2];
-  std::int64_t rows = output.sizes[output.rank - 2];  // rows that are multiplied with one B
+  std::int64_t rows = output.sizes[output.rank - 2];  // rows that are multiplied by one B
   parameters.exchanged = columns <= kFewColumns && columns < rows ? 1 : 0;
   for (std::uint32_t i = 0; i + 2 < output.rank; ++i) {
     rows *= given_b.strides[i] == 0 ? output.sizes[i] : 1;

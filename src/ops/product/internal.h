@@ -50,7 +50,7 @@ void exchange(ProductStep& step);
 // Drops loops over a single matrix, and merges loops that are contiguous in every operand.
 void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 
-// The sizes and strides of a product of matrices, with batches joined. c: null if absent.
+// The sizes and strides of a matrix product, with batches joined. c: null if absent.
 [[nodiscard]] ProductStep make_matrices(const TensorDesc& a, bool transposed_a, const TensorDesc& b, bool transposed_b,
                                         const TensorDesc* c, const TensorDesc& output);
 

@@ -11,7 +11,7 @@
 // each group of channels in strips: the factors of a strip's rows for k = 0, then for k = 1, and so on. The last strip
 // has fewer rows. A convolution that needs no windows is a product whose A is such a filter. In filters with many taps,
 // the factors are followed by one number for each strip: 0 if all of its factors are finite, and 1 otherwise. A kernel
-// may leave out products of finite factors with padding if they do not change a sum.
+// may leave out products of finite factors and padding if these products do not change a sum.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ struct ProductStep {
   ProductKind kind;
   std::uint32_t panel;   // columns of a panel of B; 0: B is not packed, and no kernel needs it packed
   std::uint32_t strip;   // rows of a strip of A; 0: A is in its original form
-  std::uint32_t halves;  // bits: the unpacked operand is FLOAT16 instead of FLOAT32
+  std::uint32_t halves;  // a bit for each unpacked operand that is FLOAT16 instead of FLOAT32
   std::uint32_t batch_rank;
   ProductScale scale;
   std::int64_t rows;                     // of A and the output

@@ -85,7 +85,8 @@ TapClasses::TapClasses(const Windows& windows) {
       axes[i].push_back(window_class(windows, i, 0));
       continue;
     }
-    // The class of a group of taps: its first tap contributes to outputs that are multiples of the stride apart.
+    // The class of a group of taps. The group's first tap contributes to outputs that are multiples of the stride
+    // apart.
     for (std::int64_t group = 0; group < tap_groups(windows, i); ++group) {
       std::int64_t number = (group * axis.dilation - axis.padding) % axis.stride;
       number += number < 0 ? axis.stride : 0;

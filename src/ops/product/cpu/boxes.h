@@ -29,9 +29,9 @@ struct TapClasses {
 // How the outputs of one group and class are cut into tiles. No class has more outputs than the first.
 struct ConvolutionTiles {
   std::int64_t rows;
-  std::int64_t count[kWindowAxes];  // pixels along each dimension
-  std::int64_t down;                // number of tiles along the rows; across: along each dimension of the image
-  std::int64_t across[kWindowAxes];
+  std::int64_t count[kWindowAxes];   // pixels along each dimension
+  std::int64_t down;                 // number of tiles along the rows
+  std::int64_t across[kWindowAxes];  // number of tiles along each dimension
 
   [[nodiscard]] std::int64_t columns() const { return count[0] * count[1] * count[2]; }
   [[nodiscard]] std::int64_t boxes() const { return across[0] * across[1] * across[2]; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FLOAT64 products on the CPU. A piece is a tile of one output matrix. For each block of k, the tile's rows of A are
-// packed into strips, which are multiplied with one panel of B after another. Panels are packed too, unless only a few
+// packed into strips, which are multiplied by one panel of B after another. Panels are packed too, unless only a few
 // rows use them.
 #include <algorithm>
 #include <cstdio>
@@ -67,7 +67,7 @@ struct Buffers {
 
 class DoubleRun final : public cpu::PreparedStep {
  public:
-  // kernels: null to use the scalar definition. row: null unless a single row is multiplied with an unpacked B.
+  // kernels: null to use the scalar definition. row: null unless a single row is multiplied by an unpacked B.
   DoubleRun(const DoubleStep& step, const DoubleKernels* kernels, bool has_c, const Tiles& tiles, DoubleRow row,
             cpu::Target target)
       : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,
@@ -174,7 +174,7 @@ class DoubleRun final : public cpu::PreparedStep {
   Tiles tiles_;
   Buffers buffers_;
   cpu::Target target_;
-  DoubleRow row_;  // null: tiles are computed by strips and panels
+  DoubleRow row_;  // null: tiles are computed from strips and panels
   bool has_c_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Products on the CPU. A piece is a tile of one output matrix. For each block, the required rows of A are packed next
-// to each other and multiplied with each panel of B while both are in the caches; the totals stay in a buffer until the
+// to each other and multiplied by each panel of B while both are in the caches; the totals stay in a buffer until the
 // last block is done. Then they are scaled and written to the output or passed to the step that consumes them.
 #include "backend/cpu/family.h"
 
@@ -301,7 +301,7 @@ class ProductRun final : public cpu::PreparedStep {
   Tiles tiles_;
   Buffers buffers_;
   const VectorKernels* vectors_;  // null if kernels_ is null
-  RowProduct row_product_;        // null: tiles are computed by strips and panels
+  RowProduct row_product_;        // null: tiles are computed from strips and panels
   cpu::Neighbor after_;
   cpu::Target target_;
   bool has_c_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that run on every machine of a target. Bytes are widened to 16 bits, and pairs of products are added to 32
-// bits, exactly. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
+// Kernels that run on every machine of a target. Bytes are widened to 16 bits, and pairs of products are added exactly,
+// in 32 bits. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
 #include "ops/product/cpu/integer_kernels.h"
 
 #include <array>

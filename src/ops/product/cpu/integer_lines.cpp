@@ -30,7 +30,7 @@ HWY_INLINE void for_each_index(Use use) {
   (std::make_index_sequence<kCount>());
 }
 
-// Adds the products of a vector's elements with one weight to low and high.
+// Multiplies the elements of a vector by one weight and adds the products to low and high.
 HWY_INLINE void add_products(hn::Vec<Wide> elements, i16 weight, Vector& low, Vector& high) {
 #if HWY_TARGET == HWY_NEON
   low = Vector(vmlal_n_s16(low.raw, vget_low_s16(elements.raw), weight));

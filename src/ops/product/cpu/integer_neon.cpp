@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arm's instructions for products of bytes. SMMLA multiplies two rows with two columns, eight values of k at a time;
-// SDOT multiplies one row with four columns, four values at a time. Both instructions use signed bytes and add modulo
+// Arm's instructions for products of bytes. SMMLA multiplies two rows by two columns, eight values of k at a time; SDOT
+// multiplies one row by four columns, four values of k at a time. Both instructions use signed bytes and add modulo
 // 2^32. Functions that use them are called only on machines that support them.
 #include "ops/product/cpu/integer_kernels.h"
 

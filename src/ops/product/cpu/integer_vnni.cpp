@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// VPDPBUSD multiplies four unsigned bytes with four signed ones and adds the products to 32 bits without saturation. A
-// group of four bytes from a row of A is multiplied with all columns of a vector. Functions that use this instruction
-// are called only on machines that support it.
+// VPDPBUSD multiplies four unsigned bytes by four signed bytes and adds the products to a 32-bit sum without
+// saturation. A group of four bytes from a row of A is multiplied by all columns of a vector. Functions that use this
+// instruction are called only on machines that support it.
 #include "ops/product/cpu/integer_kernels.h"
 
 #if defined(__x86_64__)

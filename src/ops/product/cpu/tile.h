@@ -4,7 +4,7 @@
 //   Rows      begin(first, depth)                  starts the next block of factors
 //             strip(row, rows, first, depth)       the factors of these rows, `rows` of them for each k
 //   Columns   begin(first, depth)
-//             panel(column, first, depth)          the factors of the columns from this one on
+//             panel(column, first, depth)          the factors of the columns starting with this one
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct PackedStrips {
   const f32* first;  // factors of the tile's first row, which is the first row of a strip
   std::int64_t depth;
 
-  static constexpr bool kAreFar = true;  // perhaps not cached when a block begins
+  static constexpr bool kAreFar = true;  // the strips may not be cached yet when a block begins
 
   void begin(std::int64_t, std::int64_t) {}
   [[nodiscard]] const f32* strip(std::int64_t row, std::int64_t rows, std::int64_t block, std::int64_t) const {
@@ -48,7 +48,7 @@ struct PackedStrips {
   }
 };
 
-// One factor of a matrix that was packed this way. rows: the rows of the matrix; of_strip: the rows of a strip.
+// One factor of a matrix that was packed into strips. rows: the rows of the matrix; of_strip: the rows of a strip.
 [[nodiscard]] inline f32 packed_factor(const f32* matrix, std::int64_t rows, std::int64_t of_strip, std::int64_t depth,
                                        std::int64_t row, std::int64_t k) {
   const std::int64_t first = row / of_strip * of_strip;
@@ -99,7 +99,7 @@ void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::
   }
 }
 
-// Multiplies each panel with all strips, block by block.
+// Multiplies each panel by all strips, block by block.
 template <class Rows, class Columns>
 void add_products(const ProductKernels& kernels, std::int64_t depth, Rows& a, Columns& b, const TileTotals& tile) {
   for (std::int64_t first = 0; first < depth; first += kProductBlock) {

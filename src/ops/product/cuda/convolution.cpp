@@ -67,7 +67,7 @@ static_assert(kLaunchAxes == kWindowAxes);
 
 // The form for the plane kernels if they can run this convolution; otherwise `taps` is 0.
 [[nodiscard]] PlaneForm plane_form(const ConvolutionStep& step) {
-  constexpr std::int64_t kMaxGrid = 65'535;  // in the grid's second dimension
+  constexpr std::int64_t kMaxGrid = 65'535;  // thread blocks in the grid's second dimension
   constexpr std::int64_t kFewRows = 4;       // more rows would be slow, since each row reads the planes again
   const WindowAxis& depth = step.windows.axes[0];
   const WindowAxis& down = step.windows.axes[1];

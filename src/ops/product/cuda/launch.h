@@ -56,7 +56,7 @@ struct FactorLaunch {
   std::int64_t k_stride;
   std::int64_t batch[kProductBatchRank];
   u32 side;
-  bool is_aligned;     // to elements
+  bool is_aligned;     // to the element size
   bool k_is_near;      // the stride of k is smaller than that of the side
   bool has_vectors;    // four elements along the side, from a multiple of 4, are 16 aligned contiguous bytes
   bool has_k_vectors;  // the same for four elements along k
@@ -73,8 +73,8 @@ struct MatrixLaunch {
 };
 
 // If there are few outputs and many values of k, the blocks of k of a tile are divided among several thread blocks. The
-// sum of each block of k is written to memory, and a second kernel adds the sums in order. The index of a sum is [block
-// of k][output], and outputs are packed.
+// sum of each block of k is written to memory, and a second kernel adds the sums in order. Sums are ordered by block of
+// k, then by output, without gaps.
 struct SplitLaunch {
   f32* sums;            // null: k is not split
   u32 blocks_of_split;  // blocks of k for each thread block

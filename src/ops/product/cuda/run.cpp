@@ -81,7 +81,7 @@ TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> k
 }
 
 bool is_thin(const TiledOutputs& outputs) {
-  constexpr std::int64_t kMaxGrid = 65'535;  // in the grid's second dimension
+  constexpr std::int64_t kMaxGrid = 65'535;  // thread blocks in the grid's second dimension
   const std::int64_t blocks = ceil_div(outputs.depth, kBlock);
   return std::min(outputs.rows, outputs.columns) <= kMaxThin && blocks > 1 && blocks <= kMaxGrid &&
          outputs.rows * outputs.columns * outputs.matrices <= kMaxSums / blocks;

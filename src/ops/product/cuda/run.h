@@ -93,8 +93,8 @@ struct TileChoice {
 };
 [[nodiscard]] TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
                                       const GpuProperties& gpu);
-// Whether an output has so few rows or columns and such long sums that reading the larger factor dominates, and the
-// choice for that case.
+// Whether an output has so few rows or columns, and sums so long, that reading the larger factor dominates; and the
+// tile choice for that case.
 [[nodiscard]] bool is_thin(const TiledOutputs& outputs);
 [[nodiscard]] TileChoice choose_thin(const TiledOutputs& outputs);
 
@@ -126,7 +126,7 @@ struct DirectShape {
 [[nodiscard]] std::uint64_t input_strides(const ConvolutionStep& step);
 [[nodiscard]] std::uint64_t filter_strides(const ConvolutionStep& step);
 [[nodiscard]] std::uint64_t output_strides(const ConvolutionStep& step);
-// Whether every four output pixels, starting at a multiple of 4 in column order, are contiguous and aligned to their
+// Whether every four output pixels, starting at a multiple of 4 among the columns, are contiguous and aligned to their
 // total size. There must be only one class.
 [[nodiscard]] bool has_pixel_vectors(const ConvolutionStep& step, const void* output, std::int64_t element_bytes);
 

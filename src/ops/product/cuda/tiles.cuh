@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(tile_threads(kTile), tiles_at_a_time(kTile))
 
 // The sums of a thin product, which has up to kFew rows or columns: a tile would be almost empty, and reading the
 // larger factor dominates. A thread block computes one block of k. Each thread multiplies one row or column of the
-// larger factor with all rows or columns of the smaller one.
+// larger factor by all rows or columns of the smaller factor.
 template <u32 kFew>
 __global__ void __launch_bounds__(kThinThreads) product_thin(const __grid_constant__ ProductLaunch launch) {
   constexpr u32 kTogether = 16;
