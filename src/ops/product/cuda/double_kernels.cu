@@ -9,8 +9,7 @@ namespace {
 
 constexpr u32 kSide = 4;                      // rows and columns per thread
 constexpr u32 kAcross = kDoubleTile / kSide;  // threads per row of threads
-constexpr u32 kRow =
-    kDoubleTile + 2;  // length of a row in shared memory, padded so that adjacent k use different banks
+constexpr u32 kRow = kDoubleTile + 2;  // row length in shared memory, padded so that adjacent k use different banks
 constexpr u32 kPerThread = kDoubleTile * kDoubleStep / kDoubleThreads;
 static_assert(kAcross * kAcross == kDoubleThreads && kProductBlock % kDoubleStep == 0);
 
