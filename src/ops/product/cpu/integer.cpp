@@ -149,8 +149,8 @@ class IntegerRun final : public cpu::PreparedStep {
            column * strides.column;
   }
 
-  // Whether the kernels may write the totals of this tile directly to the output. The output must be INT32, and the
-  // tile must consist of whole row units and panels.
+  // Whether the kernels may write the totals of this tile directly to the output. The output must be aligned INT32 with
+  // contiguous rows, and the tile must consist of whole row units and panels.
   [[nodiscard]] bool can_be_totals(const Work& work) const {
     const std::byte* const output = operand(work, IntegerOperand::output);
     auto bits = reinterpret_cast<std::uintptr_t>(output) | static_cast<std::uintptr_t>(product_.output.row);

@@ -30,17 +30,17 @@ void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t 
   return is_signed == wants_signed ? 0 : is_signed ? 128 : -128;
 }
 
-// The bytes of A or B, packed for the kernels.
+// How the bytes of A or B are packed for the kernels.
 [[nodiscard]] inline BytePacking packing_of(const IntegerKernels& kernels, const IntegerRows& rows, bool is_signed,
                                             bool wants_signed) {
   return {.rows = &rows, .group = kernels.group, .flip = byte_flip(is_signed, wants_signed)};
 }
 
-inline constexpr std::int64_t kWord = 4;           // bytes of a total
+inline constexpr std::int64_t kWord = 4;           // size of a total in bytes
 inline constexpr std::int64_t kDepthBlock = 2048;  // a multiple of kDepthUnit
 inline constexpr u32 kNoStart[64] = {};            // for the widest panel
 
-// Fills with ones; multiplying by them gives the sums of rows or columns.
+// Fills a buffer with ones. Multiplying by these ones gives the sums of rows or columns.
 void fill_ones(u8* to, std::int64_t count) noexcept;
 
 // sums[row * panel + column] = the sums of the products of a strip and a panel over some depth. Either the strip or the

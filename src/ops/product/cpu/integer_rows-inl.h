@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Converts rows of totals to outputs, in plain loops that the compiler vectorizes. Included once for each target,
-// inside its namespace, after ops/product/cpu/integer_kernels.h, ops/product/scalar/integer.h and backend/cpu/loops.h;
-// no guard.
+// Converts rows of totals to outputs, in plain loops that the compiler vectorizes. This file is included once for each
+// target, inside the target's namespace, after ops/product/cpu/integer_kernels.h, ops/product/scalar/integer.h and
+// backend/cpu/loops.h; it has no include guard.
 
 inline i32 corrected(const IntegerRow& row, std::int64_t i) {
   u32 total = row.totals[i] + row.plus;

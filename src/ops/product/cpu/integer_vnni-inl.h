@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The VPDPBUSD loop. Included once for each vector width, after Vector and its functions have been defined for that
-// width, and compiled for the instructions of that width. It therefore has no include guard.
+// The VPDPBUSD loop. This file is included once for each vector width, after Vector and its functions have been defined
+// for that width, and compiled for the instructions of that width. It therefore has no include guard.
 
 template <std::size_t kRows>
 void add_dots(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {

@@ -114,7 +114,7 @@ class IntegerWindowRun final : public PreparedStep {
                           .column_stride = 0,
                           .is_aligned = is_multiple(base(operand), static_cast<std::uint64_t>(stride), sizeof(f32))};
     };
-    ConvolutionStep others = convolution;  // a copy with only the strides between words
+    ConvolutionStep others = convolution;  // a copy without the strides between channels
     others.filter_channel = 0;
     others.input_channel = 0;
     launch.filter = base(IntegerOperand::a);

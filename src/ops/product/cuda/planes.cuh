@@ -64,8 +64,8 @@ __device__ inline void add_plane_taps(const ConvolutionLaunch& launch, const std
 }
 
 // Square windows of kTaps x kTaps with stride kStride in both of the last two dimensions. The grid's first dimension
-// covers the threads of all images, and its second dimension covers the channels. launch.down and launch.across:
-// threads per plane.
+// covers the threads of all images, and its second dimension covers the channels. launch.down and launch.across: the
+// number of threads per plane in each direction.
 template <u32 kTaps, u32 kStride, class After>
 __global__ void __launch_bounds__(kPlaneThreads)
     convolution_planes(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {

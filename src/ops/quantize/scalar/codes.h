@@ -43,14 +43,14 @@ struct CodeRange {
   return code_of_bits(four_bits ? byte >> (4 * (element & 1)) & 15U : byte, flip);
 }
 
-// x / scale in FLOAT32, rounded to the nearest integer, ties to even, plus the zero point, saturated to the limits. If
-// the quotient is NaN, it counts as 0.
+// x / scale in FLOAT32, rounded to the nearest integer, ties to even, plus the zero point, saturated to the limits. A
+// quotient that is NaN counts as 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_code(f32 x, f32 scale, i32 zero, CodeRange range) {
   const i32 code = quantized_quotient(x, scale) + zero;
   return code < range.minimum ? range.minimum : code > range.maximum ? range.maximum : code;
 }
 
-// The difference is exact, and the product is rounded to FLOAT32.
+// Computes (code - zero) * scale. The difference is exact, and the product is rounded to FLOAT32.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 number_of_code(i32 code, i32 zero, f32 scale) {
   return static_cast<f32>(code - zero) * scale;
 }
