@@ -341,9 +341,9 @@ class ProgramMaker {
   const ElementwiseStep& step_;
   const Step& flat_;
   const KernelTable& kernels_;
-  std::vector<std::size_t> last_use_;    // of each result: the last instruction that reads it
-  std::vector<std::uint16_t> buffers_;   // of each result so far
-  std::vector<std::size_t> busy_until_;  // of each buffer: the last instruction that reads its contents
+  std::vector<std::size_t> last_use_;    // for each result, the last instruction that reads it
+  std::vector<std::uint16_t> buffers_;   // for each result so far
+  std::vector<std::size_t> busy_until_;  // for each buffer, the last instruction that reads its contents
   std::vector<Repeated> repeated_;
   std::vector<Operation> operations_;
 };

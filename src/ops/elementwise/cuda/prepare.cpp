@@ -193,8 +193,7 @@ bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t row
   return true;
 }
 
-// Chooses tiles if an input is contiguous along the second innermost loop instead. All operands must have the same
-// type.
+// Chooses tiles if an input is contiguous along the second innermost loop instead. All operands have the same type.
 bool PreparedElements::choose_tiles() {
   const std::uint32_t output = geometry_.operands - 1;
   const std::int64_t element = sources_[output].bytes;
