@@ -78,11 +78,11 @@ struct Joins {
   std::uint64_t outputs = 0;  // bit i: it can pass the elements of output i to the following group as it computes them
 };
 
-// A tensor of an operator that is part of the memory of another of its tensors.
+// A tensor of an operator that occupies part of the memory of another tensor of that operator.
 struct TensorView {
   std::uint32_t of;         // the input or output whose memory it shares
   TensorDesc tensor;        // its own type and sizes, with strides over that memory
-  std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other tensor to its own
+  std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other tensor to that of this one
 };
 using TensorViews = std::vector<std::optional<TensorView>>;  // for each input, or for each output
 

@@ -29,7 +29,7 @@ struct Entry {
   std::string_view name;
   const facts::Operator* facts;  // null for an internal entry
   std::span<const Variant> variants;
-  std::uint32_t first_variant;  // the number of variants of the entries before it
+  std::uint32_t first_variant;  // the number of variants in all entries before this one
   std::uint8_t inputs;
   std::array<TypeSet, kMaxInputs + 1> types;             // over all variants: the inputs, then the output
   std::array<std::string_view, kMaxInputs + 1> tensors;  // DirectML's names: the inputs in order, then the output

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of an element-wise step: loops over its operands, and a program that runs once for each element. It is
-// flat, plain data for the kernels of any backend.
+// The parameters of an element-wise step: loops over its operands, and a program that runs once for each element. They
+// are flat, plain data for the kernels of any backend.
 #pragma once
 
 #include <cstddef>

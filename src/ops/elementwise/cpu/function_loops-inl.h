@@ -142,7 +142,7 @@ HWY_INLINE void run_slowly(const Of& of, f32* to, u32* flags, std::size_t count,
   }
 }
 
-// For FLOAT16 functions that have a quick path; returns whether any element is unclear.
+// Computes a stretch with the quick path that some FLOAT16 functions have; returns whether any element is unclear.
 template <class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_quick(const Of& of, f32* HWY_RESTRICT to, u32* HWY_RESTRICT flags, std::size_t count,
                                         const Inputs* HWY_RESTRICT... from) {

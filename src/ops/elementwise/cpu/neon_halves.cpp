@@ -29,7 +29,8 @@ namespace {
 using Halves = float16x8_t;
 using Truths = uint8x8_t;
 
-// The attributes of an entry's definition as halves, to which they were rounded when the definition was created.
+// The attributes of an entry's definition as halves. They were already rounded to FLOAT16 when the definition was
+// created.
 struct Numbers {
   f16 values[3] = {};
   u32 mode = 0;

@@ -38,7 +38,7 @@ HWY_INLINE hn::Mask<DF> is_remainder(DF d, V r, V y) {
 template <class DF, class V = hn::Vec<DF>>
 HWY_INLINE V settled(DF d, V r, V y) {
 #if HWY_TARGET == HWY_NEON
-  // Compared as bits, a negative number is larger than any other.
+  // Compared as bits, a negative number is larger than any positive number.
   const hn::RebindToUnsigned<DF> d_bits;
   if constexpr (sizeof(hn::TFromD<DF>) == 4) {
     return hn::BitCast(d, hn::Min(hn::BitCast(d_bits, r), hn::BitCast(d_bits, hn::Add(r, y))));

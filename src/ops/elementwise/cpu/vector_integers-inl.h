@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The modulus operators for integers. Integers of 16 and 32 bits are computed in floats of twice their width. One half
 // is added to each dividend, so that the quotient is at least 1 / 2b away from an integer; all rounding errors together
-// are smaller than that. b = 0 is replaced with 1, whose remainder is 0.
+// are smaller than that. b = 0 is replaced with 1, for which the remainder is 0.
 #if defined(ANYDML_VECTOR_INTEGERS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_INTEGERS_INL
 #undef ANYDML_VECTOR_INTEGERS_INL

@@ -9,8 +9,8 @@ namespace anydml {
 
 namespace hyperbolic {
 
-// The terms of the addition theorems for x = k ln 2 + r. cosh(k ln 2) and sinh(k ln 2) are exact unless the lost digits
-// do not matter, and sinh(r) and cosh(r) - 1 are polynomials.
+// The terms of the addition theorems for x = k ln 2 + r. cosh(k ln 2) and sinh(k ln 2) are exact, except where the lost
+// digits do not matter, and sinh(r) and cosh(r) - 1 are polynomials.
 struct Parts {
   f64 cosh_k;
   f64 minus_sinh_k;  // +0 if k is 0, so that adding -0 keeps the sign
