@@ -18,19 +18,19 @@ namespace anydml {
   return all;
 }
 
-// The argument of a field; null if it was left out, or if the operator has no such field.
+// The argument for a field; null if it was omitted, or if the operator has no such field.
 [[nodiscard]] const schema::Argument* find_argument(const OpDesc& desc, std::string_view field);
 
-// The number in a field, or the first of several; 0 if the field was left out.
+// The number in a field, or the first number if there are several; 0 if the field was omitted.
 [[nodiscard]] Scalar number_of(const OpDesc& desc, std::string_view field);
 
-// The bits of an attribute converted to the type of a tensor; the bits beyond the element are 0.
+// Converts an attribute to a tensor's type and returns its bits; the bits above the element's width are 0.
 [[nodiscard]] std::uint64_t bits_of(const Scalar& value, DataType type);
 
-// The field FusedActivation; null if it is absent. make_op_desc has already checked that the activation is implemented.
+// The FusedActivation field; null if it is absent. make_op_desc has already checked that the activation is implemented.
 [[nodiscard]] const schema::Described* fused_activation(const OpDesc& desc);
 
-// The field Axes as a bit mask: bit i stands for axis i of the first input. check_axes has checked that each axis
+// The Axes field as a bit mask: bit i represents axis i of the first input. check_axes has checked that each axis
 // occurs once.
 [[nodiscard]] std::uint32_t axes_of(const OpDesc& desc);
 [[nodiscard]] Status check_axes(const OpDesc& desc);

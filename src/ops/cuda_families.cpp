@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The top of the plugin: the CUDA kernels of all families.
+// The top layer of the plugin, which collects the CUDA kernels of all families.
 #include <iterator>
 
 #include "backend/cuda/family.h"
 
 namespace anydml::cuda {
 
-// Weak: a family without CUDA kernels resolves to null here and affects nothing else.
+// Weak symbols, so that the address is simply null for a family without CUDA kernels.
 #define ANYDML_FAMILY(name) extern __attribute__((weak)) const FamilyKernels name##_family;
 #include "ops/families.def"
 

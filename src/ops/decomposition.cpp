@@ -42,7 +42,7 @@ std::uint32_t DecompositionBuilder::add_described(schema::Described described,
     schema::Argument& argument = described.arguments[field];
     const facts::Field& of = described.op->fields[field];
     if (facts::is_input(of.kind)) {
-      // An array receives all sources that the inputs before it did not use.
+      // An array receives all sources that were not used by the inputs before it.
       const std::size_t count = facts::is_array(of.kind) ? sources.size() - next : 1;
       for (std::size_t i = 0; i < count && next < sources.size(); ++i, ++next) {
         if (sources[next] != kNoValue) {

@@ -4,7 +4,7 @@
 // The contract between a family and the other layers. make_op_desc (operators.h) checks an operator before a family
 // works on it, and nothing below `check` validates anything again.
 //
-// Checks      In this order: each tensor by itself, its type by `types`, the rules of DirectML's documentation,
+// Checks      In this order: each tensor by itself, its type with `types`, the rules of DirectML's documentation,
 //             outputs that overlap themselves, `check`, which rejects anything else that the family cannot compute, and
 //             last whether a fused activation is implemented. Errors name the operator and the tensor or field.
 // Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more.
@@ -78,11 +78,11 @@ struct Joins {
   std::uint64_t outputs = 0;  // bit i: it can pass the elements of output i to the following group as it computes them
 };
 
-// A tensor of an operator that is part of the memory of another of its tensors.
+// A tensor of an operator that occupies part of the memory of another tensor of that operator.
 struct TensorView {
   std::uint32_t of;         // the input or output whose memory it shares
   TensorDesc tensor;        // its own type and sizes, with strides over that memory
-  std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other tensor to its own
+  std::int64_t offset = 0;  // in bytes, from the element at index 0 of the other tensor to that of this one
 };
 using TensorViews = std::vector<std::optional<TensorView>>;  // for each input, or for each output
 
@@ -100,15 +100,16 @@ struct Family {
   // with stride 0 where they repeat, and an output may share the memory of an input.
   bool by_element;
   // Rejects operators that the rules of the documentation allow but the family does not: unsupported combinations of
-  // types, meaningless numbers.
+  // types, meaningless attribute values.
   Status (*check)(const OpDesc& desc);
   // Adds the operator's steps for this device. tensors: the inputs, then the outputs, including absent ones, and their
   // locations; types, sizes and strides are those of `desc`. Null if the family implements lower_together instead.
   void (*lower)(const OpDesc& desc, const DeviceTraits& device, std::span<const PlacedTensor> tensors, Plan& plan);
-  // Adds one step for several operators; null if the family computes each separately. Only if by_element is set.
+  // Adds one step for several operators; null if the family computes each operator separately. Allowed only if
+  // by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
-  // Null: no operator of the family joins others. A tensor that `lower` receives at kForwardedSlot has no memory;
-  // exactly one step of the operator uses it as an operand.
+  // Null: no operator of the family can be joined with others. A tensor that `lower` receives at kForwardedSlot has no
+  // memory; exactly one step of the operator uses it as an operand.
   Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
   // The operator's decomposition on this device (decomposition.h), which may contain composed operators; empty if the
   // operator has its own steps. Null: no operator of the family is composed.

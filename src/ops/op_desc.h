@@ -43,7 +43,7 @@ struct OpDesc {
   [[nodiscard]] const OpTensor& output() const { return tensors[input_count]; }  // the first
 };
 
-// Converts the first of an operator's violations to an error.
+// Converts the first violation that was found in an operator to an error.
 [[nodiscard]] Error invalid(const facts::Operator& op, const schema::Violation& violation);
 [[nodiscard]] Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text);
 

@@ -18,8 +18,8 @@ namespace anydml {
 // Null if the operator belongs to no family.
 [[nodiscard]] const Family* find_family(const facts::Operator& op);
 
-// An error for an operator that is not implemented. It precedes any error about the operator's fields, since correcting
-// those first would be wasted work.
+// Returns an error if the operator is not implemented. This error precedes any error about the operator's fields, since
+// correcting the fields first would be wasted work.
 [[nodiscard]] Status check_built(const facts::Operator& op);
 
 // Whether a description was already checked against all of DirectML's documentation. If not, everything is checked
@@ -27,11 +27,12 @@ namespace anydml {
 enum class SchemaState : std::uint8_t { checked, unchecked };
 
 // How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its
-// documentation. The C API uses NumPy's rule: an input is aligned with the output at the last dimension, and a size of
-// 1 or a missing dimension repeats. A description that satisfies DirectML's rule also satisfies NumPy's.
+// documentation. The C API uses NumPy's rule: an input is aligned with the output at the last dimension, and the input
+// is repeated along dimensions that have size 1 or are missing. A description that satisfies DirectML's rule also
+// satisfies NumPy's.
 [[nodiscard]] Result<OpDesc> make_op_desc(const schema::Described& described, SchemaState schema_state);
 
-// Creates the operators that were only described.
+// Creates the operators of a decomposition that have only been described so far.
 [[nodiscard]] Status build_decomposition(Decomposition& whole);
 
 }  // namespace anydml

@@ -32,8 +32,8 @@ SlidingBlocks sliding_blocks_of(const OpDesc& desc, const OpTensor& spatial) {
   return result;
 }
 
-// The rules of the documentation do not compare the types of the two tensors. They compute the number of blocks with a
-// division, so they also accept a window that is larger than the padded size.
+// The documented rules do not compare the types of the two tensors. They compute the number of blocks with a division,
+// so they also accept a window that is larger than the padded size.
 Status check_sliding_blocks(const OpDesc& desc, const OpTensor& spatial) {
   const OpTensor& input = desc.tensors[0];
   const OpTensor& output = desc.output();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The blocks that a window cuts out of the spatial dimensions of a tensor [N, C, spatial...] as it slides over them.
-// The functions read and check the attributes of FOLD and UNFOLD.
+// The functions here read and check the attributes of FOLD and UNFOLD.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// BATCH_NORMALIZATION is fma(x - Mean, s, Bias) with s = Scale / sqrt(Variance + Epsilon), each rounded in FLOAT32.
-// Tensors other than x repeat along most dimensions, so s is computed first, over only the dimensions in which they
-// vary.
+// BATCH_NORMALIZATION is fma(x - Mean, s, Bias) with s = Scale / sqrt(Variance + Epsilon), each rounded in FLOAT32. All
+// tensors other than x repeat along most dimensions, so s is computed first, only over the dimensions in which these
+// tensors vary.
 //
 // ADAM_OPTIMIZER first computes the rate of the training step, a single number. The remaining operators are
 // element-wise and become one step, which reads and writes each tensor once and may run in place.
@@ -106,8 +106,8 @@ std::uint32_t add_rate(const OpDesc& desc, DecompositionBuilder& list) {
     return of_one("ACTIVATION_LINEAR", {value},
                   {{.field = "Alpha", .numbers = {factor}}, {.field = "Beta", .numbers = {Scalar(addend)}}});
   };
-  // There is no operator for a constant, so a number becomes a one-element tensor by clamping any value to it from both
-  // sides.
+  // There is no operator for a constant, so a one-element tensor with a given number is computed by clamping an
+  // arbitrary value to that number from both sides.
   const std::uint32_t any = one.type == DataType::FLOAT32 ? kTrainingStep : of_one("CAST", {kTrainingStep});
   const auto one_less_power = [&](std::string_view beta) {
     const std::uint32_t base = of_one(
@@ -132,13 +132,13 @@ Result<Decomposition> decompose_adam(const OpDesc& desc) {
   const auto add = [&](std::string_view op, const std::vector<std::uint32_t>& sources) {
     return list.add(op, sources, DataType::FLOAT32, whole);
   };
-  // Multiplies by a number; adding -0 changes nothing.
+  // Multiplies by a number. The operator also adds Beta, but adding -0 changes nothing.
   const auto times = [&](std::uint32_t value, f32 factor) {
     return list.add(
         "ACTIVATION_LINEAR", {value}, DataType::FLOAT32, whole,
         {{.field = "Alpha", .numbers = {Scalar(f64{factor})}}, {.field = "Beta", .numbers = {Scalar(-0.0)}}});
   };
-  // The FLOAT32 value that is, or will be cast to, this output.
+  // Returns the FLOAT32 value that becomes this output, after a cast if necessary.
   const auto built = [&](std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output) {
     const TensorDesc& tensor = desc.outputs()[output].tensor;
     if (tensor.type == DataType::FLOAT32) {

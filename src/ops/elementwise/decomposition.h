@@ -9,10 +9,10 @@ namespace anydml {
 
 [[nodiscard]] bool is_composed(const facts::Operator& op);
 [[nodiscard]] Status check_composed_entry(const OpDesc& desc);
-// The decomposition of a composed operator; empty for all others.
+// The decomposition of a composed operator; empty for all other operators.
 [[nodiscard]] Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
 
-// How to compute an operator that is private to this family and created by decompose; null for all others.
+// How to compute an operator that is private to this family and created by decompose; null for all other operators.
 [[nodiscard]] Recipe find_internal_recipe(const facts::Operator& op);
 
 }  // namespace anydml

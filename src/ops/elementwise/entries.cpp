@@ -114,7 +114,7 @@ constexpr std::array<Entry, kEntryCount> kEntries = [] {
 }();
 static_assert(kEntries.back().first_variant + kEntries.back().variants.size() < kNoVariant);
 
-// Whether the facts require the same sizes for all tensors: plans use NumPy's broadcasting rule, so DirectML's stricter
+// Whether the facts require the same sizes for all tensors. Plans use NumPy's broadcasting rule, so DirectML's stricter
 // rule has to come from the facts.
 constexpr bool wants_same_sizes(const facts::Operator& op) {
   std::uint32_t tensors = 0;

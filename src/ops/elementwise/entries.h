@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of implemented operators, built from the entries in elementwise.def and the facts about them. It contains
-// their names and types; their meaning is in the definitions, which are not included here.
+// the operators' names and types; what they compute is in the definitions, which are not included here.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class EntryId : std::uint16_t {
 };
 inline constexpr std::size_t kEntryCount = static_cast<std::size_t>(EntryId::count_);
 
-// A combination of types that an entry accepts: those of its inputs in order, then the output's.
+// A combination of types that an entry accepts: the types of its inputs in order, then the type of its output.
 using Variant = std::array<DataType, kMaxInputs + 1>;
 
 struct Entry {
@@ -29,7 +29,7 @@ struct Entry {
   std::string_view name;
   const facts::Operator* facts;  // null for an internal entry
   std::span<const Variant> variants;
-  std::uint32_t first_variant;  // the number of variants of the entries before it
+  std::uint32_t first_variant;  // the number of variants in all entries before this one
   std::uint8_t inputs;
   std::array<TypeSet, kMaxInputs + 1> types;             // over all variants: the inputs, then the output
   std::array<std::string_view, kMaxInputs + 1> tensors;  // DirectML's names: the inputs in order, then the output
@@ -44,7 +44,7 @@ struct Entry {
 // The entry of the operator without its last input; null if the operator needs that input.
 [[nodiscard]] const Entry* find_entry_without_last(const facts::Operator& op);
 
-// The variant of the entry with these types, the inputs' and then the output's; kNoVariant if there is none.
+// The variant of the entry with these types (the inputs in order, then the output); kNoVariant if there is none.
 inline constexpr std::uint32_t kNoVariant = 0xffff;
 [[nodiscard]] std::uint32_t find_variant(const Entry& entry, const Variant& types);
 // The variant in which all tensors have this type.

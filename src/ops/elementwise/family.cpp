@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The element-wise family: an operator has an entry, and its plan is a single step; a ScaleBias becomes its first
-// instruction.
+// The element-wise family. Each operator has an entry, and its plan is a single step; a ScaleBias becomes the first
+// instruction of that step.
 #include "ops/family.h"
 
 #include <algorithm>

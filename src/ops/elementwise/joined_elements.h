@@ -15,14 +15,14 @@
 namespace anydml {
 
 struct JoinedElements {
-  ElementStep step;       // its loops visit the elements of that operand in packed order
-  std::uint32_t operand;  // the one without a slot. A load: the step consumes the elements; a store: it produces them
+  ElementStep step;       // its loops visit the elements of `operand` in packed order
+  std::uint32_t operand;  // the one without a slot. Load: the step consumes the elements; store: it produces them
 
   [[nodiscard]] bool produces() const { return operand >= step.loads; }
 };
 
-// Sorts the loops into the order in which the elements of this operand are passed on, packed. False: this is not
-// possible, because another loop is innermost.
+// Sorts the loops so that they visit the elements of this operand in packed order, in which they are passed on. Returns
+// false if that is not possible without changing the innermost loop.
 [[nodiscard]] inline bool order_loops(LoopNest& nest, std::uint32_t by) {
   for (std::uint32_t i = 0; i < nest.rank; ++i) {
     Loop& loop = nest.loops[i];
@@ -61,7 +61,7 @@ struct JoinedElements {
 }
 
 // The number of elements that the step can produce at a time: a full vector, if every operand is contiguous or constant
-// there and needs one access; otherwise 0.
+// within a vector and needs only one access; otherwise 0.
 [[nodiscard]] inline std::uint32_t vector_elements(const JoinedElements& joined, std::uint32_t vector_bytes) {
   const ElementStep& step = joined.step;
   const LoopNest& nest = step.nest;

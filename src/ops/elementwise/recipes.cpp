@@ -6,7 +6,8 @@
 namespace anydml {
 namespace {
 
-// An entry over values, in the variant for these types. If the last value is absent, the entry without it is used.
+// An entry applied to values, in the variant for these types. If the last value is absent, the entry without it is
+// used.
 struct Typed {
   std::uint16_t value;
   DataType type;
@@ -22,8 +23,8 @@ std::uint16_t add_entry(ElementwiseProgram& program, EntryId full, EntryId witho
   return program.add(of.id, find_variant(of, types), std::span(sources, of.inputs));
 }
 
-// (A - AZeroPoint) * AScale + (B - BZeroPoint) * BScale in FLOAT32, then quantized; each step is the one that the
-// corresponding operator computes.
+// (A - AZeroPoint) * AScale + (B - BZeroPoint) * BScale in FLOAT32, then quantized; each step computes the same result
+// as the corresponding operator.
 std::uint16_t quantized_linear_add(const OpDesc& desc, InputValues inputs, ElementwiseProgram& program) {
   const auto typed = [&](std::size_t input) { return Typed{inputs[input], desc.tensors[input].tensor.type}; };
   const auto dequantize = [&](std::size_t first) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of an element-wise step: loops over its operands, and a program that runs once for each element. It is
-// flat, plain data for the kernels of any backend.
+// The parameters of an element-wise step: loops over its operands, and a program that runs once for each element. They
+// are flat, plain data for the kernels of any backend.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ enum class EntryId : std::uint16_t;  // entries.h
 
 inline constexpr std::size_t kMaxInputs = 8;  // of one entry
 
-// One entry applied to values. A value is a number: below the step's number of loads it is the element of that operand;
-// otherwise it is the result of an earlier instruction.
+// One entry applied to values. A value is identified by a number: a number below the step's number of loads refers to
+// the element of that operand, any other number to the result of an earlier instruction.
 struct Instruction {
   EntryId entry;
   std::uint16_t variant;  // of the entry; determines its types

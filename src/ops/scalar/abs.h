@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_ABS: |x|. Floats lose their sign bit, including NaN and -0; the smallest integer, which has no positive
-// counterpart, is unchanged.
+// ELEMENT_WISE_ABS: |x|. The sign bit of floats is cleared, even for NaN and -0; the smallest integer, which has no
+// positive counterpart, is unchanged.
 #pragma once
 
 #include "base/float_bits.h"

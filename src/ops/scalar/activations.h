@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Activations that need no transcendental function. FLOAT16 is computed in FLOAT32, each operation is rounded, and
-// parameters are used unrounded. Every condition is false for NaN, which selects the second branch, as in the
+// parameters are used unrounded. Every condition is false for NaN, so NaN selects the second branch, as in the
 // documented formulas.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_BIT_AND, OR, XOR, NOT and COUNT, over the bits of any type; ELEMENT_WISE_BIT_SHIFT_LEFT and RIGHT of
-// unsigned integers, where shifts by the width or more give 0.
+// ELEMENT_WISE_BIT_AND, OR, XOR, NOT and COUNT, over the bits of any type; ELEMENT_WISE_BIT_SHIFT_LEFT and RIGHT for
+// unsigned integers, where shifting by the width or more gives 0.
 #pragma once
 
 #include "base/float_bits.h"
@@ -55,15 +55,15 @@ template <class T, class Count>
 struct BitCount {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr Count operator()(T x) const
       requires(std::is_same_v<Count, u8> || std::is_same_v<Count, u32>) {
-    // Adds up the bits of pairs, nibbles and bytes. Compilers can vectorize this even if the CPU's popcount instruction
-    // is scalar. It uses no more bits than necessary, so that a vector has more elements.
+    // Counts the bits in pairs, then in nibbles, then in bytes. Compilers can vectorize this even if the CPU's popcount
+    // instruction is scalar. It uses no more bits than necessary, so that a vector holds more elements.
     using Wide = std::conditional_t<sizeof(T) == 8, u64, u32>;
     Wide bits = bits_in(x);
     bits -= bits >> 1 & static_cast<Wide>(0x5555555555555555U);
     bits = (bits & static_cast<Wide>(0x3333333333333333U)) + (bits >> 2 & static_cast<Wide>(0x3333333333333333U));
     bits = (bits + (bits >> 4)) & static_cast<Wide>(0x0f0f0f0f0f0f0f0fU);
     // Compilers recognize the multiplication as a popcount. For bytes that is a vector instruction, but for wider
-    // elements it is a scalar one, so those are added without a multiplication.
+    // elements it is a scalar one, so the counts of their bytes are added without a multiplication.
     if constexpr (sizeof(T) == 1) {
       return static_cast<Count>(static_cast<u32>(bits * 0x01010101U) >> 24);
     }

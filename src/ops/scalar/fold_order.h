@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The order in which long sums and products are computed, the same for every family, device and number of threads
 // (docs/numerics.md). Elements are counted in row-major order of the axes that are folded, and processed in blocks. If
-// the innermost axis is among them, element i of a block goes to lane i mod kReduceLanes, each lane folds its elements
-// in order, and the lanes are folded in halves; otherwise a block is folded element by element. The results of the
-// blocks are combined in a tree.
+// the innermost axis is folded, element i of a block goes to lane i mod kReduceLanes, each lane folds its elements in
+// order, and the lanes are folded in halves; otherwise a block is folded element by element. The results of the blocks
+// are combined in a tree.
 #pragma once
 
 #include <cstdint>

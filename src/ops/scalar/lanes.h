@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Vectorizable primitives for definitions: each is one machine operation without a branch, so that compilers can
 // vectorize a loop over a definition. Arithmetic, integer comparisons and conversions need no primitive, and
-// primitives.h has those that differ between machines.
+// primitives.h contains the primitives that differ between machines.
 #pragma once
 
 #include "ops/scalar/primitives.h"
@@ -9,8 +9,8 @@
 namespace anydml {
 
 // `condition ? a : b`, computed on the bits. If the condition compares floats, g++ 12 would invert it and then also
-// test for NaN, which takes seven instructions on Arm. FLOAT32 and FLOAT64 have their own overloads, whose arguments
-// may be literals on any machine.
+// test for NaN, which takes seven instructions on Arm. FLOAT32 and FLOAT64 have separate overloads, so that the
+// arguments may be literals on any machine.
 template <class Bits>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Bits select_bits(bool condition, Bits a, Bits b) {
   const Bits mask = static_cast<Bits>(wrapping_t<Bits>{0} - static_cast<wrapping_t<Bits>>(condition));

@@ -26,8 +26,8 @@ struct ModulusFloor {
       if ((m_bits & F::kMagnitude) > F::kInfinity || (m_bits & F::kSign) == b_sign) {
         return m;
       }
-      // FLOAT16 is rounded twice here, to FLOAT32 and then to FLOAT16, which equals a single rounding: 24 >= 2 * 11 +
-      // 2.
+      // FLOAT16 is rounded twice here, to FLOAT32 and then to FLOAT16, which gives the same result as a single
+      // rounding, since 24 >= 2 * 11 + 2.
       return narrow<T>(widen(m) + widen(b));
     } else if constexpr (std::is_signed_v<T>) {
       return m != 0 && (m < 0) != (b < 0) ? static_cast<T>(m + b) : m;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_NEGATE: -x. Floats change their sign bit, including NaN and 0; integers wrap.
+// ELEMENT_WISE_NEGATE: -x. The sign bit of floats is flipped, even for NaN and 0; integers wrap.
 #pragma once
 
 #include "base/float_bits.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Maps elements to integers in the same order, so that comparisons need not treat NaN and zeros specially: +0 is above
-// -0, and a NaN is above everything. Integers are unchanged.
+// Maps elements to integers that sort in the same order, so that comparisons need not treat NaN and zeros specially: +0
+// is above -0, and a NaN is above everything. Integers are unchanged.
 #pragma once
 
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The upper half of the interface between the scalar definitions and the machine that computes them. The lower half is
-// base/primitives.h, which lists the machines and the functions that a device has to supply. Everything that a
-// definition does with floats is either here, or an operator, comparison or conversion of f32 and f64, or integer
+// base/primitives.h, which lists the machines and the functions that a device has to supply. Definitions handle floats
+// only with the functions declared here, with operators, comparisons and conversions of f32 and f64, and with integer
 // arithmetic.
 #pragma once
 
@@ -55,13 +55,13 @@ ANYDML_PRIMITIVE f32 near_power_of_two(f32 x) { return f32::of_bits(Float32Primi
 ANYDML_PRIMITIVE f32 fused(f32 a, f32 b, f32 c) { return ANYDML_ON(__builtin_fmaf, ::__fmaf_rn)(a, b, c); }
 ANYDML_PRIMITIVE f64 fused(f64 a, f64 b, f64 c) { return ANYDML_ON(__builtin_fma, ::__fma_rn)(a, b, c); }
 
-// IEEE 754's square root.
+// The square root as defined by IEEE 754.
 ANYDML_PRIMITIVE f32 square_root(f32 x) { return ANYDML_ON(__builtin_sqrtf, ::__fsqrt_rn)(x); }
 ANYDML_PRIMITIVE f64 square_root(f64 x) { return ANYDML_ON(__builtin_sqrt, ::__dsqrt_rn)(x); }
 
-// IEEE 754's roundings to an integer: down, up, toward zero, to nearest with ties away from zero, and to nearest with
-// ties to even. Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged. The last one
-// relies on the rounding mode, which is always to nearest here.
+// Rounding to an integer as defined by IEEE 754: down, up, toward zero, to nearest with ties away from zero, and to
+// nearest with ties to even. Zeros, and numbers that round to zero, keep their sign; infinities and NaN are unchanged.
+// The last function relies on the rounding mode, which is always to nearest here.
 ANYDML_PRIMITIVE f32 round_down(f32 x) { return ANYDML_ON(__builtin_floorf, ::floorf)(x); }
 ANYDML_PRIMITIVE f64 round_down(f64 x) { return ANYDML_ON(__builtin_floor, ::floor)(x); }
 ANYDML_PRIMITIVE f32 round_up(f32 x) { return ANYDML_ON(__builtin_ceilf, ::ceilf)(x); }
@@ -74,8 +74,8 @@ ANYDML_PRIMITIVE f32 round_even(f32 x) { return ANYDML_ON(__builtin_rintf, ::rin
 ANYDML_PRIMITIVE f64 round_even(f64 x) { return ANYDML_ON(__builtin_rint, ::rint)(x); }
 #undef ANYDML_ON
 
-// A GPU runs other threads while an operation waits for another, so the fewest operations are best, even in a long
-// dependency chain. ANYDML_LIKE_A_GPU makes a CPU compute as a GPU does, for tests.
+// A GPU runs other threads while an operation waits for another, so the code with the fewest operations is best, even
+// if they form a long dependency chain. ANYDML_LIKE_A_GPU makes a CPU compute as a GPU does, for tests.
 #if defined(__CUDA_ARCH__) || defined(ANYDML_LIKE_A_GPU)
 inline constexpr bool kOnGpu = true;
 #else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ELEMENT_WISE_QUANTIZE_LINEAR: x / Scale in FLOAT32, rounded to the nearest integer, ties to even, plus the zero point
 // without wrapping, saturated to the limits of the output; a quotient that is NaN counts as 0.
-// ELEMENT_WISE_DEQUANTIZE_LINEAR: (x - zero point) without wrapping, rounded to FLOAT32, times Scale. In both, a
-// missing zero point is 0.
+// ELEMENT_WISE_DEQUANTIZE_LINEAR: x - zero point without wrapping, rounded to FLOAT32, times Scale. In both operators,
+// a missing zero point counts as 0.
 #pragma once
 
 #include "base/scalar.h"

@@ -15,7 +15,8 @@ struct Round {
   ANYDML_HOST_DEVICE constexpr explicit Round(const Attributes& attributes) : mode(attributes.values[0].as<u32>()) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr compute_t<T> compute(compute_t<T> x) const {
-    // Branches are fine, since they do not depend on elements: compilers generate a loop for each mode.
+    // Branches are fine here, since they do not depend on the elements: compilers generate a separate loop for each
+    // mode.
     if (mode == 0) {
       return round_even(x);
     }

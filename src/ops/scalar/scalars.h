@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All definitions, for code that builds kernels or tables from them. Other code should include only what it needs.
+// All definitions, for code that builds kernels or tables from them. Other code should include only the definitions
+// that it needs.
 #pragma once
 
 #include "ops/scalar/abs.h"

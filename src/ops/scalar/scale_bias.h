@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ScaleBias, an option of many unary operators: the input is x * Scale + Bias instead of x. The product is rounded
-// before the sum, both in FLOAT32 (FLOAT64 for FLOAT64 tensors), and the sum is then rounded to the tensor's type.
-// Floats only.
+// ScaleBias, an option for many unary operators: the input is x * Scale + Bias instead of x. The product and then the
+// sum are rounded to FLOAT32 (FLOAT64 for FLOAT64 tensors), and the sum is then rounded to the tensor's type. Floats
+// only.
 #pragma once
 
 #include "base/scalar.h"

@@ -30,7 +30,7 @@ struct SignatureOf<Result (Scalar::*)(Inputs...) const> {
 template <Defined Scalar>
 using Signature = SignatureOf<decltype(&Scalar::operator())>;
 
-// Constructs the scalar from the operator's attributes, or by default if it has none.
+// Constructs the scalar from the operator's attributes, or default-constructs it if it takes none.
 template <class Scalar>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Scalar make_scalar(const Attributes& attributes) {
   if constexpr (std::is_constructible_v<Scalar, const Attributes&>) {
@@ -40,7 +40,7 @@ template <class Scalar>
   }
 }
 
-// The number of inputs of a scalar of one type; 0 if it is not defined for that type.
+// The number of inputs of a scalar whose tensors all have type T; 0 if it is not defined for that type.
 template <class Scalar, class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr std::size_t scalar_inputs() {
   if constexpr (Defined<Scalar>) {

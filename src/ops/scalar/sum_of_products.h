@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The sum of products behind every matrix product. The factors are processed in blocks of 256 in ascending order. The
 // sum of a block is a chain of fused multiply-adds that starts from +0; the total is the sum of the first block, to
-// which the sums of the other blocks are added in order. Without factors it is +0.
+// which the sums of the other blocks are added in order. Without factors, the total is +0.
 //
 // Kernels may compute blocks in any order and in parallel, as long as they add the sums in order. They must not skip a
 // factor of 0, since 0 times infinity is NaN, and may pad a block only with products of +0 and -0: underflow can make a
@@ -14,7 +14,7 @@ namespace anydml {
 
 inline constexpr i64 kProductBlock = 256;
 
-// a(k) and b(k): the factors, in the type of the sums: FLOAT32, or FLOAT64 for FLOAT64 products.
+// a(k) and b(k) return the factors in the type of the sums, which is FLOAT32, or FLOAT64 for FLOAT64 products.
 template <class T = f32, class A, class B>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T sum_of_products(i64 depth, A a, B b) {
   T total{0};

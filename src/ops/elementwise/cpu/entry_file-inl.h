@@ -19,8 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
 
-// Sanitizer builds compile the vector kernels of only a few files (ANYDML_PLAIN_ENTRIES): the other entries are the
-// same loops over other definitions and would take minutes to compile.
+// Sanitizer builds compile the vector kernels of only a few files (ANYDML_PLAIN_ENTRIES): the remaining entries use the
+// same loops with other definitions and would take minutes to compile.
 template <>
 void replace_entries<ANYDML_ENTRY_FILE>([[maybe_unused]] KernelTable& table) {
 #if !defined(ANYDML_PLAIN_ENTRIES)

@@ -67,8 +67,8 @@ class SingleStep final : public TiledStep {
   std::uint32_t inputs_;
 };
 
-// Whether the step is one instruction that reads the operands in order, as kernels for a specific operand layout do,
-// and whose result is the only store.
+// Whether the step is a single instruction that reads the operands in order, as kernels for a specific operand layout
+// require, and whose result is the only value stored.
 bool is_single(const ElementwiseStep& step) {
   if (step.program.size() != 1 || step.stored.size() != 1 || step.stored[0] != step.loads ||
       step.program[0].entry >= EntryId::count_ || entry(step.program[0].entry).inputs != step.loads) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of a function (ops/scalar/functions), for each of Highway's targets: a loop over the ordinary case, which the
-// compiler vectorizes for the target, and a second loop over the hard elements of a stretch. FLOAT16 has so few values
+// Computes rows of a function (ops/scalar/functions) for each of Highway's targets. One loop computes the ordinary case
+// and is vectorized by the compiler; a second loop computes the hard elements of a stretch. FLOAT16 has so few values
 // that one table covers all results.
 #if defined(ANYDML_FUNCTION_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_FUNCTION_LOOPS_INL
@@ -46,7 +46,7 @@ HWY_INLINE f32 stage_result(f64 y) {
   }
 }
 
-// Flags the hard elements of a stretch, for functions whose inputs reveal them; returns whether there are any.
+// Flags the hard elements of a stretch, for functions that detect them from the inputs; returns whether there are any.
 template <class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, std::size_t count,
                                         const Inputs* HWY_RESTRICT... from) {
@@ -60,9 +60,9 @@ HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, s
   return any != 0;
 }
 
-// Computes one stretch. Returns whether any element is hard, for functions whose results reveal that. For all other
-// functions, the loop processes a fixed number of elements at a time: compilers then interleave the instructions of
-// several vectors and hide their latency. Elements beyond the count are also computed, but never used. This is a
+// Computes one stretch. Returns whether any element is hard, for functions that detect this from the results. For all
+// other functions, the loop processes a fixed number of elements at a time: compilers then interleave the instructions
+// of several vectors and hide their latency. Elements beyond the count are also computed, but never used. This is a
 // separate function because only then does `flatten` inline everything it calls, however long.
 template <class T, class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
@@ -89,7 +89,7 @@ HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [
   }
 }
 
-// Selected elements of a stretch, packed so that they can be vectorized too.
+// Selected elements of a stretch, packed so that their computation can be vectorized too.
 template <std::size_t kInputs>
 struct Packed {
   alignas(64) f32 inputs[kInputs][kFunctionStage];
@@ -142,7 +142,7 @@ HWY_INLINE void run_slowly(const Of& of, f32* to, u32* flags, std::size_t count,
   }
 }
 
-// For FLOAT16 functions that have a quick path; returns whether any element is unclear.
+// Computes a stretch with the quick path that some FLOAT16 functions have; returns whether any element is unclear.
 template <class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_quick(const Of& of, f32* HWY_RESTRICT to, u32* HWY_RESTRICT flags, std::size_t count,
                                         const Inputs* HWY_RESTRICT... from) {
@@ -167,8 +167,8 @@ HWY_INLINE void run_quickly(const Of& of, f32* to, u32* flags, std::size_t count
   }
 }
 
-// Computes elements from `first` on, at most one stage of them. kStaged: inputs and results are staged in the
-// first-level cache, where the buffers have room for extra elements.
+// Computes elements from `first` on, at most one stage of them. If kStaged is set, inputs and results go through
+// buffers in the first-level cache, which have room for extra elements.
 template <bool kStaged, class Scalar, std::size_t... kInputs>
 HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t first,
                             std::size_t part, std::index_sequence<kInputs...> indices) {
@@ -240,7 +240,7 @@ inline constexpr std::size_t kHalves = 65536;
 template <class Of>
 inline constexpr std::size_t kWorthTable = std::is_empty_v<Of> ? 4096 : 16384;
 
-// The table of one function and one set of its attributes.
+// The table for one function with one set of attributes.
 template <class Of>
 struct HalfTable {
   Of of;
@@ -248,8 +248,8 @@ struct HalfTable {
 };
 inline constexpr std::size_t kMaxTables = 8;  // for each function with attributes
 
-// The results of all FLOAT16 values, computed once and never destroyed. Null: no table exists and this row is not worth
-// one, or the number of tables has reached its limit.
+// The results for all FLOAT16 values, computed once and never destroyed. Null if no table exists and this row does not
+// justify building one, or if the number of tables has reached its limit.
 template <class Scalar>
 const u16* half_table(const Scalar& scalar, std::size_t count) {
   using Of = typename Scalar::Of;
@@ -275,7 +275,7 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
         return fresh.release()->results;
       }
     }
-    // Another thread may have built it. Compared by bits, since -0 and 0 differ here.
+    // Another thread may have built this table. Attributes are compared by their bits, since -0 and 0 differ here.
     if (std::is_empty_v<Of> || std::memcmp(&existing->of, &scalar.of, sizeof(Of)) == 0) {
       return existing->results;
     }

@@ -49,7 +49,8 @@ void kernel(const KernelArguments& arguments) noexcept {
   loop<ScalarOp>(arguments, std::make_index_sequence<Signature<ScalarOp>::kInputs>{});
 }
 
-// Puts the loops of an entry's variants into the table. for_each(use) calls use.template operator()<Scalar>() for each.
+// Puts the loops for an entry's variants into the table. for_each(use) calls use.template operator()<Scalar>() for each
+// variant.
 template <class ForEach>
 void put_generic_entry(KernelTable& table, EntryId id, ForEach for_each) {
   std::uint32_t variant = 0;

@@ -43,7 +43,7 @@ using Kernel = void (*)(const KernelArguments&) noexcept;
 struct KernelTable {
   const char* target;
   std::vector<std::array<Kernel, kInnerLayouts>> kernels;
-  // QUANTIZED_LINEAR_ADD of UINT8 and INT8 as one step, with scales and zero points that have stride 0; null if there
+  // QUANTIZED_LINEAR_ADD for UINT8 and INT8 as a single step, for scales and zero points with stride 0; null if there
   // is no such kernel.
   std::array<Kernel, 2> quantized_add = {};
   RunKernels runs = {};

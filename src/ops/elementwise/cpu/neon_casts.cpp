@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CAST from floats to integers on Arm, whose instructions convert exactly as CAST is defined: they truncate, saturate
-// and convert NaN to 0, and saturating to a narrower integer gives the same result before or after truncation. FLOAT16
-// to and from integers of up to 16 bits is one half-precision instruction on CPUs that have it.
+// and convert NaN to 0, and saturating to a narrower integer gives the same result before or after truncation.
+// Converting between FLOAT16 and integers of up to 16 bits takes a single half-precision instruction on CPUs that have
+// it.
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/scalar/scalars.h"
 
@@ -23,7 +24,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Loads one vector at a time, because compilers copy several vectors at once through memory.
+// Loads a single vector, because compilers would pass several vectors loaded together through memory.
 HWY_INLINE uint8x16_t load_vector(const std::byte* from) { return vld1q_u8(reinterpret_cast<const u8*>(from)); }
 
 // A batch is eight elements. How a batch of integers is converted and stored depends on its width and signedness.

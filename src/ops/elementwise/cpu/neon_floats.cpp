@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of floats with Arm's instructions (neon_floats-inl.h). FLOAT16 that is computed in FLOAT32 is converted in
-// registers; neon_halves.cpp has the entries that need no FLOAT32.
+// Processes rows of floats with Arm's instructions (neon_floats-inl.h). Entries that compute FLOAT16 in FLOAT32 convert
+// it in registers; neon_halves.cpp has the entries that need no FLOAT32.
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/scalar/signature.h"
 
@@ -20,7 +20,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 16 bytes of elements, converted to the type in which they are computed.
+// 16 bytes of elements, converted to the type that the entry computes in.
 template <class T>
 struct Pack {
   Floats<T> parts[sizeof(compute_t<T>) / sizeof(T)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT16 with half-precision instructions, on Arm CPUs that have them. The definitions compute in FLOAT32 and round a
-// second time; for a sum, difference, product, quotient or root the result equals a single rounding, since 24 >= 2 * 11
-// + 2. Rounding to an integer, comparing and selecting are exact.
+// Computes FLOAT16 with half-precision instructions, on Arm CPUs that have them. The definitions compute in FLOAT32 and
+// round a second time; for a sum, difference, product, quotient or root, the result is the same as with a single
+// rounding, since 24 >= 2 * 11 + 2. Rounding to an integer, comparing and selecting are exact.
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/signature.h"
@@ -29,7 +29,8 @@ namespace {
 using Halves = float16x8_t;
 using Truths = uint8x8_t;
 
-// The attributes of an entry's definition as halves, to which they were rounded when the definition was created.
+// The attributes of an entry's definition as halves. They were already rounded to FLOAT16 when the definition was
+// created.
 struct Numbers {
   f16 values[3] = {};
   u32 mode = 0;
@@ -138,7 +139,8 @@ ANYDML_HALVES inline void compute_halves(Given given, const std::byte* const* in
   }
 }
 
-// One row. Each row is a call, since a function that uses these instructions cannot be inlined into one that does not.
+// Computes one row. Each row is a separate function call, since a function that uses these instructions cannot be
+// inlined into one that does not.
 template <class Op, std::size_t kInputs>
 ANYDML_HALVES HWY_NOINLINE void run_row(Numbers given, const std::byte* const* inputs, std::byte* output,
                                         std::size_t count) noexcept {
@@ -198,7 +200,7 @@ ANYDML_HALVES inline uint8x16_t divided(uint8x16_t a, uint8x16_t b) {
     const Halves high = vdivq_f16(vcvtq_f16_u16(vmovl_high_u8(a)), vcvtq_f16_u16(vmovl_high_u8(b)));
     quotient = vuzp1q_u8(vreinterpretq_u8_u16(vcvtq_u16_f16(low)), vreinterpretq_u8_u16(vcvtq_u16_f16(high)));
   }
-  return vandq_u8(quotient, vtstq_u8(b, b));  // 0 where b is
+  return vandq_u8(quotient, vtstq_u8(b, b));  // 0 where b is 0
 }
 
 template <class T>

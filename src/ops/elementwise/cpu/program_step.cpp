@@ -21,8 +21,8 @@ constexpr std::size_t kMaxOfBuffer = 512;
 constexpr std::size_t kMinOfBuffer = 64;
 constexpr std::size_t kMaxRepeated = 16;  // operands that are repeated in a buffer
 constexpr std::size_t kMaxOfRun = 40;     // instructions
-// A run always processes whole blocks, even if a buffer has fewer elements: a buffer element has room for a FLOAT64,
-// twice the size of a run's FLOAT32.
+// A run always processes whole blocks, even if a buffer is meant for fewer elements. The block still fits, because
+// every buffer element has room for a FLOAT64, twice the size of a run's FLOAT32.
 static_assert(kMinOfBuffer * sizeof(f64) >= kMaxOfRunBlock * sizeof(f32));
 
 // The location of elements: an operand or a buffer.
@@ -73,14 +73,14 @@ struct Schedule {
   std::vector<PlannedStep> steps;
   std::vector<Stage> stages;
 
-  // There is a single stage, so no buffer contains more than one block.
+  // Whether the whole program is a single run; no buffer then contains more than one block.
   [[nodiscard]] bool is_one_run() const { return stages.size() == 1 && stages[0].is_run; }
 };
 
-// Runs a program part by part of a row, stage by stage, so that values passed between stages never leave the cache.
-// Stores happen after the whole program has run, because an output may overlap an input; only the last instruction
-// writes directly to its destination. An operand that has one element per row is first repeated in a buffer, so that
-// every kernel reads contiguous elements.
+// Runs a program on one part of a row at a time, stage by stage, so that values passed between stages never leave the
+// cache. Stores happen after the whole program has run, because an output may overlap an input; only the last
+// instruction writes directly to its destination. An operand that has one element per row is first repeated in a
+// buffer, so that every kernel reads contiguous elements.
 class ProgramStep final : public TiledStep {
  public:
   ProgramStep(const ElementwiseStep& step, Division division, cpu::Target target, const RunKernels& runs,
@@ -195,13 +195,13 @@ class ProgramStep final : public TiledStep {
   std::size_t elements_;  // per buffer
 };
 
-// Assigns each result of a program a buffer for as long as it is needed, and chooses the kernels.
+// Assigns a buffer to each result of a program for as long as the result is needed, and chooses the kernels.
 class ProgramMaker {
  public:
   ProgramMaker(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels)
       : step_(step), flat_(flat), kernels_(kernels), last_use_(step.program.size(), 0) {}
 
-  // Returns nothing if the program needs a kernel that does not exist.
+  // Returns an empty list if the program needs a kernel that does not exist.
   std::vector<Operation> make() {
     const std::size_t count = step_.program.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -223,7 +223,7 @@ class ProgramMaker {
       if (value < step_.loads || value >= step_.loads + count) {
         return {};
       }
-      last_use_[value - step_.loads] = count;  // it is stored after everything else
+      last_use_[value - step_.loads] = count;  // it is stored after all instructions
     }
     for (std::uint32_t load = 0; load < step_.loads; ++load) {
       if (step_.nest->innermost().strides[load] == 0 && repeated_.size() < kMaxRepeated) {
@@ -297,7 +297,7 @@ class ProgramMaker {
     return operation.kernel != nullptr;
   }
 
-  // A buffer that is no longer needed at instruction i, or a new one.
+  // Returns a buffer that is free at instruction i, or a new one.
   [[nodiscard]] std::uint16_t take_buffer(std::size_t i) {
     const auto free = std::ranges::find_if(busy_until_, [i](std::size_t until) { return until < i; });
     const auto number = static_cast<std::uint16_t>(free - busy_until_.begin());
@@ -341,14 +341,14 @@ class ProgramMaker {
   const ElementwiseStep& step_;
   const Step& flat_;
   const KernelTable& kernels_;
-  std::vector<std::size_t> last_use_;    // of each result: the last instruction that reads it
-  std::vector<std::uint16_t> buffers_;   // of each result so far
-  std::vector<std::size_t> busy_until_;  // of each buffer: the last instruction that reads its contents
+  std::vector<std::size_t> last_use_;    // for each result, the last instruction that reads it
+  std::vector<std::uint16_t> buffers_;   // for each result so far
+  std::vector<std::size_t> busy_until_;  // for each buffer, the last instruction that reads its contents
   std::vector<Repeated> repeated_;
   std::vector<Operation> operations_;
 };
 
-// Combines consecutive operations into runs, if there are at least two of them or no other operation.
+// Combines consecutive operations into runs. A run has at least two operations, unless the program has only one.
 class Scheduler {
  public:
   Scheduler(std::vector<Operation> operations, const std::vector<Repeated>& repeated, const RunKernels& runs)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE_LINEAR, DEQUANTIZE_LINEAR of up to 16 bits, and QUANTIZED_LINEAR_ADD as one step, vectorized once for each
-// target. Compilers generate two or three times as many instructions from the definitions, although CPUs have
-// instructions that round to the nearest integer and saturate. A scale and a zero point that are constant for a whole
-// row, the usual case, stay in registers.
+// QUANTIZE_LINEAR, DEQUANTIZE_LINEAR for elements of up to 16 bits, and QUANTIZED_LINEAR_ADD as one step, vectorized
+// once for each target. Compilers generate two or three times as many instructions from the definitions, although CPUs
+// have instructions that round to the nearest integer and saturate. A scale and a zero point that are constant for a
+// whole row, the usual case, stay in registers.
 #include <cstring>
 #include <span>
 
@@ -236,7 +236,7 @@ void kernel(const KernelArguments& arguments) noexcept {
     for (std::size_t row = 0; row < arguments.rows; ++row) {
       const std::byte* const numbers[] = {one.inputs[1].data, one.inputs[2].data};
       run_tiled(kOneEach, one, numbers);
-      for (KernelArguments::Input& input : std::span(one.inputs).first(3)) {  // the others are not set
+      for (KernelArguments::Input& input : std::span(one.inputs).first(3)) {  // the remaining inputs are not set
         input.data += input.row_stride;
       }
       one.output.data += one.output.row_stride;
@@ -270,8 +270,8 @@ void replace_ops(KernelTable& table, EntryId full, EntryId from_zero) {
   (replace_op<Ops>(table, full, from_zero), ...);
 }
 
-// The program of QUANTIZED_LINEAR_ADD with the same parameters for all elements: `scalar` has their addresses, a scale
-// and a zero point for each tensor.
+// QUANTIZED_LINEAR_ADD with the same parameters for all elements. `scalar` points to the addresses of the parameters: a
+// scale and a zero point for each tensor.
 template <class T>
 void run_added_rows(const RowBlock& block) noexcept {
   constexpr std::size_t kSizes[] = {1, 1, 1};

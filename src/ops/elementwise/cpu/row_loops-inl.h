@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A kernel for any scalar definition, for each of Highway's targets: a loop over the definition, which the compiler
-// vectorizes for the target. The same source therefore defines an element, a vector and the work of a GPU thread; to be
-// fast here, a definition only has to be free of branches. FLOAT16 is computed in FLOAT32, a stretch at a time: the
-// conversions are vectorized by hand, because compilers do not vectorize them.
+// vectorizes for the target. The same source therefore defines the computation for a single element, for a vector and
+// for a GPU thread; to be fast here, a definition only has to be free of branches. FLOAT16 is computed in FLOAT32, a
+// stretch at a time: the conversions are vectorized by hand, because compilers do not vectorize them.
 //
 // Definitions are not templates over vector types, because g++ does not let a template defined outside a target's
 // section call functions defined inside it.
@@ -76,7 +76,7 @@ concept HasHalves = []<std::size_t... kInputs>(std::index_sequence<kInputs...>) 
 }
 (std::make_index_sequence<Signature<Scalar>::kInputs>{});
 
-// Definitions that compute in FLOAT32 but read or write FLOAT16; all others loop over the elements directly.
+// Definitions that compute in FLOAT32 but read or write FLOAT16; all other definitions loop over the elements directly.
 template <class Scalar>
 concept Staged = HasHalves<Scalar> && requires {
   &Scalar::compute;
@@ -150,7 +150,7 @@ void kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, &scalar);
 }
 
-// Replaces the table's kernels of an entry's variants.
+// Replaces the table's kernels for an entry's variants.
 template <class ForEach>
 void replace_entry(KernelTable& table, EntryId id, const ForEach& for_each) {
   const Entry& of = entry(id);

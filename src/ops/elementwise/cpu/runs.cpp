@@ -139,7 +139,7 @@ void end(const RunStep*, std::size_t, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, 
 
 #undef ANYDML_BLOCK
 
-// The remainder after the last whole block is computed in copies that have room for a whole block.
+// Processes the elements after the last whole block, in copies that have room for a whole block.
 HWY_NOINLINE void run_rest(RunStep* steps, std::size_t count, std::size_t at, std::size_t bytes) {
   alignas(64) std::byte buffers[kMaxOperands][kBlockBytes];
   for (std::size_t i = 0; i < count; ++i) {
@@ -180,8 +180,8 @@ void run_steps(RunStep* steps, std::size_t count, std::size_t elements) noexcept
   }
 }
 
-// FLOAT32 only, at most two inputs (the registers and one operand), and not a function, since functions have their own
-// loops.
+// Whether a definition can be part of a run: it uses only FLOAT32, has at most two inputs (the registers and one
+// operand), and is not a function, since functions have their own loops.
 template <class Scalar>
 constexpr bool is_of_runs() {
   using Types = Signature<Scalar>;
@@ -212,7 +212,8 @@ RunEntry run_entry(std::uint32_t variant) {
 
 }  // namespace
 
-// Every entry that has a suitable variant, except the modulus, which is expensive and has its own kernels.
+// Adds every entry that has a suitable variant, except the modulus operators, which are expensive and have their own
+// kernels.
 void put_runs([[maybe_unused]] KernelTable& table) {
 #define ANYDML_ENTRY(op, Definition)                                                           \
   if constexpr (!is_modulus(EntryId::op)) {                                                    \

@@ -2,7 +2,7 @@
 // Runs: consecutive FLOAT32 instructions of a program that are so cheap that passing their results through memory would
 // cost as much as the instructions themselves. A block of eight vectors passes from one instruction to the next in
 // registers; other operands are loaded from memory, and results that other code needs are stored along the way.
-// runs.cpp implements them for each target.
+// runs.cpp implements runs for each target.
 #pragma once
 
 #include <array>
@@ -22,18 +22,18 @@ struct RunStep {
   std::byte* data;      // the operand that is not in registers, or the destination; null: none
   std::size_t mask;     // applied to the offset from `data`: all bits, or 0 where every block uses the same memory
   const void* scalar;   // the definition with its attributes
-  std::int32_t tensor;  // the operand of the data, below kMaxOperands; -1: a buffer with room for whole blocks
+  std::int32_t tensor;  // the operand that `data` is in, below kMaxOperands; -1: a buffer with room for whole blocks
   bool stores;
 };
 
-// Which inputs of an instruction are in registers, and whether the other one is a single number.
+// Which inputs of an instruction are in registers, and whether the remaining input is a single number.
 enum class RunInputs : std::uint8_t { first, second, both, first_and_number, second_and_number };
 inline constexpr std::size_t kRunInputs = 5;
 
 // The FLOAT32 variant of an entry, as part of a run.
 struct RunEntry {
   std::uint32_t variant;
-  std::array<RunFunction, kRunInputs> functions;  // one-input entries use only the first. Null: not part of runs
+  std::array<RunFunction, kRunInputs> functions;  // one-input entries use only the first. Null: not allowed in runs
   void (*prepare)(const Attributes& attributes, void* scalar);  // constructs the definition; it needs no destructor
 };
 inline constexpr std::size_t kRunScalarBytes = 16;  // the largest definition

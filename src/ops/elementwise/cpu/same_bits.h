@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Definitions that compute the same bits from the same bits, so that several variants share one kernel: operations that
-// only move bits depend on the width alone, and wrapping integer arithmetic does not depend on the sign. Also
-// alternative formulas for the same bits that compilers can vectorize. The tests compare the kernels with the
-// definitions themselves.
+// Identifies definitions that map the same input bits to the same output bits, so that several variants share one
+// kernel: operations that only move bits depend on the width alone, and wrapping integer arithmetic does not depend on
+// signedness. Also contains alternative formulas that give the same bits and that compilers can vectorize. The tests
+// compare the kernels with the definitions themselves.
 #pragma once
 
 #include "ops/scalar/scalars.h"
@@ -21,9 +21,9 @@ struct BitsOf<T> {
 template <class T>
 using bits_t = typename BitsOf<T>::type;
 
-// Divides integers of up to 16 bits as FLOAT32, and of 32 bits as FLOAT64. A quotient of two integers that is not an
-// integer itself differs from the next integer by at least 1 / b. That exceeds the rounding error of a / b as long as a
-// has fewer bits than the float's significand.
+// Divides integers of up to 16 bits as FLOAT32, and integers of 32 bits as FLOAT64. A quotient of two integers that is
+// not an integer itself differs from the next integer by at least 1 / b. That exceeds the rounding error of a / b as
+// long as a has fewer bits than the float's significand.
 template <class T>
 struct DivideAsFloats {
   using Float = std::conditional_t<sizeof(T) <= 2, f32, f64>;
@@ -106,7 +106,7 @@ template <class T>
 struct SameBitsAs<Cast<T, T>> {
   using type = Identity<bits_t<T>>;
 };
-// Among casts between integers, only widening ones depend on the sign.
+// Among casts between integers, only widening ones depend on signedness.
 template <class From, class To>
 requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
          !std::is_same_v<From, To>) struct SameBitsAs<Cast<From, To>> {
@@ -115,7 +115,7 @@ requires(std::is_integral_v<From>&& std::is_integral_v<To> &&
                          Cast<std::conditional_t<(sizeof(From) > sizeof(To)), bits_t<From>, From>, bits_t<To>>>;
 };
 
-// POW of floats has vector kernels as a function of two arguments.
+// Floating-point POW has vector kernels, as a function of two arguments.
 template <class T>
 requires is_float<T>
 struct SameBitsAs<Pow<T, T>> {

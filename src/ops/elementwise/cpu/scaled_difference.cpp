@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SCALED_DIFFERENCE with a mean, a scale and a bias that are constant for a whole row, as they are for images: they
-// stay in registers. Compiled once for each target. All other layouts use the generic kernels.
+// SCALED_DIFFERENCE with a mean, a scale and a bias that are constant for a whole row, as they are for images, so that
+// they stay in registers. Compiled once for each target. All other layouts use the generic kernels.
 #include <algorithm>
 #include <cstring>
 
@@ -22,7 +22,7 @@ namespace {
 
 inline constexpr std::size_t kLongRow = 64;  // elements; worth a separate loop
 
-// The definition with fixed numbers for everything but x.
+// The definition with fixed numbers for all inputs except x.
 template <class T>
 struct WithNumbers {
   f32 mean;
@@ -36,7 +36,8 @@ struct WithNumbers {
 using Wide = hn::ScalableTag<f32>;
 using Halves = hn::Rebind<hwy::float16_t, Wide>;
 
-// Rows of FLOAT16, converted in registers: the generic loops convert whole stretches through memory.
+// Processes rows of FLOAT16 and converts them in registers, whereas the generic loops convert whole stretches through
+// memory.
 void run_half_rows(const RowBlock& block) noexcept {
   const WithNumbers<f16>& numbers = *static_cast<const WithNumbers<f16>*>(block.scalar);
   const Wide d;

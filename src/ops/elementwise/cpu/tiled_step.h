@@ -31,7 +31,7 @@ struct Division {
 // `vectors`: whether the kernels are vectorized, and thus about ten times as fast.
 [[nodiscard]] Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads);
 
-// The step runs on its own, or is joined with a step of another family, which then says where its elements are.
+// The step runs on its own, or is joined with a step of another family, which then passes it the tiles to process.
 class TiledStep : public cpu::PreparedStep, public cpu::JoinedStep {
  public:
   TiledStep(const ElementwiseStep& step, Division division, cpu::Target target)
@@ -46,7 +46,7 @@ class TiledStep : public cpu::PreparedStep, public cpu::JoinedStep {
     std::byte* addresses[kMaxOperands];
     std::copy_n(operands, nest_.operands, addresses);
     const std::int64_t bytes = nest_.innermost().strides[forwarded_];
-    // Consecutive rows that are contiguous in both the operand and the buffer are processed as one.
+    // Consecutive rows that are contiguous in both the operand and the buffer are processed as one row.
     const bool is_one = tile.row_step == tile.columns && tile.buffer_row_step == tile.columns * bytes;
     const std::int64_t rows = is_one ? 1 : tile.rows;
     const std::int64_t columns = is_one ? tile.rows * tile.columns : tile.columns;

@@ -30,7 +30,7 @@ HWY_INLINE void store_bytes(D d, hn::Vec<D> lanes, std::byte* address) {
   static_cast<void>(d);
 }
 
-// A prefetch hint, so the address may lie beyond the tensor.
+// This is only a prefetch hint, so the address may lie beyond the tensor.
 HWY_INLINE void fetch(const std::byte* from, std::int64_t ahead) {
   __builtin_prefetch(
       reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(from) + static_cast<std::uintptr_t>(ahead)));
@@ -86,7 +86,7 @@ struct RowCursor {
 // Everything else, including rows too short for vectors, is gathered into packed tiles in the first-level cache.
 void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void* scalar) noexcept;
 
-// FLOAT16 to FLOAT32, and back, rounded to nearest even.
+// Converts FLOAT16 to FLOAT32, and back with rounding to nearest even.
 void widen_halves(const std::byte* from, f32* to, std::size_t count) noexcept;
 void narrow_halves(const f32* from, std::byte* to, std::size_t count) noexcept;
 

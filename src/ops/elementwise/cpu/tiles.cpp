@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The walk of a kernel over tensors of any layout, compiled once for each target and shared by all entries, since it
-// depends only on the sizes of the elements.
+// Runs a kernel over tensors of any layout. This code is compiled once for each target and shared by all entries, since
+// it depends only on the sizes of the elements.
 #include "ops/elementwise/cpu/tiles.h"
 
 #include <algorithm>
@@ -37,8 +37,8 @@ struct UnitOf<8> {
   using type = u64;
 };
 
-// Copies bytes that do not overlap, usually only a few: a row of a tile. It copies units of a fixed size, the last of
-// which may overlap the previous one, since a call to memcpy would cost more than the copy.
+// Copies bytes that do not overlap, usually only a few, such as a row of a tile. It copies units of a fixed size, the
+// last of which may overlap the previous one, since a call to memcpy would cost more than the copy.
 template <std::size_t kUnit>
 HWY_INLINE void copy_units(std::byte* to, const std::byte* from, std::size_t bytes) {
   for (std::size_t n = 0; n + kUnit <= bytes; n += kUnit) {
@@ -218,7 +218,7 @@ HWY_INLINE void with_size(std::size_t size, Use use) {
   }
 }
 
-// The tiles of all operands together.
+// The total size of the tiles of all operands.
 inline constexpr std::size_t kTileBytes = 3 * 16384;
 // Limits on a tile if all operands are contiguous or constant. Filling the tile with a repeated element is then the
 // only cost and should be small compared with the computation, but each new tile has to wait for memory again.
@@ -237,7 +237,7 @@ struct Walk {
   bool narrow = false;   // an operand is contiguous along the rows
   bool by_rows = false;  // rows are long enough to be computed one by one
   std::byte* tiles[kMaxInputs + 1] = {};
-  bool constant[kMaxInputs] = {};  // a single element: its tile is filled once
+  bool constant[kMaxInputs] = {};  // input i is a single element, so its tile is filled only once
 
   [[nodiscard]] std::int64_t size(std::size_t operand) const { return row.sizes[operand]; }
 
@@ -318,12 +318,12 @@ HWY_INLINE void run_in_place(const TiledRow& row, const KernelArguments& argumen
   row.plain(block);
 }
 
-// This is a separate function because the other path of run_tiled needs none of it.
+// This is a separate function because run_in_place, the other path of run_tiled, needs none of this state.
 HWY_NOINLINE void run_in_tiles(const TiledRow& row, const KernelArguments& arguments, const void* scalar) {
   Walk walk{.row = row, .arguments = arguments, .scalar = scalar, .elements = 0};
-  std::size_t bytes = row.output_size();  // of one element of every operand, together
+  std::size_t bytes = row.output_size();  // the size of one element, summed over all operands
   std::size_t minimum = row.output_size();
-  bool near = arguments.output.stride == walk.size(row.inputs);  // all are contiguous or constant
+  bool near = arguments.output.stride == walk.size(row.inputs);  // all operands are contiguous or constant
   for (std::size_t i = 0; i < row.inputs; ++i) {
     bytes += row.sizes[i];
     minimum = std::min<std::size_t>(minimum, row.sizes[i]);

@@ -17,14 +17,14 @@ struct RowBlock {
   std::int64_t row_strides[kMaxInputs + 1];  // distance between rows in bytes: the inputs', then the output's
   std::size_t steps[kMaxInputs];
   std::int64_t fetched[kMaxInputs + 1];  // bytes of each operand's rows to prefetch some rows ahead; usually 0
-  bool fetches;                          // whether any are nonzero
+  bool fetches;                          // whether any element of `fetched` is nonzero
   const void* scalar;                    // the pointer that the kernel passed to the walk
 };
 using RowFunction = void (*)(const RowBlock&) noexcept;
 
 struct TiledRow {
   RowFunction plain;
-  RowFunction stepped;  // supports steps of 1 and 2; null: such inputs are gathered
+  RowFunction stepped;  // supports steps of 1 and 2; null: inputs with a step of 2 are gathered
   std::size_t inputs;
   std::array<std::uint8_t, kMaxInputs + 1> sizes;  // of an element: the inputs in order, then the output
 

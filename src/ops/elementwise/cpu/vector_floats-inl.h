@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If |x| >= y and 0 <= r < y,
-// then r is exact, because the true value is a multiple of y's last place, and so it is the remainder whatever q was.
-// If |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, as in the definition; no other q
-// passes 0 <= r < y. Everything else fails that test: large quotients, zeros, infinities, NaN.
+// The modulus operators for floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If
+// |x| >= y and 0 <= r < y, then r is exact, because the true value is a multiple of y's last place, and so r is the
+// remainder whatever q was. If |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, as in
+// the definition; no other q passes 0 <= r < y. Everything else fails that test: large quotients, zeros, infinities,
+// NaN.
 #if defined(ANYDML_VECTOR_FLOATS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_FLOATS_INL
 #undef ANYDML_VECTOR_FLOATS_INL
@@ -37,7 +38,7 @@ HWY_INLINE hn::Mask<DF> is_remainder(DF d, V r, V y) {
 template <class DF, class V = hn::Vec<DF>>
 HWY_INLINE V settled(DF d, V r, V y) {
 #if HWY_TARGET == HWY_NEON
-  // Compared as bits, a negative number is larger than any other.
+  // Compared as bits, a negative number is larger than any positive number.
   const hn::RebindToUnsigned<DF> d_bits;
   if constexpr (sizeof(hn::TFromD<DF>) == 4) {
     return hn::BitCast(d, hn::Min(hn::BitCast(d_bits, r), hn::BitCast(d_bits, hn::Add(r, y))));
@@ -46,8 +47,8 @@ HWY_INLINE V settled(DF d, V r, V y) {
   return hn::Add(r, hn::IfThenElseZero(hn::Lt(r, hn::Zero(d)), y));
 }
 
-// The definition's result for a remainder m of |a| by |b|, in any float type that represents the sum of m and b
-// accurately enough.
+// The definition's result for the remainder m of |a| divided by |b|, in any float type that represents the sum of m and
+// b accurately enough.
 template <bool kFloor, class DF, class V = hn::Vec<DF>>
 HWY_INLINE V with_float_sign(DF d, V a, V b, V m) {
   const auto sign = hn::SignBit(d);
@@ -96,8 +97,9 @@ HWY_INLINE V reduced(V r, V y, V inverse) {
   return hn::NegMulAdd(hn::Round(hn::Mul(r, inverse)), y, r);
 }
 
-// x mod y of FLOAT32 numbers in FLOAT64: long division with 48 bits of the quotient per step. Each remainder is a
-// multiple of the divisor's last place and smaller than the divisor, so it fits in 24 bits, and every step is exact.
+// x mod y for FLOAT32 numbers, computed in FLOAT64: long division with 48 bits of the quotient per step. Each remainder
+// is a multiple of the divisor's last place and smaller than the divisor, so it fits in 24 bits, and every step is
+// exact.
 template <class DF>
 HWY_INLINE hn::Vec<DF> long_division(DF d, hn::Vec<DF> x, hn::Vec<DF> y) {
   const hn::Half<DF> d_half;
@@ -126,7 +128,7 @@ HWY_INLINE hn::Vec<DF> long_division(DF d, hn::Vec<DF> x, hn::Vec<DF> y) {
   return hn::Combine(d, hn::DemoteTo(d_half, settled(d_wide, r1, y1)), hn::DemoteTo(d_half, settled(d_wide, r0, y0)));
 }
 
-// x mod y of FLOAT64 numbers: with x = X * 2^ex and y = Y * 2^ey, 1 <= X, Y < 2, it is (X * 2^(ex - ey) mod Y) * 2^ey.
+// x mod y for FLOAT64 numbers: with x = X * 2^ex and y = Y * 2^ey, 1 <= X, Y < 2, it is (X * 2^(ex - ey) mod Y) * 2^ey.
 // The power of two is applied 48 bits at a time; each remainder is exact for the reason above. Several vectors run in
 // lockstep, since each step depends on the previous one.
 template <std::size_t kVectors, class D, class V = hn::Vec<D>>
@@ -136,7 +138,7 @@ HWY_INLINE void long_divisions(D d, const V* x, const V* y, V* out) {
     const V lifted_integer = hn::BitCast(d, hn::Or(bits, hn::Set(d_bits, kTwoTo52Bits)));
     return hn::Sub(lifted_integer, hn::Set(d, 0x1p52));
   };
-  const auto power_of_two = [&](V exponent) HWY_ATTR {  // of an integer within the normal exponents
+  const auto power_of_two = [&](V exponent) HWY_ATTR {  // for an integer in the range of normal exponents
     return hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(d_bits, hn::Add(exponent, hn::Set(d, 0x1p52 + 1023)))));
   };
   // Splits into significand and biased exponent; subnormals are scaled to normal numbers first.
@@ -248,8 +250,8 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
     return signed_again(d, a, b_sign, r);
   }
 
-  // A quotient computed from the inverse must not be too small, which could happen for a multiple of y, so it is
-  // increased by more than the rounding errors so far.
+  // If x is a multiple of y, a quotient computed from the inverse could be too small, so it is increased by more than
+  // the rounding errors so far.
   static HWY_INLINE V quotient(V x, const Divisor& divisor) {
     const V estimate = hn::Mul(x, divisor.inverse);
     return kFloor ? hn::MulAdd(hn::Abs(x), divisor.nudge, estimate) : estimate;
@@ -326,8 +328,8 @@ struct F16Divisor {
   }
 };
 
-// FLOAT16 in FLOAT32, two vectors for one. The sum for floor may be rounded twice, first to 24 bits; the result equals
-// a single rounding, since 24 >= 2 * 11 + 2.
+// FLOAT16, computed in FLOAT32, so that each vector becomes two. The sum for floor may be rounded twice, first to 24
+// bits; the result is the same as with a single rounding, since 24 >= 2 * 11 + 2.
 template <bool kFloor>
 struct Arithmetic<f16, kFloor> {
   using Wide = Arithmetic<f32, kFloor>;
@@ -427,7 +429,7 @@ struct Arithmetic<f16, kFloor> {
   }
 #endif
 
-  // The quotient is below 2^40: two steps of 20 bits.
+  // The quotient is below 2^40, so two steps of 20 bits are enough.
   static HWY_INLINE F thorough_half(F a, F b) {
     const DF d;
     const F m = Magnitudes<DF>(d, a, b).with([d](F x, F y) HWY_ATTR {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Integers of 16 and 32 bits, through floats of twice their width. One half is added to each dividend, so that the
-// quotient is at least 1 / 2b away from an integer; all rounding errors together are smaller than that. b = 0 is
-// replaced with 1, whose remainder is 0.
+// The modulus operators for integers. Integers of 16 and 32 bits are computed in floats of twice their width. One half
+// is added to each dividend, so that the quotient is at least 1 / 2b away from an integer; all rounding errors together
+// are smaller than that. b = 0 is replaced with 1, for which the remainder is 0.
 #if defined(ANYDML_VECTOR_INTEGERS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_INTEGERS_INL
 #undef ANYDML_VECTOR_INTEGERS_INL
@@ -221,7 +221,7 @@ struct UnsignedDivisor {
 #else
     const DU d;
     if constexpr (sizeof(U) == 1) {
-      // There is no multiplication of bytes: process bytes at even and odd positions in turn, as 16 bits.
+      // There is no byte multiplication, so bytes at even and odd positions are processed in turn, as 16 bits.
       const hn::Repartition<u16, DU> d_wide;
       const auto y_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, y));
       const auto inverse_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, inverse));
@@ -251,8 +251,9 @@ struct UnsignedDivisor {
   }
 };
 
-// 64 bits in f64, for divisors below 2^50. The dividend's upper half is reduced first: its quotient is accurate to 53
-// bits, so the remainder is an integer below 2^51 and exact; the lower half is then added and the sum reduced again.
+// 64-bit integers, computed in f64, for divisors below 2^50. The dividend's upper half is reduced first: its quotient
+// is accurate to 53 bits, so the remainder is an integer below 2^51 and exact; the lower half is then added and the sum
+// reduced again.
 template <class DU>
 struct WideRemainder {
   using DF = hn::RebindToFloat<DU>;
@@ -282,8 +283,8 @@ struct WideRemainder {
   }
 };
 
-// Applies the signs to an unsigned remainder m of |a| by |b|. Signs are compared rather than shifted, since that is
-// faster on Arm. The arithmetic is unsigned, since unproven lanes may contain anything.
+// Applies the signs to the unsigned remainder m of |a| divided by |b|. Signs are compared rather than shifted, since
+// that is faster on Arm. The arithmetic is unsigned, since unproven lanes may contain anything.
 template <bool kFloor, class D, class V = hn::Vec<D>>
 HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   const hn::RebindToUnsigned<D> d_unsigned;
@@ -293,7 +294,7 @@ HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   if constexpr (kFloor) {
 #if HWY_TARGET == HWY_NEON
     // A single comparison serves both cases: where the signs differ, it tests m > 0; where they agree, the other
-    // operand is all ones, and nothing is above that.
+    // operand is all ones, and no value is above that.
     const auto same = hn::BitCast(d_unsigned, hn::VecFromMask(d, hn::Gt(hn::Xor(a, b), hn::Set(d, -1))));
     const auto adjust = hn::VecFromMask(d_unsigned, hn::Gt(m, same));
 #else
@@ -344,9 +345,9 @@ requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> :
   static constexpr std::size_t kUnroll = std::is_same_v<T, u8> ? kUnrollSimple : 4;
   static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
 
-  // The sign of a single divisor is known. For floor, dividends are shifted up by 2^(bits - 1), so that none is
-  // negative, and the remainder of that shift is subtracted again; for a negative divisor, the same is done with -a,
-  // shifted by one less.
+  // The sign of a single divisor is known. For floor, 2^(bits - 1) is added to the dividends, so that none is negative,
+  // and the remainder of that number is subtracted afterwards. For a negative divisor, the same is done with -a and
+  // 2^(bits - 1) - 1.
   struct Divisor {
     V b;
     UnsignedDivisor<U> magnitude;

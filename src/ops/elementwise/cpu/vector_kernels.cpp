@@ -55,7 +55,7 @@ enum class Operand {
   stepped,   // every element or every other one, depending on an argument
 };
 
-// Loads a vector from an address, or every other element from there on. In the second case it reads one element more
+// Loads a vector from an address, or every other element starting there. In the second case it reads one element more
 // than it needs.
 template <class D>
 HWY_INLINE hn::Vec<D> load_stepped(D d, const std::byte* address, std::size_t step) {
@@ -162,7 +162,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
     }
     return result;
   };
-  if (bytes < step) {  // in a temporary vector, padded with 0 mod 1
+  if (bytes < step) {  // in temporary vectors, padded with 0 mod 1
     alignas(HWY_MAX_BYTES) std::byte a_padded[HWY_MAX_BYTES] = {};
     alignas(HWY_MAX_BYTES) std::byte b_padded[HWY_MAX_BYTES];
     store_bytes(d, repeated(T{1}), b_padded);
@@ -225,7 +225,7 @@ void run_plain_rows(const RowBlock& block) noexcept {
   } while (row.next());
 }
 
-// One call per row: inlined into the loop over rows it runs slower.
+// One call per row, because this code runs slower if it is inlined into the loop over rows.
 template <class T, bool kFloor>
 HWY_NOINLINE void run_stepped_row(const std::byte* a, const std::byte* b, std::byte* out, std::size_t count,
                                   Steps steps) {

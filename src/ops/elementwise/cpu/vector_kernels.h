@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The vector kernels, by target: a CPU's instruction set.
+// The vector kernels for each target. A target is an instruction set of a CPU.
 #pragma once
 
 #include <span>

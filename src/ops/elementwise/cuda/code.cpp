@@ -11,7 +11,7 @@ constexpr std::uint32_t kNever = 0xffffffff;
 
 class Slots {
  public:
-  // Allocates a slot that is in use until after instruction `until`.
+  // Allocates a slot that stays in use through instruction `until`.
   [[nodiscard]] std::uint16_t take(std::uint32_t until) {
     const auto free = std::find(until_.begin(), until_.end(), kNever);
     const auto slot = static_cast<std::uint16_t>(free - until_.begin());
@@ -22,8 +22,8 @@ class Slots {
     }
     return slot;
   }
-  // Frees slots that are last read before or at instruction `now`; its own result may reuse them, since it reads before
-  // it writes.
+  // Frees slots that are last read before or at instruction `now`; the result of that instruction may reuse them, since
+  // an instruction reads before it writes.
   void free_at(std::uint32_t now) {
     for (std::uint32_t& until : until_) {
       until = until != kNever && until <= now ? kNever : until;
@@ -32,7 +32,7 @@ class Slots {
   [[nodiscard]] std::size_t count() const { return until_.size(); }
 
  private:
-  std::vector<std::uint32_t> until_;  // the last instruction that reads it; kNever: free
+  std::vector<std::uint32_t> until_;  // the last instruction that reads each slot; kNever: free
 };
 
 struct Value {

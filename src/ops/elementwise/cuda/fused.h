@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs of several instructions as one kernel, compiled at run time (backend/cuda/runtime.h). If that is not
-// possible, or the program is not supported, the interpreter runs it.
+// Programs of several instructions as one kernel, compiled at run time (backend/cuda/runtime.h). If compilation is not
+// possible, or the program is not supported, the interpreter runs the program.
 #pragma once
 
 #include <span>
@@ -33,8 +33,8 @@ struct InlinedSource {
   std::vector<std::uint64_t> words;  // the attributes of all instructions; at least one
 };
 inline constexpr std::uint32_t kNoneForwarded = kMaxOperands;
-// forwarded: that operand. vector: the number of elements that the class can also compute at a time, or 0. False: the
-// plan uses types for which its operators are not defined.
+// forwarded: the operand whose element is passed or computed. vector: the number of elements that the class can also
+// compute at a time, or 0. Returns false if the plan uses types for which its operators are not defined.
 [[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t forwarded, std::uint32_t vector,
                                  const char* name, InlinedSource& source);
 // Like write_inlined, but for a separate kernel with any number of loads and stores, which runs element by element.
@@ -43,7 +43,7 @@ inline constexpr std::uint32_t kNoneForwarded = kMaxOperands;
 [[nodiscard]] KernelSource each_kernel(const InlinedSource& source);
 [[nodiscard]] cudaError_t launch_each(const RuntimeKernels& kernels, const KernelLaunch& launch,
                                       std::span<const std::uint64_t> words, cudaStream_t stream) noexcept;
-// The size of an object of that class: a launch with this many operands, and the words.
+// The size of an object of the inlined class, which contains a launch with this many operands, and the words.
 [[nodiscard]] std::size_t inlined_bytes(std::uint32_t operands, std::size_t words);
 void make_inlined(const KernelLaunch& launch, std::span<const std::uint64_t> words, std::byte* object);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The building blocks of source that is generated at run time (fused_source.cpp): definitions are called with the bits
-// of their values, and each interprets them by its own types.
+// of their values, and each definition interprets them according to its own types.
 #pragma once
 
 #include "ops/elementwise/cuda/entry_device.cuh"

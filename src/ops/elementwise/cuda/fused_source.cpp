@@ -76,7 +76,7 @@ void begin_class(std::string& text, const char* name) {
 }
 
 // The function that processes several consecutive elements. All loads precede all stores, so that the elements wait for
-// memory together. Elements from `count` on do not exist; the first is computed again instead.
+// memory together. Elements from `count` on do not exist; the first element is computed again in their place.
 void write_some(const ElementStep& step, std::uint32_t forwarded, const std::string& body, const std::string& offsets,
                 std::string& text) {
   const auto operands = static_cast<std::uint32_t>(step.loads + step.stored.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FLOAT16 functions of one contiguous input, looked up in a table in shared memory. The results are correct by
-// construction, since the definition filled the table, and the speed is that of memory however expensive the function
-// is.
+// construction, since the definition filled the table, and the speed is limited only by memory, however expensive the
+// function is.
 #pragma once
 
 #include "ops/elementwise/cuda/entry_device.cuh"
@@ -11,7 +11,7 @@
 
 namespace anydml::cuda {
 
-// Loading the table into every multiprocessor costs some microseconds, so smaller tensors are computed directly.
+// Loading the table into every multiprocessor takes a few microseconds, so smaller tensors are computed directly.
 inline constexpr u32 kWorthTable = 1 << 20;
 inline constexpr int kTableThreads = 1024;
 inline constexpr u32 kTableBytes = kHalves * sizeof(u16);

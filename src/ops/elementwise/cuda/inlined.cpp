@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint32_t kVectorBytes = 16;
 
-// The step's class for NVRTC. An object of it contains the launch, with the addresses, and the attributes.
+// The step as a class that NVRTC compiles. An object of the class contains the launch, with the addresses, and the
+// attributes.
 class InlinedElements final : public JoinedStep {
  public:
   InlinedElements(const JoinedElements& joined, std::uint32_t vector, InlinedSource source)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The interpreter's kernel and its table of device functions, one for each variant of each entry. Both have to be in
 // the same file: a device function's address is valid only within its own module, and separately compiled files are
-// separate modules. (Relocatable device code would link them into one module, but for GPUs that the build does not name
-// the driver would then have to do the linking.) Each function is one call of a definition, so the file compiles
-// quickly despite its many entries.
+// separate modules. (Relocatable device code would link them into one module, but for GPUs that the build does not
+// target, the driver would then have to do the linking.) Each function is a single call to a definition, so the file
+// compiles quickly despite its many entries.
 #include "ops/elementwise/cuda/interpreter.h"
 
 #include <algorithm>

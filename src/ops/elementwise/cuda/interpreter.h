@@ -20,7 +20,7 @@ struct CodeInstruction {
   std::uint16_t sources[kMaxInputs];
 };
 
-// A value that is loaded or stored: which operand, in which slot.
+// A value that is loaded or stored: its operand and its slot.
 struct CodeAccess {
   std::uint16_t operand;
   std::uint16_t slot;
@@ -47,10 +47,10 @@ struct CodeFunction {
 // False: the entry has no such variant.
 [[nodiscard]] bool find_function(EntryId entry, std::uint32_t variant, CodeFunction& function) noexcept;
 
-// Null, or why the program cannot be run.
+// Returns null, or the reason why the program cannot be run.
 [[nodiscard]] const char* make_code(const ElementStep& step, Code& code);
 
-// The operands are all operands of the step.
+// `launch` contains all operands of the step.
 [[nodiscard]] cudaError_t launch_code(const Code& code, const KernelLaunch& launch, cudaStream_t stream) noexcept;
 
 }  // namespace anydml::cuda

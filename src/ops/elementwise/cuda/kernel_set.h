@@ -27,7 +27,7 @@ struct Geometry {
   FastDivisor sizes[kMaxRank];  // outermost first
   std::int64_t strides[kMaxRank][kMaxOperands];
   std::uint32_t stays;  // bit i: operand i does not move along the innermost loop
-  // For vectors: the number in all rows, and in one row; a partial vector at the end of a row counts as one.
+  // For vectors: the number of vectors in all rows and in one row; a partial vector at the end of a row counts as one.
   std::uint32_t vectors;
   FastDivisor vectors_of_row;
   // For tiles: the operands that are contiguous along the second innermost loop, and the number of tiles along the
@@ -69,7 +69,8 @@ struct KernelSet {
 
 // Null if the entry has no such variant.
 [[nodiscard]] const KernelSet* find_kernels(EntryId entry, std::uint32_t variant) noexcept;
-// A ScaleBias of the first input, followed by the entry. Null if the entry has no such kernels, or not for these types.
+// A ScaleBias of the first input, followed by the entry. Null if the entry has no such kernels, or none for these
+// types.
 [[nodiscard]] const KernelSet* find_scaled_kernels(EntryId entry, std::uint32_t variant) noexcept;
 
 // Small tasks, whose codes are EntryIds.

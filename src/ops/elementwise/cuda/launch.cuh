@@ -31,7 +31,7 @@ template <int kOperands>
   return launch;
 }
 
-// Interprets the bytes as the definition.
+// Interprets the bytes as an object of the definition's class.
 template <class Scalar>
 [[nodiscard]] const Scalar& scalar_in(const ScalarBytes& bytes) {
   return *std::launder(reinterpret_cast<const Scalar*>(bytes.bytes));

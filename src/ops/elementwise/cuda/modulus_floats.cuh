@@ -2,8 +2,8 @@
 // Tuned kernels of the two modulus operators on floats packed in 32-bit words. Exact: the same bits as the scalar
 // definitions.
 //
-// A quotient is estimated, and either cannot be wrong or is verified by its remainder. Fused operations, directed
-// rounding and the approximate reciprocal are written explicitly; the proofs rely on them.
+// Each quotient is an estimate that either is proven to be correct or is verified by its remainder. Fused operations,
+// directed rounding and the approximate reciprocal are written explicitly; the proofs rely on them.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -27,7 +27,7 @@ namespace anydml::cuda {
 // The relative error is at most 2^-51.
 [[nodiscard]] __device__ inline f64 near_reciprocal(f64 y) {
   f64 estimate;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(y));  // about 20 bits; each of the two steps doubles them
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(y));  // about 20 bits; each of the two steps doubles that
   estimate = __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
   return __fma_rn(estimate, __fma_rn(-y, estimate, 1.0), estimate);
 }
@@ -148,7 +148,8 @@ __device__ inline void finish_remainders(u32 todo, const F (&xs)[kElements], con
   }
 }
 
-// Whether this GPU multiplies FLOAT64 at half the FLOAT32 rate. On other GPUs it takes at least 32 times as long.
+// Whether this GPU multiplies FLOAT64 at half the FLOAT32 rate. On other GPUs, a FLOAT64 multiplication takes at least
+// 32 times as long.
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 inline constexpr bool kFastDoubles = true;
@@ -221,7 +222,8 @@ template <bool kFloor, class F>
   }
 }
 
-// Elements of one type in words. Divisor: precomputed properties of a divisor that is used for many dividends.
+// Computes the modulus of elements of one type, packed in words. Divisor: precomputed properties of a divisor that is
+// used for many dividends.
 template <bool kFloor, class T>
 struct Modulus;
 

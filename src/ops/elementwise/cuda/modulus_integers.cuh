@@ -7,10 +7,11 @@
 
 namespace anydml::cuda {
 
-// 16 bits, computed in FLOAT32 without a conversion: an element permuted into the significand of 2^23 becomes a number.
-// Adding one half to the dividend keeps the quotient at least 1 / (2 |b|) away from every integer. For any dividend
-// below 2^22 that exceeds the error caused by the reciprocal, |a / b| * 2^-23, so the quotient is always correct. The
-// sign bits of signed elements are flipped, which adds 2^15, and those of the results are flipped back.
+// 16-bit integers, computed in FLOAT32 without a conversion: an element permuted into the significand of 2^23 becomes a
+// number. Adding one half to the dividend keeps the quotient at least 1 / (2 |b|) away from every integer. For any
+// dividend below 2^22 that exceeds the error caused by the reciprocal, |a / b| * 2^-23, so the quotient is always
+// correct. The sign bits of signed elements are flipped, which adds 2^15, and the sign bits of the results are flipped
+// back.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;
@@ -104,9 +105,9 @@ constexpr u32 kMinusHalf = 0xb800b800;
 constexpr u32 kHalf = 0x38003800;
 }  // namespace halves
 
-// 8 bits, two at a time in FLOAT16: a byte permuted into the significand of 1024 becomes a number; signed bytes have
-// their sign bit flipped, which adds 128. The quotient is (|a| + 1/2) / |b| - 1/2, rounded to nearest: (|a| + 1/2) /
-// |b| is 1 / (2 |b|) away from every integer, and the rounding errors of the reciprocal and of the product amount to
+// 8-bit integers, two at a time in FLOAT16: a byte permuted into the significand of 1024 becomes a number; signed bytes
+// have their sign bit flipped, which adds 128. The quotient is (|a| + 1/2) / |b| - 1/2, rounded to nearest: (|a| + 1/2)
+// / |b| is 1 / (2 |b|) away from every integer, and the rounding errors of the reciprocal and of the product amount to
 // less than 3/4 of that, even for 255. So the quotient is always correct, and the remainder is exact.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
@@ -115,7 +116,8 @@ requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
   static constexpr u32 kOffset = kSigned ? 0x64806480 : 0x64006400;   // 1024, or 1024 + 128
   static constexpr u32 kInteger = kSigned ? 0x66006600 : 0x65006500;  // adding this rounds to an integer
 
-  // Two copies of each; the reciprocal and the nudge are those of the magnitude if the quotient truncates.
+  // Each member contains two copies of its value. If the quotient truncates, the reciprocal and the nudge belong to the
+  // divisor's magnitude.
   struct Divisor {
     u32 value;
     u32 reciprocal;
@@ -189,8 +191,9 @@ requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
 [[nodiscard]] __device__ inline u32 multiply_high(u32 a, u32 b) { return __umulhi(a, b); }
 [[nodiscard]] __device__ inline u64 multiply_high(u64 a, u64 b) { return __umul64hi(a, b); }
 
-// 32 and 64 bits: unsigned division of the magnitudes. A divisor that is used for many dividends is replaced by a
-// multiplication: with m = (2^n - 1) / b rounded down, a * m / 2^n is at most one below a / b.
+// 32-bit and 64-bit integers: unsigned division of the magnitudes. Division by a divisor that is used for many
+// dividends is replaced with a multiplication: with m = (2^n - 1) / b rounded down, a * m / 2^n is at most one below a
+// / b.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) >= 4) struct Modulus<kFloor, T> {
   using Bits = bits_t<T>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of the two modulus operators: by vectors, by elements, by tiles.
+// The kernels of the two modulus operators, which process vectors, single elements or tiles.
 #pragma once
 
 #include "ops/elementwise/cuda/entry_kernels.cuh"
@@ -103,8 +103,8 @@ __device__ __forceinline__ void load_whole(const ThreadVectors<kVectors>& vector
   }
 }
 
-// Loads the elements that exist, and zeros in place of the others. It copies everything to local memory first, where
-// loops that are not unrolled can index it, to keep this rare path short.
+// Loads the elements that exist, and fills the rest of the vectors with zeros. It copies everything to local memory
+// first, where loops that are not unrolled can index it, to keep this rare path short.
 template <class T, int kVectors, int kInputs>
 __device__ __forceinline__ void load_partial(const ThreadVectors<kVectors>& vectors, bool one_dividend,
                                              u32 (&inputs)[kInputs][4 * kVectors]) {
@@ -217,7 +217,7 @@ __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_
     store_whole<Shape::kStreaming>(vectors, results);
   } else {
     // Stores through local memory, as load_partial loads. This is not a separate function, because nvcc would then
-    // overlay the local arrays of both, and several types would need more registers on every path.
+    // overlay the local arrays of both functions, and several types would need more registers on every path.
     u32 stored[kWords];
     std::byte* to[Shape::kVectors];
     u32 some[Shape::kVectors];
@@ -311,7 +311,7 @@ __device__ inline void turn_square(u32 (&words)[4]) {
   words[3] = __byte_perm(high_left, high_right, 0x7632);
 }
 
-// The number of blocks that should at least be resident on a multiprocessor, which limits their registers.
+// The minimum number of blocks that should be resident on a multiprocessor; it limits the registers of each block.
 template <class T>
 [[nodiscard]] constexpr int min_tiles() {
   if constexpr (is_float<T>) {
@@ -331,8 +331,8 @@ inline constexpr int kMaxTiles = 6;
 inline constexpr int kMaxTiles = 8;
 #endif
 
-// Both inner sizes must be whole numbers of words. Each input is crossed, contiguous, or constant along the innermost
-// loop.
+// The sizes of the two innermost loops must be whole numbers of words. Each input is crossed, contiguous, or constant
+// along the innermost loop.
 template <bool kFloor, class T, int kMinTiles = min_tiles<T>()>
 __global__ void __launch_bounds__(kTileThreads, kMinTiles < kMaxTiles ? kMinTiles : kMaxTiles)
     modulus_transposed(const __grid_constant__ TiledLaunch launch) {
@@ -355,8 +355,8 @@ __global__ void __launch_bounds__(kTileThreads, kMinTiles < kMaxTiles ? kMinTile
   std::int64_t offsets[3] = {};
   add_offsets<3>(launch, outer, by_rows.quotient, offsets);
 
-  // A thread has the same word in every kLinesTogether-th line. Lines are rows of the tile, except for a crossed input:
-  // there they are columns, in squares of kPerWord words.
+  // A thread processes the same word in every kLinesTogether-th line. Lines are rows of the tile, but for a crossed
+  // input they are columns, in squares of kPerWord words.
   const u32 across = threadIdx.x % kSide;
   const u32 line = threadIdx.x / kSide;
   const u32 column = first_column + across * kPerWord;
@@ -449,8 +449,8 @@ __global__ void __launch_bounds__(kTileThreads, kMinTiles < kMaxTiles ? kMinTile
   }
 }
 
-// Runs small tasks of one operator and type, which consist of whole vectors, wave after wave in one block, as a list of
-// dependent dispatches produces them. The next task is read while the current elements are being computed.
+// Runs small tasks of one operator and type, consisting of whole vectors, wave after wave in one block. A list of
+// dependent dispatches produces such waves. The next task is read while the current elements are being computed.
 inline constexpr u32 kWaveThreads = 256;
 
 template <bool kFloor, class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses the kernels of a step, and computes in advance everything that does not depend on addresses.
+// Chooses the kernels for a step, and computes in advance everything that does not depend on addresses.
 #include <algorithm>
 #include <cstdio>
 
@@ -60,7 +60,7 @@ const char* PreparedElements::prepare(const ElementStep& step, const GpuProperti
   }
   const Instruction& last = step.program.back();
   for (std::uint32_t input = 0; input < kernels_->inputs; ++input) {
-    const bool is_result = last.sources[input] >= step.loads;  // of the ScaleBias
+    const bool is_result = last.sources[input] >= step.loads;  // the result of the ScaleBias
     map_operand(nest, is_result ? step.program[0].sources[0] : last.sources[input], kernels_->element_sizes[input]);
   }
   map_operand(nest, step.loads, kernels_->element_sizes[kernels_->inputs]);
@@ -157,7 +157,7 @@ void PreparedElements::choose_shape(const LoopNest& nest) {
   }
 }
 
-// Requires that each operand is contiguous along the rows or constant in each row, and that rows begin at addresses
+// Chooses vectors if each operand is contiguous along the rows or constant in each row, and rows begin at addresses
 // that vectors can access.
 bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t rows) {
   const std::uint32_t inner = geometry_.rank - 1;
@@ -193,7 +193,7 @@ bool PreparedElements::choose_vectors(std::uint32_t inner_size, std::int64_t row
   return true;
 }
 
-// Requires that an input is contiguous along the second innermost loop instead. All operands have the same type.
+// Chooses tiles if an input is contiguous along the second innermost loop instead. All operands have the same type.
 bool PreparedElements::choose_tiles() {
   const std::uint32_t output = geometry_.operands - 1;
   const std::int64_t element = sources_[output].bytes;

@@ -14,7 +14,7 @@ namespace anydml::cuda {
 
 class PreparedElements final : public PreparedStep {
  public:
-  // Null, or why the step cannot be run. May throw std::bad_alloc.
+  // Returns null, or the reason why the step cannot be run. May throw std::bad_alloc.
   [[nodiscard]] const char* prepare(const ElementStep& step, const GpuProperties& gpu);
 
   [[nodiscard]] cudaError_t launch(std::byte* const* bases, std::byte* workspace,
@@ -29,7 +29,7 @@ class PreparedElements final : public PreparedStep {
 
  private:
   [[nodiscard]] bool find_kernels_of(const ElementStep& step);
-  // Kernels that are compiled for this program; false if that is impossible or not worthwhile.
+  // Finds or compiles kernels for this program; false if compiling them is impossible or not worthwhile.
   [[nodiscard]] bool find_fused_of(const ElementStep& step);
   void map_operand(const LoopNest& nest, std::uint32_t from, std::size_t element_bytes);
   void choose_shape(const LoopNest& nest);
@@ -51,7 +51,7 @@ class PreparedElements final : public PreparedStep {
   std::uint8_t small_type_ = 0;         // DataType; 0: not a small task
   std::uint16_t small_code_ = 0;        // EntryId
   const KernelSet* kernels_ = nullptr;  // null: the step is interpreted, or fused element by element
-  std::unique_ptr<Code> code_;          // or null
+  std::unique_ptr<Code> code_;          // null unless the step is interpreted
   KernelSet fused_set_ = {};
   std::shared_ptr<const RuntimeKernels> fused_;  // if set, kernels_ is null or fused_set_ (sizes only)
   std::vector<std::uint64_t> words_;             // attributes of a program that is fused element by element
@@ -61,7 +61,7 @@ class PreparedElements final : public PreparedStep {
   GpuProperties gpu_;
 };
 
-// A step joined before or after one of another family; null if it cannot be joined.
+// Prepares a step that is joined before or after a step of another family; null if it cannot be joined.
 [[nodiscard]] std::unique_ptr<JoinedStep> prepare_joined(const Step& step, const char* name);
 
 [[nodiscard]] const char* shape_name(KernelShape shape) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Many steps over few elements in one launch. The tasks are the kernel's parameter, and launches with few tasks use a
-// smaller one. A single kernel contains all entries that take part (kIsSmall), since one launch for each entry would
-// cost more than the task itself.
+// Many steps over few elements in one launch. The tasks are passed as the kernel's parameter, and launches with few
+// tasks use a smaller parameter. A single kernel contains all entries that take part (kIsSmall), since a separate
+// launch for each entry would cost more than the tasks themselves.
 #include <algorithm>
 
 #include "ops/elementwise/cuda/entry_kernels.cuh"
@@ -155,7 +155,7 @@ __device__ inline void run_piece(EntryId entry, const Piece& piece) {
   return 0;
 }
 
-// Vectors first, first + step, ... of a task.
+// Processes vectors first, first + step, ... of a task.
 __device__ inline void run_vectors(const KernelTask& task, u32 first, u32 step) {
   const auto type = static_cast<DataType>(task.type);
   const u32 shift = size_shift(type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small tasks as passed to kernels: they are the kernel's parameter.
+// Small tasks in the form in which kernels receive them, as their parameter.
 #pragma once
 
 #include <bit>

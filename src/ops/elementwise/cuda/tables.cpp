@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Combines the tables of all files into one: tuned kernels replace those generated from the definitions.
+// Combines the tables of all files into one: tuned kernels replace the kernels generated from the definitions.
 #include "ops/elementwise/cuda/tables.h"
 
 #include <type_traits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sources of kernel tables: each is defined in a separate file, and tables.cpp searches them.
+// The functions that supply kernels: each is defined in a separate file, and tables.cpp calls them.
 #pragma once
 
 #include "ops/elementwise/cuda/kernel_set.h"

@@ -8,7 +8,7 @@
 
 namespace anydml::cuda {
 
-// Definitions that depend only on bits: types of one width share kernels.
+// Definitions that depend only on bits, so that types of the same width share kernels.
 template <template <class> class Definition>
 inline constexpr bool kMovesBits = false;
 template <>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Functions based on the exponential function.
 //
-// exp(x) is an exact power of two times exp(r) for a small r; exp(r) - 1 is a polynomial. All functions here add that
-// part last, multiplied by an exact number, so that almost the only error is the final rounding.
+// exp(x) is an exact power of two times exp(r) for a small r; exp(r) - 1 is a polynomial. All functions here add exp(r)
+// - 1 last, multiplied by an exact number, so that almost the only error is the final rounding.
 #pragma once
 
 #include "ops/scalar/functions/exponential_constants.h"
@@ -33,7 +33,7 @@ struct Parts {
 enum class Near { itself, one };
 
 // exp(r) - 1 and 2^k for x = k ln 2 + r, on a GPU: most of r is computed in FLOAT32, where the product of k and the
-// high bits of ln 2 is exact, and so is the difference. For |x| <= 170.
+// high bits of ln 2 is exact, and so is the difference. Valid for |x| <= 170.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_on_gpu(f32 x) {
   constexpr f32 kShift = 0x1.8p23f + 1023;
   const f32 shifted = fused(x, static_cast<f32>(kLog2OfE), kShift);
@@ -44,7 +44,8 @@ enum class Near { itself, one };
 }
 
 // x = k ln 2 + r. k is in the lowest bits of a sum that is too large to have a fraction, together with the bias of
-// FLOAT64's exponent, so that a shift turns it into a power of two. For x from -700 to 710, where exp is infinite.
+// FLOAT64's exponent, so that a shift turns it into a power of two. Valid for x from -700 to 710; at 710, exp is
+// infinite.
 template <Near near = Near::itself>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_of(f64 x) {
   constexpr f64 kShift = 0x1.8p52 + 1023;
@@ -73,7 +74,7 @@ template <Near near = Near::itself>
 // 1 + exp(x)
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 one_and(Parts e) { return fused(e.part, e.power, e.power + 1.0); }
 
-// For functions without attributes, whose results are all proven by tests. GPUs and CPUs can therefore use different
+// For functions without attributes. Tests verify their result for every input, so GPUs and CPUs can use different
 // methods.
 template <Near near>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts proven_parts_of(f32 x) {

@@ -8,11 +8,11 @@
 //   f64 hard(f32 x) const       branch-free too; hard elements are gathered and processed together
 //
 // kIsLong, optional: the function has so many constants and intermediate values that Arm's registers have room for only
-// two vectors at a time, and not four.
+// two vectors at a time instead of four.
 //
 // A function of two arguments has two parameters, and its is_hard(x, y, result) may use the result of `ordinary`;
-// is_hard<T>(result) uses only that, for results of type T. A function is constructed from the operator's attributes if
-// it has any.
+// is_hard<T>(result) uses only this result, for results of type T. A function is constructed from the operator's
+// attributes if it has any.
 //
 // A function of two arguments may have a quick path for FLOAT16, since there are too many pairs for a table:
 //
@@ -25,8 +25,8 @@
 
 namespace anydml {
 
-// Converts a FLOAT64 to a FLOAT32 whose last bit is set if any nonzero digit follows (rounding to odd). Rounding that
-// to FLOAT16 equals a single rounding, since nothing is mistaken for a tie.
+// Converts a FLOAT64 to a FLOAT32 whose last bit is set if any nonzero digit follows (rounding to odd). Rounding this
+// FLOAT32 to FLOAT16 gives the same result as a single rounding, since nothing is mistaken for a tie.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 round_to_odd(f64 y) {
   constexpr u64 kRest = (u64{1} << 29) - 1;
   const u64 bits = to_bits(y);
@@ -57,8 +57,8 @@ concept HasHard = requires(const Of& of, Inputs... inputs) {
   of.hard(inputs...);
 };
 
-// How a definition tells that an element is hard. (Concepts, since nvcc does not accept these requires expressions
-// inside a function.)
+// The ways in which a definition can detect hard elements. (Concepts, since nvcc does not accept these requires
+// expressions inside a function.)
 template <class Of, class T>
 concept IsHardByType = requires(const Of& of, f64 result) {
   of.template is_hard<T>(result);
@@ -120,7 +120,7 @@ template <class T, class Of, class... Inputs>
 inline constexpr bool kIsQuick = sizeof(T) < sizeof(f32) && HasQuick<Of, Inputs...>;
 
 // For code that processes several elements together: first_of computes a first result, rounded converts it to T,
-// asks_after tells whether it needs more work, and in that case after_all computes the final result.
+// asks_after returns whether the element needs more work, and if so, after_all computes the final result.
 template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr auto first_of(const Of& of, Inputs... inputs) {
   if constexpr (kIsQuick<T, Of, Inputs...>) {
@@ -168,7 +168,7 @@ template <class T, class Of, class... Inputs>
   return rounded<T>(first);
 }
 
-// Shared by functions of one and of two arguments.
+// The members that functions of one and of two arguments share.
 template <class Of_>
 struct FunctionOf {
   using Of = Of_;
@@ -209,7 +209,7 @@ struct FunctionLike {
   using type = Scalar;
 };
 
-// Whether the definition is one of these two classes and some of its elements are hard.
+// Whether the definition is a Function or FunctionOfTwo and some of its elements are hard.
 template <class Scalar>
 inline constexpr bool kMayBeHard = false;
 template <class T, class Of>

@@ -9,8 +9,8 @@ namespace anydml {
 
 namespace hyperbolic {
 
-// The terms of the addition theorems for x = k ln 2 + r. cosh(k ln 2) and sinh(k ln 2) are exact unless the lost digits
-// do not matter, and sinh(r) and cosh(r) - 1 are polynomials.
+// The terms of the addition theorems for x = k ln 2 + r. cosh(k ln 2) and sinh(k ln 2) are exact, except where the lost
+// digits do not matter, and sinh(r) and cosh(r) - 1 are polynomials.
 struct Parts {
   f64 cosh_k;
   f64 minus_sinh_k;  // +0 if k is 0, so that adding -0 keeps the sign
@@ -18,7 +18,7 @@ struct Parts {
   f64 cosh_r_less_one;
 };
 
-// For |x| <= 700.
+// Valid for |x| <= 700.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_of(f64 x) {
   // 1022 instead of 1023, since half of a power of two is needed.
   constexpr f64 kShift = 0x1.8p52 + 1022;
@@ -60,7 +60,7 @@ using Cosh = Function<T, CoshOf>;
 
 namespace hyperbolic {
 
-// scale * tanh(x / 2) = scale * (exp(x) - 1) / (exp(x) + 1), except for the sign of zero. For |x| <= 80.
+// scale * tanh(x / 2) = scale * (exp(x) - 1) / (exp(x) + 1), except for the sign of zero. Valid for |x| <= 80.
 template <Last last>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 scaled_tanh_of_half(exponential::Parts e, f64 scale) {
   const f64 power = e.power * scale;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arcsine, arccosine and arctangent, the last also of two arguments.
+// Arcsine, arccosine and arctangent, including the arctangent of two arguments.
 #pragma once
 
 #include "ops/scalar/functions/function.h"
@@ -143,10 +143,10 @@ using Acos = Function<T, AcosOf>;
 // by one so small that it matters only if y = 0.
 //
 // The error of `ordinary` is below four units in its last place: three roundings and one deliberate unit for a quotient
-// of less than 0.53, plus the errors of its sums. Within twice that distance of a midpoint of two FLOAT32, `hard`
-// decides. Tiny quotients never need it: a quotient of two FLOAT32 that is not a midpoint is at least eight units away
-// from one. It can be a midpoint only if the result is subnormal, and then the true value is slightly less than the
-// quotient, which the deliberate unit accounts for.
+// of less than 0.53, plus the errors of its sums. If the result is within twice that distance of a midpoint of two
+// FLOAT32, `hard` decides. Tiny quotients never need `hard`: a quotient of two FLOAT32 that is not a midpoint is at
+// least eight units away from one. A quotient can be a midpoint only if the result is subnormal, and then the true
+// value is slightly less than the quotient, which the deliberate unit accounts for.
 struct AtanYxOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 y, f32 x) const {
     using namespace inverse_trigonometric;

@@ -61,8 +61,8 @@ struct LogOf {
     const f64 a3 = fused(fused(r, kLog17, kLog16), r2, fused(r, kLog15, kLog14));
     const f64 p = fused(fused(fused(r4, kLog18, a3), r4, a2), r8, fused(a1, r4, a0));
     const f64 sum = fused(k, ln2, fused(p, r2, r));
-    // Sets the last bit, so that no sum is a midpoint of two FLOAT32 and no tie is broken the wrong way. For every sum
-    // that was a midpoint, the true value is above it.
+    // Sets the last bit, so that no sum is a midpoint of two FLOAT32 and no tie is broken the wrong way. Wherever the
+    // sum would be a midpoint, the true value is above it.
     return from_bits<f64>(to_bits(sum) | 1);
   }
 };
@@ -86,7 +86,7 @@ namespace logarithm {
 }
 
 // ln(u) for u >= 1. If u < sqrt(2), `excess` is u - 1 with all its digits, some of which u itself has lost. `last` is 1
-// if the last bit is to be set as in LOG, since the same ties occur here. If x is infinite or NaN, so is the result.
+// if the last bit is to be set as in LOG, since the same ties occur here. If x is infinite or NaN, the result is x.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 log_above_one(f64 x, f64 u, f64 excess, u64 last) {
   constexpr f64 kSplit = 0x1.6a09e667f3bcdp0;
   const u64 above = to_bits(u) - to_bits(0.5 * kSplit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // POW and CONSTANT_POW. For floats, `ordinary` computes a FLOAT64 that nearly always determines the rounding to FLOAT32
-// or FLOAT16. `is_hard` tells if it does not; then `hard` computes twice as many digits.
+// or FLOAT16. `is_hard` detects the other cases, in which `hard` computes twice as many digits.
 //
 // Special values follow Annex F of the C standard, except that a negative base, including -infinity, gives NaN for
 // every exponent that is not an integer.
@@ -56,7 +56,7 @@ struct Pair {
   return add({k * kLn2High, 0.0}, {middle, low});
 }
 
-// ln(x) for a positive normal FLOAT64 of at most 32 bits: 2 atanh((m - 1) / (m + 1)) and the power of two.
+// ln(x) for a positive normal FLOAT64 of at most 32 bits: 2 atanh((m - 1) / (m + 1)) plus k ln(2), for x = 2^k m.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair log_of(f64 x) {
   const u64 exponent = (to_bits(x) - to_bits(f64{0x1.6a09e667f3bcdp-1})) & 0xfff0000000000000;
   const f64 m = from_bits<f64>(to_bits(x) - exponent);
@@ -75,7 +75,7 @@ struct Pair {
 // Computes x^y for a positive normal FLOAT64 x with at most 32 significant bits, if the result is from 2^-200 to
 // 2^1000. Results that FLOAT64 can represent are exact.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair pow_of(f64 x, f64 y) {
-  // If x is a power of two, its power may be one too.
+  // If x is a power of two, x^y may be a power of two as well.
   if ((to_bits(x) & FloatParts<f64>::kFraction) == 0) {
     const f64 exponent = (static_cast<f64>(to_bits(x) >> 52) - 1023.0) * y;
     if (round_even(exponent) == exponent) {
@@ -104,7 +104,7 @@ struct Pair {
   if (exact) {
     return {product, 0.0};
   }
-  // exp(y ln(x)): t = n ln(2) + r, and exp(r) by its series.
+  // exp(y ln(x)): t = n ln(2) + r, and exp(r) is computed from its series.
   const Pair t = multiply(log_of(x), {y, 0.0});
   const f64 n = round_even(t.high * 0x1.71547652b82fep0);
   const Pair r = add(t, times_ln2(-n));
@@ -142,7 +142,7 @@ struct PowOf {
     f32 k32 = fused(static_cast<f32>(static_cast<i32>(exponent)), 0x1p-23f, select(subnormal, -24.0f, 0.0f));
     k32 = select(base > 0.0f, k32, -kInfinity);
     k32 = select(base < kInfinity, k32, base);
-    // The results that are 1 by definition: x^0, 1^y and (-1)^(+-inf).
+    // Cases in which the result is 1 by definition: x^0, 1^y and (-1)^(+-inf).
     u32 is_one = static_cast<u32>(y == Y{0}) | static_cast<u32>(x == 1.0f);
     u32 odd = 0;
     Y exponent_or_nan = y;

@@ -10,7 +10,7 @@ namespace anydml {
 namespace trigonometric {
 
 // The remainder of an angle after subtracting a number of half turns or quarter turns, in one part or two: `more` is
-// less than the last place of `rest`. The lowest bit of `count` says whether the number is odd.
+// less than the last place of `rest`. The lowest bit of `count` indicates whether that number is odd.
 struct Reduced {
   f64 rest;
   f64 more;
@@ -79,9 +79,9 @@ struct Sum {
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 of_turn(f64 turns) { return turns - round_even(turns); }
 
 // Like reduce(), but for any x; infinities give NaN. x / (2 pi) is a sum of seven products. Six of them are exact, and
-// so are their remainders after whole turns are subtracted. The sum of the remainders, which is not exact yet, gives
-// the total number of parts of a turn to subtract. A second summation starts with that number subtracted and loses
-// nothing.
+// so are their remainders after whole turns are subtracted. A first sum of the remainders, which is not exact, gives
+// the total number of parts of a turn to subtract. A second summation starts by subtracting that number and keeps all
+// rounding errors.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce_huge(f64 x) {
   const f64 p1 = of_turn(x * kTurn1);
