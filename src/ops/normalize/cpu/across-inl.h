@@ -29,8 +29,8 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* exponentia
   }
 }
 
-// Writes the exponentials of some lines to `computed`, which may overlap the packed lines. The number of lines must be
-// a multiple of kExponentialsTogether, unless they are the last lines of the tile.
+// Writes the exponentials of some lines to `computed`, which may be the packed lines themselves. The number of lines
+// must be a multiple of kExponentialsTogether, unless they are the last lines of the tile.
 template <class T>
 void exponentials_of_lines(Lines<T>& lines, std::int64_t count, const f32* maxima, f32* computed) {
   alignas(64) f32 gathered[kMaxColumns];
