@@ -34,7 +34,7 @@ struct NormalizeStep {
 // the operand positions of the scale and the bias, and there is no other output.
 struct MomentStep {
   NormalizeFunction function;
-  DataType type;  // type of all tensors
+  DataType type;  // type of all tensors except the moments
   std::uint32_t uses_mean;
   std::uint32_t uses_variance;
   f32 epsilon;

@@ -197,8 +197,8 @@ class BatchParts {
     return {ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc_.op->name)};
   }
 
-  // The sums of the gradient, which is output 2, and of its products with the input minus the mean. kNoValue: uses the
-  // mean of the input.
+  // The sum of the gradient, which is output 2, and the sum of the gradient times (input - mean). If `mean` is
+  // kNoValue, the mean of the input is computed and used.
   struct Sums {
     std::uint32_t mean;
     std::uint32_t gradients;
