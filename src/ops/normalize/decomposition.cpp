@@ -285,8 +285,7 @@ Result<Decomposition> decompose_local_response(const OpDesc& desc) {
 }
 
 // With u = InputGradient / divisor, the result is u - 2 * Beta * Alpha / LocalSize * Input * (the sum of u * Input /
-// base over the elements whose windows reach this one). The elements whose windows reach this one form the mirrored
-// window.
+// base over the elements whose windows reach this one). These elements form the mirrored window.
 Result<Decomposition> decompose_local_response_gradient(const OpDesc& desc) {
   constexpr std::uint32_t kGradient = 1;
   DecompositionBuilder list(desc);

@@ -136,8 +136,7 @@ class Attention final : public cpu::PreparedStep {
     const std::int64_t at_once =
         std::max<std::int64_t>(1, kKeyElements / std::max<std::int64_t>(1, step_.depth * products_->strip)) *
         products_->strip;
-    const bool finds =
-        scores_.is_scaled_later(masks(operands));  // whether to find maxima while the scores are still in the L1 cache
+    const bool finds = scores_.is_scaled_later(masks(operands));  // finds maxima while scores are in the L1 cache
     alignas(64) f32 maximum[kMaxPanels][kScorePeriod];
     std::fill_n(maximum[0], kMaxPanels * kScorePeriod, kMinScore);
     for (std::int64_t key = 0; key < step_.keys; key += at_once) {

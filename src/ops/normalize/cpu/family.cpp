@@ -102,8 +102,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
 
 NormalizeCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t minimum) {
   NormalizeCut cut{};
-  const std::int64_t columns =
-      std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // 1 if there are no rows
+  const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // 1 if no rows
   cut.across = goes_across(loops, type);
   cut.width = cut.across ? width_of(loops, threads) : 1;
   cut.tiles = ceil_div(columns, cut.width);

@@ -41,7 +41,8 @@ struct NormalizeLaunch {
 };
 
 // The kernels. warps: one warp per row, in registers; blocks: one block of threads per row, with shared memory;
-// across_lanes and across: several rows whose elements are adjacent, with sums that have lanes or do not.
+// across_lanes and across: several rows whose elements are adjacent and whose sums have lanes or have no lanes,
+// respectively.
 enum class NormalizeKernel : u32 { warps, blocks, across_lanes, across };
 
 // Each of these functions launches a kernel and returns the error code of the CUDA call.

@@ -11,9 +11,8 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kMaxWarpsOfRow = 8;  // each warp keeps a block of 4,096 elements of the row in registers
-inline constexpr u32 kMomentThreads =
-    256;  // per thread block; a row with a single block of elements belongs to one warp
+inline constexpr u32 kMaxWarpsOfRow = 8;            // each warp keeps a block of 4,096 elements of the row in registers
+inline constexpr u32 kMomentThreads = 256;          // per block; rows with one block of elements belong to one warp
 inline constexpr u32 kRegisterRowThreads = 128;     // per block for rows in registers
 inline constexpr std::int64_t kMinInShared = 1025;  // in elements; shorter rows belong to one warp, in registers
 inline constexpr std::int64_t kMaxInShared = 8192;  // if rows are longer, too few of them fit into a multiprocessor
