@@ -33,8 +33,7 @@ struct RecurrentCut {
 };
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted =
-      std::int64_t{threads};  // one piece per thread, so that a thread's factors stay in its cache
+  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread, to keep its factors in its cache
   std::int64_t maximum = kMaxRows;
   RecurrentCut cut{};
   while (true) {
@@ -96,8 +95,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   }
 
  private:
-  static constexpr std::int64_t kBuffers =
-      2 * kMaxGates + 1;  // in tiles: the sums and inputs of all gates, and a new state
+  static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // in tiles: sums and inputs of all gates, a new state
 
   struct Tile {
     std::byte* const* operands;

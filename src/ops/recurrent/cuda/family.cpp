@@ -15,8 +15,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // blocks of threads in a launch
-constexpr std::int64_t kMaxWalkedUnits =
-    2048;  // with more units, the factors of eight units do not fit into a multiprocessor
+constexpr std::int64_t kMaxWalkedUnits = 2048;   // if more, the factors of eight units fit in no multiprocessor
 
 // Returns a mask of the operands whose elements are all aligned.
 u32 aligned_operands(const RecurrentStep& step, std::byte* const* bases, std::size_t count) {

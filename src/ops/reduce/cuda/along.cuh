@@ -368,8 +368,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
-  constexpr u32 kSome =
-      W::kIsComputed ? 4 : 8;  // even, because a thread has two lanes; each element has its own copy of the code
+  constexpr u32 kSome = W::kIsComputed ? 4 : 8;  // even, because a thread has two lanes
   const auto [thread, elements] = position_in_team(launch);
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;
