@@ -88,7 +88,7 @@ struct MomentRow {
     return load_one<T>(from + offsets_at(i, launch.reduced).first, launch.input_is_aligned);
   }
 
-  // Called once mean and root are known.
+  // Called after mean and root have been computed.
   __device__ void set_factor() {
     if (launch.scale_reading == Reading::one) {
       factor = (scale == nullptr ? kNoScale : load_one<T>(scale, launch.affine_is_aligned)) / root;
@@ -110,7 +110,7 @@ struct MomentRow {
     return normalized(x, mean, own_factor, own_bias);
   }
 
-  // For a row with a single factor and bias.
+  // The results for two elements of a row with a single factor and bias.
   [[nodiscard]] __device__ Pair results(const Pair& x) const {
     return {normalized(x.a, mean, factor, one_bias), normalized(x.b, mean, factor, one_bias)};
   }
@@ -149,7 +149,7 @@ struct MomentRow {
 
 // Combines the sums of a row's blocks of elements. Each warp passes the sum of one block.
 [[nodiscard]] __device__ inline f32 combine_warps(f32 own, u32 blocks, f32* shared) {
-  __syncthreads();  // the previous contents have been read
+  __syncthreads();  // wait until the previous contents have been read
   if (threadIdx.x % 32 == 0) {
     shared[threadIdx.x / 32] = own;
   }

@@ -15,7 +15,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // blocks of threads in a launch
-constexpr std::int64_t kMaxWalkedUnits = 2048;   // if more, the factors of eight units fit in no multiprocessor
+constexpr std::int64_t kMaxWalkedUnits = 2048;   // above this, the factors of eight units exceed shared memory
 
 // Returns a mask of the operands whose elements are all aligned.
 u32 aligned_operands(const RecurrentStep& step, std::byte* const* bases, std::size_t count) {

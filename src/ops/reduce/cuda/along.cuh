@@ -49,8 +49,8 @@ template <class W, u32 kValues>
     fold_halves<W>(lanes);
     return lanes[0];
   }
-  // Two threads that must fold the same lanes with each other each fold half of them. This continues until each thread
-  // has one lane.
+  // Two threads split the work of folding their lanes: each thread folds one half of the lanes. This continues until
+  // each thread has one lane.
   u32 distance = team / 2;
 #pragma unroll
   for (u32 half = kValues / 2; half > 0; half /= 2) {
@@ -246,7 +246,7 @@ template <class W>
   return key;
 }
 
-// A thread first finds the best vector, and then searches inside it. Vectors are visited from the side where equal
+// A thread first finds the best vector, and then searches inside it. Visits start at the end of the block where equal
 // elements win.
 template <class W>
 [[nodiscard]] __device__ inline typename W::Value search_vectors(const Vectors<W>& vectors, u32 thread, u32 team) {
@@ -364,7 +364,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
   }
 }
 
-// Elements of any layout. Thread t has the lanes t and t + 32.
+// Elements with any layout. Thread t has the lanes t and t + 32.
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;

@@ -39,7 +39,7 @@ void set_team(ReduceLaunch& launch, u32 team) {
 
 enum class Way { along, across, combine };
 
-// A launch without its parameter.
+// A launch, except for the kernel parameter.
 struct Choice {
   ReduceKernel kernel;
   u32 blocks;
@@ -153,7 +153,7 @@ class ReduceRun final : public PreparedStep {
   }
 
   // Chooses the direction, along an output's elements or across outputs, depending on which one is contiguous or else
-  // has smaller strides. Also determines whether vectors can be used, which must not cross the end of a row.
+  // has smaller strides. Also determines whether vectors can be used. A vector must not cross the end of a row.
   void choose_way(const ReduceStep& step) {
     const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
     const ReduceLoop& column = step.kept[step.kept_rank - 1];
@@ -327,7 +327,7 @@ class ReduceRun final : public PreparedStep {
   const u64 enough_vector_threads_;
   Neighbors neighbors_;
   std::shared_ptr<const RuntimeKernels> joined_;    // null without joined steps
-  std::size_t positions_[kReduceKernelCount] = {};  // indices of the kernels in it
+  std::size_t positions_[kReduceKernelCount] = {};  // indices of the kernels in joined_
   std::size_t joined_bytes_ = 0;                    // size of the parameter
   std::size_t before_at_ = 0;
   std::size_t after_at_ = 0;

@@ -108,7 +108,7 @@ struct ProductFold : FoldTypes<T, false> {
 
 // Extremes use integers with the same order as the elements, so that float comparisons need no special cases for NaN
 // and zeros. NaN becomes the largest integer for a maximum and the smallest for a minimum, so it always wins. For MAX
-// and MIN, +0 is above -0; for the index of an extreme (kIsArg: ARGMAX, ARGMIN), they are equal.
+// and MIN, +0 is above -0; for the index of an extreme (kIsArg: ARGMAX, ARGMIN), +0 and -0 are equal.
 template <class T, bool kMax, bool kIsArg>
 struct ExtremeFold {
   static constexpr bool kIsFloat = is_float<T>;
