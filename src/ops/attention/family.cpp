@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The attention family. Bias, stacked tensors and the past become operators in front of the core. In a graph most of
-// them are free: slices become views, and sums are element-wise. A JOIN produces the present keys and values. The core
-// is an operator internal to this family. It is a single step that keeps the scores of some queries in the caches or,
-// on devices without that step (DeviceTraits::has_fused_attention), two products with a step between them.
+// these operators are free: slices become views, and additions are fused as element-wise operators. A JOIN produces the
+// present keys and values. The core is an operator internal to this family. On devices with
+// DeviceTraits::has_fused_attention it is a single step that keeps the scores of some queries in the caches. On other
+// devices it consists of two products with a step between them.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ constexpr facts::Operator kAppend = internal_operator("ATTENTION_APPEND");
 constexpr facts::Operator kPackKeys = internal_operator("ATTENTION_PACK_KEYS");
 constexpr facts::Operator kPackValues = internal_operator("ATTENTION_PACK_VALUES");
 
-// For this few queries, packing keys and values takes longer than multiplying.
+// With at most this many queries, packing keys and values takes longer than multiplying.
 constexpr std::int64_t kFewQueries = 4;
 // The product path limits the scores in memory to this many bytes, unless a single query needs more.
 constexpr std::int64_t kMaxScoreBytes = std::int64_t{256} << 20;
@@ -70,7 +71,7 @@ TensorDesc result_tensor(DataType type, const Sizes& sizes, const Sizes& strides
   return built;
 }
 
-// Callers know that the sizes fit.
+// Callers guarantee that the number of elements does not overflow.
 TensorDesc packed_tensor(DataType type, const Sizes& sizes) {
   TensorDesc built = result_tensor(type, sizes);
   static_cast<void>(set_packed_strides(built));
@@ -141,7 +142,7 @@ HeadStrides bytes_of_heads(const TensorDesc& tensor) {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// Sets bias, mask and lengths, which two kinds of steps have.
+// Sets the parameters for bias, mask and lengths, which two kinds of steps use.
 void set_masks(std::span<const PlacedTensor> masks, AttentionStep& step) {
   const auto is_given = [&](std::size_t i) { return masks[i].slot != kAbsentSlot; };
   if (is_given(0)) {
@@ -245,7 +246,7 @@ class Composition {
       list_.see(attentions::kMask, repeated(list_.tensor(attentions::kMask), all));
     }
     if (sizes_.keys == 0 || element_count(desc_.output().tensor) == 0) {
-      list_.add_output("FILL_VALUE_CONSTANT", {}, 0,  // an empty sum divided by an empty sum
+      list_.add_output("FILL_VALUE_CONSTANT", {}, 0,  // NaN, because 0 is divided by 0
                        {{.field = "ValueDataType", .numbers = {Scalar(static_cast<u64>(type_))}},
                         {.field = "Value", .numbers = {Scalar(std::numeric_limits<f64>::quiet_NaN())}}});
     } else if (device_.has_fused_attention) {
@@ -305,7 +306,8 @@ class Composition {
     return list_.add("ELEMENT_WISE_ADD", {value, added}, type_, rows);
   }
 
-  // Concatenates the past rows and the new ones, and writes the output of present rows if it was requested.
+  // Concatenates the past rows and the new rows, and also writes them to the output for present rows if it was
+  // requested.
   std::uint32_t with_past(std::uint32_t fresh, attentions::Position past, std::uint32_t output, std::int64_t elements) {
     const bool is_wanted = desc_.outputs()[output].present;
     const TensorDesc present = last_four(desc_.outputs()[output].tensor);

@@ -17,7 +17,7 @@ bool is_newer(const OpDesc& desc) { return desc.op->name == "MULTIHEAD_ATTENTION
 
 std::string sizes_text(const TensorDesc& tensor) { return shape_text(tensor.sizes, tensor.rank); }
 
-// Whether the last dimensions have these sizes and all others are 1.
+// Whether the last dimensions have these sizes and all dimensions before them have size 1.
 bool has_sizes(const TensorDesc& tensor, const std::vector<std::int64_t>& sizes) {
   const auto rank = static_cast<std::uint32_t>(sizes.size());
   for (std::uint32_t i = 1; i <= std::max(rank, tensor.rank); ++i) {

@@ -29,8 +29,8 @@ enum Position : std::uint32_t {
 struct Source {
   bool is_given = false;
   std::uint32_t tensor = 0;
-  std::int64_t stacked = 0;  // how many are stacked; 0 if it is not stacked
-  std::int64_t index = 0;    // index among the stacked ones
+  std::int64_t stacked = 0;  // number of tensors stacked together; 0 if not stacked
+  std::int64_t index = 0;    // index of this tensor in the stack
 };
 
 struct Geometry {
@@ -43,7 +43,7 @@ struct Geometry {
   std::int64_t queries = 0;
   std::int64_t new_keys = 0;
   std::int64_t past_keys = 0;
-  std::int64_t keys = 0;  // per query: the past keys, the new ones and, with lengths, also unused ones
+  std::int64_t keys = 0;  // per query: past keys, new keys and, with lengths, also unused keys
   std::int64_t depth = 0;
   std::int64_t width = 0;
   MaskKind mask = MaskKind::none;

@@ -52,18 +52,18 @@ struct AttentionStep {
   std::int64_t heads;      // query heads
   std::int64_t group;      // query heads that share one head of keys and values
   std::int64_t queries;    // per batch and head
-  std::int64_t first;      // rows: the first query of this step, which may cover only some of them
+  std::int64_t first;      // rows: the first query of this step, which may cover only some of the queries
   std::int64_t rows;       // rows: the number of queries; append: the number of rows in `all`
   std::int64_t keys;       // per batch and head, including the past
   std::int64_t depth;      // elements of a query and of a key
   std::int64_t width;      // elements of a value
-  std::int64_t past_keys;  // upper bound of each length
+  std::int64_t past_keys;  // upper bound for each length
   std::int64_t new_keys;
   HeadStrides q;  // append: the past
   HeadStrides k;  // append: the new rows; pack: its input
   HeadStrides v;
   HeadStrides bias;
-  HeadStrides mask;  // a list only uses rows and columns
+  HeadStrides mask;  // if the mask is a list, only rows and columns are used
   HeadStrides output;
   std::int64_t length_stride;
 };

@@ -60,7 +60,7 @@ Parameters parameters_of(const OpDesc& internal) {
 
 bool is_set(const OpDesc& desc, std::string_view name) { return number_of(desc, name).as<u32>() != 0; }
 
-// A mask of the spatial dimensions, which follow the batch and the channels.
+// A mask of the dimensions [first, rank). The spatial dimensions follow the batch and the channels.
 std::uint32_t dimensions_from(std::uint32_t first, std::uint32_t rank) {
   return ((1U << rank) - 1) & ~((1U << first) - 1);
 }
@@ -80,8 +80,9 @@ MomentParameters moments_of(const OpDesc& desc) {
 
 u64 average() { return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), "AVERAGE"); }
 
-// A row belongs to one thread, or one block of a GPU's threads. If most of them would have no row, reductions split the
-// rows into blocks and BATCH_NORMALIZATION computes the part after mean and variance.
+// Each row is processed by one thread, or by one block of threads on a GPU. If there are so few rows that most of the
+// threads would be idle, reductions, which split rows into blocks, compute mean and variance, and BATCH_NORMALIZATION
+// computes the rest.
 bool has_few_rows(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
   constexpr std::int64_t kLongRow = 1 << 16;
   const TensorDesc& input = desc.tensors[0].tensor;
@@ -165,7 +166,7 @@ Result<Decomposition> decompose_moments(const OpDesc& desc, const DeviceTraits& 
   return list.finish();
 }
 
-// Computes mean and variance of the input.
+// Adds the step that computes mean and variance of the input.
 void lower_row_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
@@ -182,7 +183,8 @@ void lower_row_moments(const OpDesc& desc, std::span<const PlacedTensor> tensors
   plan.add(static_cast<std::uint32_t>(FamilyId::normalize), operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// Computes the sums from input and gradient; the mean is an input or another output.
+// Adds the step that computes sums from the input and the gradient. The mean is either an input or an additional
+// output.
 void lower_row_gradients(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan) {
   const auto parameters = parameters_of<MomentParameters>(desc);
   const TensorDesc& input = tensors[0].tensor;
@@ -283,7 +285,7 @@ Result<Decomposition> decompose_local_response(const OpDesc& desc) {
 }
 
 // With u = InputGradient / divisor, the result is u - 2 * Beta * Alpha / LocalSize * Input * (the sum of u * Input /
-// base over the elements whose windows reach this one). Those elements form the mirrored window.
+// base over the elements whose windows reach this one). These elements form the mirrored window.
 Result<Decomposition> decompose_local_response_gradient(const OpDesc& desc) {
   constexpr std::uint32_t kGradient = 1;
   DecompositionBuilder list(desc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that normalize: softmax and related operators, which have one step each, and others that are
-// decomposed (decomposition.cpp). None of them can be joined with other operators yet: an element of a row depends on
-// the whole row, which is read more than once.
+// The family of operators that normalize: softmax and related operators, which have one step each, and operators that
+// are decomposed (decomposition.cpp). None of them can be joined with other operators yet, because each result depends
+// on a whole row and the row is read more than once.
 #include "ops/family.h"
 
 #include <algorithm>

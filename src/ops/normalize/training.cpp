@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Sums extend along the dimensions in which the coefficients (mean, variance, scale) have size 1. On devices that
 // support it (DeviceTraits::has_row_moments), mean and variance are one step, ROW_MOMENTS, and so are the sums of a
-// gradient, ROW_GRADIENTS: both read a row again while it is still in the cache. Otherwise each sum is a reduction,
-// which consumes its elements as they are computed if the device joins steps. Another pass computes the elements of the
-// result. All intermediate values are FLOAT32, even for FLOAT16.
+// gradient, ROW_GRADIENTS: both steps read a row again while it is still in the cache. On other devices each sum is a
+// reduction, which consumes its elements as they are computed if the device joins steps. Another pass computes the
+// elements of the output. All intermediate values are FLOAT32, even for FLOAT16.
 //
-// A CAST or a difference that two passes need is part of each of them: recomputing it costs nothing, while keeping it
-// would cost a tensor in memory.
+// If two passes need the same CAST or difference, each pass computes it again. This costs nothing, whereas storing it
+// would require another tensor in memory.
 #include "ops/normalize/training.h"
 
 #include <string_view>
@@ -25,7 +25,7 @@ constexpr std::string_view kTrainingName = "BATCH_NORMALIZATION_TRAINING";
 constexpr std::string_view kGradientName = "BATCH_NORMALIZATION_GRAD";
 constexpr std::string_view kTrainingGradientName = "BATCH_NORMALIZATION_TRAINING_GRAD";
 
-// Input positions: first those of training, then those of the gradient operators.
+// Input positions, first for the training operator, then for the gradient operators.
 constexpr std::uint32_t kInput = 0;
 constexpr std::uint32_t kScaleOfTraining = 1;
 constexpr std::uint32_t kBiasOfTraining = 2;
@@ -90,7 +90,7 @@ class BatchParts {
     return list_.finish();
   }
 
-  // Mean and variance are constants here, so the gradient is that of a multiplication.
+  // Mean and variance are constants here, so this is the gradient of a multiplication.
   Result<Decomposition> gradient() {
     const std::uint32_t root = root_of_variance();
     const std::uint32_t factor = small("ELEMENT_WISE_DIVIDE", wide(kScaleOfGradient), root);
@@ -100,8 +100,8 @@ class BatchParts {
     return list_.finish();
   }
 
-  // Mean and variance depend on the input. The gradient of the scale uses the given mean, which matters if it is
-  // rounded or is not the mean of the input.
+  // Mean and variance depend on the input. The gradient of the scale uses the given mean, which may differ from the
+  // mean of the input, for example because it was rounded.
   Result<Decomposition> training_gradient() {
     const std::uint32_t spread = spread_of_variance();
     const std::uint32_t root = small_of_one("ELEMENT_WISE_SQRT", spread);
@@ -136,7 +136,8 @@ class BatchParts {
     return list_.add(op, {value}, DataType::FLOAT32, reduced_);
   }
 
-  // Adds an operator whose FLOAT32 result is, or is converted to, this output of the whole operator.
+  // Adds an operator that computes this output of the whole operator in FLOAT32, and a CAST if the output has another
+  // type.
   std::uint32_t built(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                       const std::vector<OpAttribute>& attributes = {}) {
     const TensorDesc& tensor = desc_.outputs()[output].tensor;
@@ -150,7 +151,7 @@ class BatchParts {
     return value;
   }
 
-  // Without axes there is nothing to add up: each element is its own sum.
+  // Without axes there is nothing to add up, because each element is its own sum.
   std::uint32_t reduced(std::string_view function, std::uint32_t elements, std::uint32_t output = kNoOutput) {
     const std::string_view op = axes_.empty() ? "ELEMENT_WISE_IDENTITY" : "REDUCE";
     std::vector<OpAttribute> attributes;
@@ -166,7 +167,7 @@ class BatchParts {
     std::uint32_t mean;
     std::uint32_t variance;
   };
-  // The moments of the input, which are outputs 1 and 2.
+  // Computes the moments of the input, which are outputs 1 and 2.
   Result<Moments> moments() {
     if (!has_row_moments(desc_, axis_bits_, device_)) {
       const std::uint32_t mean = reduced("AVERAGE", wide(kInput), 1);
@@ -196,8 +197,8 @@ class BatchParts {
     return {ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc_.op->name)};
   }
 
-  // The sums of the gradient, which is output 2, and of its products with the input minus the mean. kNoValue: uses the
-  // mean of the input.
+  // The sum of the gradient, which is output 2, and the sum of the gradient times (input - mean). If `mean` is
+  // kNoValue, the mean of the input is computed and used.
   struct Sums {
     std::uint32_t mean;
     std::uint32_t gradients;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The family of recurrent networks. RNN, LSTM and GRU become a GEMM of the inputs of all time steps with the weights,
-// and two operators internal to this family: RECURRENT_PACK, which packs the matrix of the recurrence for the kernels,
-// and RECURRENT, which runs the time steps.
+// The family of recurrent networks. RNN, LSTM and GRU become a GEMM, which multiplies the inputs of all time steps by
+// the weights, and two operators internal to this family: RECURRENT_PACK, which packs the recurrence matrix for the
+// kernels, and RECURRENT, which runs the time steps.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ Status check(const OpDesc& desc) {
                                  tensor.tensor.rank == 1 ? "" : "s", kRank));
     }
   }
-  // A time step is one phase of a step of a plan, or two.
+  // A time step is one phase of a plan's step, or two phases.
   constexpr std::int64_t kMaxSteps = std::numeric_limits<std::int32_t>::max();
   const std::int64_t steps = desc.tensors[kX].tensor.sizes[1];
   const std::int64_t units = desc.tensors[kR].tensor.sizes[3];
@@ -226,7 +226,8 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
   for (const NamedOperand& input : kNamedInputs) {
     sources.push_back(find_input(desc, input.name));
   }
-  // The state that directions keep between time steps is smaller than this tensor would be.
+  // The state that directions keep between time steps is smaller than this tensor, so checking the size of the tensor
+  // is enough.
   const auto kept = packed_tensor(desc, {std::int64_t{step.directions}, std::int64_t{32}, step.rows + 1, step.width()});
   ANYDML_TRY(kept);
 

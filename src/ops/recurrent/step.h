@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the steps of recurrent networks. A network is a product of the inputs of all time steps with the
-// weights, which another family computes, and one step that runs the time steps. A separate step packs the recurrence
-// matrix, and runs once if the matrix is known in advance.
+// The parameters of the steps of recurrent networks. A network consists of a product of the inputs of all time steps
+// and the weights, which the product family computes, and one step that runs the time steps. A separate step packs the
+// recurrence matrix, and runs once if the matrix is known in advance.
 //
 // The packed form: the units of each direction are split into panels. A panel contains its gates one after another, and
 // a gate contains the factors of the panel's units for k = 0, then for k = 1, and so on. Missing units in the last
@@ -58,7 +58,7 @@ struct RecurrentStrides {
 struct RecurrentStep {
   RecurrentKind kind;
   std::uint32_t gates;
-  std::uint32_t is_half;  // all tensors except the product and the packed matrix are FLOAT16, not FLOAT32
+  std::uint32_t is_half;  // whether all tensors except the product and the packed matrix are FLOAT16 instead of FLOAT32
   std::uint32_t panel;    // units per panel
   std::uint32_t strip;    // rows per strip of hidden states, which kernels process together
   std::uint32_t directions;
@@ -72,10 +72,10 @@ struct RecurrentStep {
   std::int64_t steps;
   std::int64_t rows;  // batch size
   std::int64_t units;
-  RecurrentStrides strides[kRecurrentOperands];  // pack: its input is at 0, with factors along `time`
+  RecurrentStrides strides[kRecurrentOperands];  // pack: strides[0] describes the input, whose factors are along `time`
 
   [[nodiscard]] std::int64_t panels() const { return (units + panel - 1) / panel; }
-  // The units of all panels, including missing ones.
+  // The number of units in all panels, including missing units.
   [[nodiscard]] std::int64_t width() const { return panels() * panel; }
   // A GRU that multiplies the hidden state after the reset needs two consecutive products.
   [[nodiscard]] bool has_two_products() const { return kind == RecurrentKind::gru && linear_before_reset == 0; }
@@ -85,7 +85,7 @@ struct RecurrentStep {
 // The memory that one direction keeps between its time steps, as offsets in FLOAT32 elements. Tiles contain the rows of
 // a panel's units, one panel after another.
 struct RecurrentMemory {
-  std::int64_t hidden[2];  // strips of hidden states, of the previous time step and of the next
+  std::int64_t hidden[2];  // strips of hidden states for the previous and the next time step
   std::int64_t reset;      // strips of the hidden states after a reset gate
   std::int64_t state;      // tiles of the hidden state
   std::int64_t cell;       // tiles

@@ -46,8 +46,8 @@ Status check_dynamic_quantize(const OpDesc& desc) {
   return {};
 }
 
-// Splits the range of the elements, extended to include 0, into 255 parts. Every step is FLOAT32 and rounded, as ONNX
-// defines it.
+// Splits the range of the elements, extended to include 0, into 255 parts. Every step is computed and rounded in
+// FLOAT32, as ONNX specifies.
 Result<Decomposition> decompose_dynamic_quantize(const OpDesc& desc) {
   constexpr f64 kInfinity = std::numeric_limits<f64>::infinity();
   const TensorDesc& input = desc.tensors[0].tensor;

@@ -46,12 +46,12 @@ u64 number_of(const schema::Argument* argument) {
   return argument != nullptr && !argument->numbers.empty() ? argument->numbers.front().as<u64>() : 0;
 }
 
-// DirectML's value of a function.
+// DirectML's enumeration value for a function.
 u64 directml_value(std::string_view function) {
   return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), function);
 }
 
-// Empty if DirectML has no function with this number.
+// The name of the operator's function. Empty if DirectML has no function with this number.
 std::string_view function_name(const OpDesc& desc) {
   if (desc.op->name != "REDUCE") {
     return desc.op->name;  // ARGMIN and ARGMAX
@@ -63,7 +63,7 @@ std::string_view function_name(const OpDesc& desc) {
 
 bool is_composed(std::string_view function) { return std::ranges::find(kComposed, function) != std::end(kComposed); }
 
-// Only for functions that have steps.
+// Only called for functions that have steps.
 ReduceFunction function_of(const OpDesc& desc) {
   return static_cast<ReduceFunction>(std::ranges::find(kFunctions, function_name(desc)) - std::begin(kFunctions));
 }
@@ -169,14 +169,14 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
 }
 
 // Whether a reduction can consume elements while they are computed, in memory order. A reduction that jumps often would
-// read every operand of the joined step in short pieces, and so would threads that share rows of many columns. That
-// takes longer than writing the elements and reading them again, unless everything is small.
+// read every operand of the joined step in short pieces, and so would threads that share rows with many columns. Unless
+// the tensors are small, this takes longer than writing the elements to memory and reading them again.
 bool takes_computed(const ReduceStep& step) {
   constexpr std::int64_t kSmall = 1 << 16;       // in elements
   constexpr std::int64_t kShortRun = 64;         // elements between two jumps
-  constexpr std::int64_t kLongRun = 1 << 14;     // worth a jump
+  constexpr std::int64_t kLongRun = 1 << 14;     // elements that make a jump worthwhile
   constexpr std::int64_t kMaxColumns = 1 << 11;  // longest row that one thread processes
-  constexpr std::int64_t kEnoughUnits = 16;      // blocks of those rows, for threads to share
+  constexpr std::int64_t kEnoughUnits = 16;      // blocks of such rows, enough for all threads
   const bool is_small = step.outputs * step.count <= kSmall;
   const std::int64_t columns = step.has_lanes != 0 ? 1 : step.kept[step.kept_rank - 1].size;
   const std::int64_t run = step.reduced[step.reduced_rank - 1].size * columns;
@@ -186,7 +186,7 @@ bool takes_computed(const ReduceStep& step) {
   if (step.has_lanes != 0) {
     return true;
   }
-  const bool has_whole_rows =  // not if the output's layout differs from the input's
+  const bool has_whole_rows =  // false if the output's layout differs from the input's
       step.reduced[step.reduced_rank - 1].input == columns * static_cast<std::int64_t>(element_size(step.input_type));
   return has_whole_rows && columns <= kMaxColumns &&
          (is_small || step.outputs / columns * step.blocks() >= kEnoughUnits);

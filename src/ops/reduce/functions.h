@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions that reductions compute; also used by kernels that are compiled at run time.
+// The functions that reductions compute. This header is also used by kernels that are compiled at run time.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a reduction's steps. A reduction of at most one block is one step, from the input to the output. A
-// longer one has two steps: the first computes a partial result of each block, in the plan's temporary memory, and the
+// longer one has two steps: the first computes a partial result for each block, in the plan's temporary memory, and the
 // second combines the partial results of each output. Only this file and fold_order.h determine the order in which
 // elements are combined (docs/numerics.md).
 #pragma once
@@ -33,8 +33,8 @@ struct ReduceStep {
   std::int64_t output_offset;
   std::int64_t outputs;          // the product of the kept sizes
   std::int64_t count;            // the product of the reduced sizes
-  ReduceLoop kept[kMaxRank];     // in any order; they number the outputs, the last fastest
-  ReduceLoop reduced[kMaxRank];  // row-major, the last fastest
+  ReduceLoop kept[kMaxRank];     // in any order; they enumerate the outputs, with the last loop varying fastest
+  ReduceLoop reduced[kMaxRank];  // row-major, with the last loop varying fastest
 
   [[nodiscard]] std::int64_t blocks() const { return (count + kReduceBlock - 1) / kReduceBlock; }
 };

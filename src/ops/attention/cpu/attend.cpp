@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The core of attention. A piece of work is some queries of one head. Scores are computed transposed, with keys as the
-// rows of a product and queries as its columns. They then already have the layout in which the kernels expect the
-// columns of the second product, whose rows are the columns of the values, so nothing is packed between the two
-// products. Only the scores of one piece exist at a time, and they stay in the L2 cache while they are needed.
+// The core of attention. A piece of work consists of several queries of one head. Scores are computed transposed, with
+// keys as the rows of a product and queries as its columns. The kernels expect the columns of the second product in
+// exactly this layout, so nothing is packed between the two products. The rows of the second product are the columns of
+// the values. Only the scores of one piece exist at a time, and they stay in the L2 cache while they are needed.
 //
-// A few queries, or any number on machines without vectors, are computed one by one, with keys and values read in
-// place.
+// If there are only a few queries, or if the machine has no vector target, queries are computed one by one, and keys
+// and values are read in place.
 #include "ops/attention/cpu/attend.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kMaxScores = 32 << 10;    // scores per piece; they leave space in the L2 cache
+constexpr std::int64_t kMaxScores = 32 << 10;    // scores per piece, few enough to leave space in the L2 cache
 constexpr std::int64_t kMaxPanels = 4;           // panels of queries per piece
 constexpr std::int64_t kKeyElements = 12 << 10;  // key elements that stay in the L1 cache for all panels
 constexpr std::size_t kQ = 0;
@@ -37,7 +37,7 @@ f32 load(const std::byte* from, DataType type) {
   return type == DataType::FLOAT16 ? widen(load_at<f16>(from)) : load_at<f32>(from);
 }
 
-// Panels that are already packed in the kernels' layout.
+// Panels that are already packed in the layout that the kernels expect.
 struct PackedColumns {
   const f32* first;
   std::int64_t width;
@@ -136,7 +136,7 @@ class Attention final : public cpu::PreparedStep {
     const std::int64_t at_once =
         std::max<std::int64_t>(1, kKeyElements / std::max<std::int64_t>(1, step_.depth * products_->strip)) *
         products_->strip;
-    const bool finds = scores_.is_scaled_later(masks(operands));  // find the maxima while scores are in the L1 cache
+    const bool finds = scores_.is_scaled_later(masks(operands));  // finds maxima while scores are in the L1 cache
     alignas(64) f32 maximum[kMaxPanels][kScorePeriod];
     std::fill_n(maximum[0], kMaxPanels * kScorePeriod, kMinScore);
     for (std::int64_t key = 0; key < step_.keys; key += at_once) {
@@ -162,7 +162,7 @@ class Attention final : public cpu::PreparedStep {
     }
   }
 
-  // Multiplies packed rows by the columns of a panel, row by row.
+  // Multiplies packed rows by the columns of a panel. The totals are stored row by row.
   void multiply(const f32* rows, std::int64_t count, std::int64_t depth, const f32* columns, std::int64_t of_columns,
                 f32* totals) const {
     if (depth == 0) {
@@ -184,7 +184,7 @@ class Attention final : public cpu::PreparedStep {
     }
   }
 
-  // Transposes columns to rows.
+  // Transposes the output columns and stores them as rows.
   void store(const QueryRange& range, const f32* columns, std::byte* output, f32* room) const {
     const std::int64_t together = buffers_.room;  // in elements
     for (std::int64_t query = 0; query < range.count; ++query) {

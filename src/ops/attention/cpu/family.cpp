@@ -23,7 +23,7 @@ constexpr std::int64_t kMaxStripsOfPiece = 12;
 // Without product kernels a strip has one row, so the strips form a plain matrix.
 std::int64_t strip_of(const ProductKernels* kernels) { return kernels != nullptr ? kernels->strip : 1; }
 
-// Packs strips of rows, several per piece.
+// Packs rows into strips, several strips per piece.
 class PackRun final : public cpu::PreparedStep {
  public:
   PackRun(const AttentionStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t strips)
@@ -41,8 +41,8 @@ class PackRun final : public cpu::PreparedStep {
     for (std::int64_t number = first; number < end;) {
       const std::int64_t head = number / of_head;
       const std::int64_t count = std::min(end - number, of_head - number % of_head);
-      // Pack a few k of all strips at a time, because the strips of values share rows: each k of a strip is part of a
-      // row.
+      // Pack only a few values of k at a time, for all strips. When the tensor contains values, strips share its rows:
+      // for each k, a strip reads a part of one row.
       for (std::int64_t k = 0; k < step_.depth; k += kFactorsAtOnce) {
         for (std::int64_t i = 0; i < count; ++i) {
           pack(operands, head, (number % of_head + i) * strip_of(kernels_), k,
@@ -119,7 +119,7 @@ class AppendRun final : public cpu::PreparedStep {
   AttentionStep step_;
 };
 
-// One row of scores per piece. GPUs use these steps; on the CPU they exist for tests.
+// One row of scores per piece. GPUs use these steps; the CPU only supports them for tests.
 class RowsRun final : public cpu::PreparedStep {
  public:
   RowsRun(const AttentionStep& step, const Scores& scores)
@@ -165,7 +165,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
       return std::make_unique<AppendRun>(step);
     case AttentionKind::pack: {
       const std::int64_t elements = std::max<std::int64_t>(1, strip_of(products) * step.depth);
-      // Keep all strips of a head's values in one piece, because they share its rows, unless there are too many.
+      // Keep all strips of a head's values in one piece unless there are too many, because these strips share rows.
       const std::int64_t minimum = std::min(kMaxStripsOfPiece, ceil_div(step.rows, strip_of(products)));
       return std::make_unique<PackRun>(step, products, vectors, std::max(minimum, kMinOfPiece / elements));
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Per-target kernels that process scores between the two products. The scores of several queries are interleaved: first
-// the scores of one key for all of these queries, then those of the next key. There are 1, 16 or 32 such queries, so
-// per-query numbers repeat every kScorePeriod elements. All counts are multiples of kScoresTogether, and elements after
-// the last score are written too.
+// Per-target kernels that process scores between the two products. The scores of several queries are interleaved: the
+// scores of all these queries for one key come first, then their scores for the next key. 1, 16 or 32 queries are
+// interleaved, so arrays of per-query numbers repeat with a period of kScorePeriod elements. All counts are multiples
+// of kScoresTogether, and elements after the last score are written too.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct ScoreKernels {
   void (*add_one)(f32* scores, std::int64_t count, f32 other) noexcept;
   // Adds `other` where the mask, which has INT32 elements, is 0.
   void (*add_where)(f32* scores, std::int64_t count, const i32* mask, f32 other) noexcept;
-  // Updates the running maxima with the scores. Each query has one or more of the kScorePeriod numbers.
+  // Updates the running maxima with the scores. `maximum` has kScorePeriod elements, one or more for each query.
   void (*find_max)(const f32* scores, std::int64_t count, f32* maximum) noexcept;
   // Replaces each score by EXP(factor * score - maximum[i modulo kScorePeriod]). The argument of EXP is never above 0.
   // sums: null, or the first of `period` sums, to which the exponentials are added in turn.

@@ -12,7 +12,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kBlockElements = 1024;  // fits the L1 cache together with an equally large buffer
+constexpr std::int64_t kBlockElements = 1024;  // fits in the L1 cache together with a buffer of the same size
 
 std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
@@ -69,7 +69,7 @@ void Scores::add_filter(const QueryRange& queries, const std::byte* mask, std::i
     }
     return;
   }
-  // All queries share the same keys.
+  // The unmasked keys are the same for all queries.
   const KeyRange range = unmasked_keys(step_, mask, queries.batch, queries.first);
   const std::int64_t before = std::clamp<std::int64_t>(range.first - first, 0, count) * beside_;
   const std::int64_t after = std::clamp<std::int64_t>(range.end - first, 0, count) * beside_;

@@ -19,7 +19,7 @@ struct QueryRange {
   std::int64_t batch;
   std::int64_t head;
   std::int64_t first;
-  std::int64_t count;  // scores beyond it are computed but meaningless
+  std::int64_t count;  // scores after this many queries are computed but meaningless
 };
 
 // Addresses of the optional tensors; null if absent.
@@ -39,10 +39,10 @@ class Scores {
   [[nodiscard]] std::int64_t elements() const;  // size of the scores, including the padding that kernels write
   [[nodiscard]] std::int64_t room() const;      // scratch space for `raise`
 
-  // Whether Scale is the only thing that changes the sums of products, so that it can be applied later.
+  // Whether the sums of products are only multiplied by Scale, so that scaling can be postponed.
   [[nodiscard]] bool is_scaled_later(const Masks& masks) const;
   // Turns sums of products into exponentials, in place. found: null or, if scores are scaled later, kScorePeriod
-  // running maxima of the sums, one or more per query; they are overwritten. totals: kScorePeriod sums, repeated
+  // running maxima of the sums, one or more per query; `raise` overwrites them. totals: kScorePeriod sums, repeated
   // periodically.
   void raise(const QueryRange& queries, const Masks& masks, f32* scores, f32* found, f32* room,
              f32* totals) const noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chooses the kernel for an attention step. The core is two products, which are steps of the product family, and the
-// step between them.
+// Chooses the kernel for an attention step. The core consists of two products, which are steps of the product family,
+// and a step between them.
 #include "backend/cuda/family.h"
 
 #include <cstdio>

@@ -15,7 +15,7 @@ inline constexpr u32 kAppendThreads = 256;
 struct RowsLaunch {
   AttentionStep step;
   const f32* scores;
-  const std::byte* bias;  // null if absent, as are mask and lengths
+  const std::byte* bias;  // null if absent; the same applies to mask and lengths
   const std::byte* mask;
   const std::byte* lengths;
   f32* exponentials;
@@ -35,7 +35,7 @@ struct AppendLaunch {
 
 // rows: the number of rows; threads: the thread block size, a multiple of 64.
 [[nodiscard]] cudaError_t start_rows(const RowsLaunch& launch, u32 rows, u32 threads, cudaStream_t stream);
-// elements: size of the result, not 0.
+// elements: the number of elements in `launch.all`, at least 1.
 [[nodiscard]] cudaError_t start_append(const AppendLaunch& launch, u64 elements, cudaStream_t stream);
 
 }  // namespace anydml::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes exponentials of scores and their sums on a GPU, one row per thread block. Everything but the sum can be
-// split freely among threads; the sum's fixed order gives each of 64 threads one chain of additions.
+// Computes exponentials of scores and their sums on a GPU, one row per thread block. Everything except the sum can be
+// split freely among threads. The sum has a fixed order, in which each of 64 threads computes one chain of additions.
 #include "backend/cuda/kernels/device.cuh"
 #include "base/float_bits.h"
 #include "ops/attention/cuda/launch.h"
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kMaxRowThreads) raise_rows(const __grid_consta
   }
 }
 
-// Each thread writes some elements of the result.
+// Each thread writes some of the output elements.
 template <class Bits>
 __global__ void __launch_bounds__(kAppendThreads)
     append_rows(const __grid_constant__ AppendLaunch launch, const u64 elements) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which keys a query sees, shared by the kernels of all devices. Values from tensors are never used as addresses here.
+// Determines which keys a query sees. Shared by the kernels of all devices. Values from tensors are never used as
+// addresses here.
 #pragma once
 
 #include <cstring>
@@ -10,7 +11,7 @@
 
 namespace anydml {
 
-// The filter value is not added to the keys [first, end).
+// The unmasked keys [first, end). MaskFilterValue is added to the scores of all other keys.
 struct KeyRange {
   i64 first;
   i64 end;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The exponentials of scores, as in ACTIVATION_SOFTMAX, shared by the kernels of all devices. A NaN score or an
-// infinite maximum makes the sum NaN, and with it the query's whole output row, so the maximum may ignore NaN scores.
+// Exponentials of scores, computed as in ACTIVATION_SOFTMAX. Shared by the kernels of all devices. A NaN score or an
+// infinite maximum makes the sum NaN, and therefore the query's whole output row, so NaN scores can be ignored when the
+// maximum is computed.
 #pragma once
 
 #include "ops/scalar/fold_order.h"

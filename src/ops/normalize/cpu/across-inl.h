@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows whose elements are not adjacent in memory, several rows at a time. Included by kernels-inl.h.
+// Processes rows whose elements are not adjacent in memory, several rows at a time. Included by kernels-inl.h.
 
 ANYDML_FLATTEN void take_greater(const Elements* x, std::int64_t width, f32* maxima) {
   ANYDML_INDEPENDENT
@@ -29,8 +29,8 @@ ANYDML_FLATTEN void finish_columns(const Elements* x, const Elements* exponentia
   }
 }
 
-// Writes the exponentials of some lines to `computed`, which may be where the lines are packed. The number of lines is
-// a multiple of kExponentialsTogether, except for the last lines.
+// Writes the exponentials of some lines to `computed`, which may be the packed lines themselves. The number of lines
+// must be a multiple of kExponentialsTogether, unless they are the last lines of the tile.
 template <class T>
 void exponentials_of_lines(Lines<T>& lines, std::int64_t count, const f32* maxima, f32* computed) {
   alignas(64) f32 gathered[kMaxColumns];
@@ -49,8 +49,8 @@ inline std::int64_t lines_at_once(std::int64_t width) {
   return kNormalizeStage / width / kExponentialsTogether * kExponentialsTogether;
 }
 
-// The totals of a tile. `replaces`: the exponentials replace the packed lines; `kept`: they are also written to the
-// output.
+// Computes the totals of a tile. replaces: whether the exponentials replace the packed lines. kept: whether the
+// exponentials are also written to the output.
 template <class T>
 void sum_tile(Lines<T> lines, const f32* maxima, bool replaces, bool kept, f32* stage, f32* totals) {
   alignas(64) f32 sums[kReduceLanes * kMaxLaneColumns];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows along memory. Included by kernels-inl.h.
+// Processes rows along memory. Included by kernels-inl.h.
 
-// Normalizes rows that are not longer than a stage, as many as fit into one.
+// Normalizes several rows that together fit into one stage.
 template <class T, NormalizeFunction kFunction>
 void short_rows(const AxisLoops& loops, const AlongRows<T>& rows, LoopWalk& row, std::int64_t count_of_rows,
                 f32* scratch) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sums of a batch's gradient along rows. Like moments-inl.h, which must be included first, this is compiled for
-// each target. A row is read once for its mean, unless the mean is an input, and again, from a cache, for both sums.
+// Computes the sums for the gradient of a batch, along rows. Like moments-inl.h, which must be included first, this
+// file is compiled for each target. A row is read once for its mean, unless the mean is an input, and again, from a
+// cache, for both sums.
 
 #define ANYDML_FLATTEN __attribute__((flatten, noinline))
 
@@ -17,7 +18,7 @@ void run_gradients(const GradientStep& step, const AxisLoops& of_gradient, std::
                    const GradientTensors& tensors, f32* scratch) noexcept {
   const AxisLoops& loops = step.loops;
   const bool has_lanes = loops.has_lanes != 0;
-  // Both are used only to read, so their output address does not matter.
+  // These objects only read elements, so the output address passed to them does not matter.
   const AlongRows<T> inputs(loops, tensors.input, tensors.mean);
   const AlongRows<T> gradients(of_gradient, tensors.gradient, tensors.mean);
   f32* const own = scratch;

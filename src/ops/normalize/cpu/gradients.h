@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sums of a batch's gradient, compiled once for each target.
+// The kernels that compute the sums for the gradient of a batch, compiled once for each target.
 #pragma once
 
 #include "ops/normalize/cpu/kernels.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves and narrow_halves are already defined, because compilers vectorize those badly. It must not use
-// lambdas or call templates from elsewhere that are not inlined: they would not be compiled for the target.
+// where widen_halves and narrow_halves are already defined, because compilers vectorize FLOAT16 conversions badly. It
+// must not use lambdas or call templates from other files unless they are inlined, because they would not be compiled
+// for the target.
 //
-// Each row is read three times: for its maximum, for the exponentials and their sum, and for the results. Rows of up to
-// a stage stay in the L1 cache meanwhile, and several are processed at a time if they are shorter. The exponentials of
-// a longer row are stored in the output if possible, otherwise in scratch memory if they fit, and otherwise are
-// computed twice.
+// Each row is read three times: for its maximum, for the exponentials and their sum, and for the results. Rows that fit
+// into a stage stay in the L1 cache between these passes, and several short rows are processed at a time. The
+// exponentials of a longer row are stored in the output if possible, or else in scratch memory if they fit; otherwise
+// they are computed twice.
 
 #include "ops/normalize/cpu/rows-inl.h"
 
@@ -24,7 +25,7 @@ ANYDML_FLATTEN void exponentials_in_place(f32* values, std::int64_t count) {
   }
 }
 
-// Computes EXP(x - maximum) of each element.
+// Computes EXP(x - maximum) for each element.
 ANYDML_FLATTEN void exponentials(const Elements* __restrict x, f32 maximum, std::int64_t count,
                                  Elements* __restrict to) {
   const std::int64_t whole = count - count % kExponentialsTogether;
@@ -86,14 +87,15 @@ ANYDML_FLATTEN bool has_tiny_exponential(const Elements* exponentials, std::int6
 }
 #endif
 
-// Computes the results of a part of a row. exponentials: EXP(x - maximum), only used by softmax; `to` may be the same.
+// Computes the results of a part of a row. exponentials: EXP(x - maximum), only used by softmax; `to` may be the same
+// buffer.
 template <NormalizeFunction kFunction>
 ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 maximum, f32 total, std::int64_t count,
                            Elements* to) {
   if constexpr (kFunction == NormalizeFunction::softmax) {
 #if defined(HWY_NAMESPACE) && defined(__x86_64__)
-    // A vector division on AVX-512 takes as long as a dozen fused multiply-adds. On Arm, it is faster than four of them
-    // plus the check.
+    // On AVX-512, a vector division takes as long as a dozen fused multiply-adds. On Arm, a division is faster than
+    // four fused multiply-adds and the check for tiny exponentials.
     if (count >= kShortRow && !has_tiny_exponential(exponentials, count)) {
       const OrdinaryDivisor by = OrdinaryDivisor::of(total);
       ANYDML_INDEPENDENT
@@ -110,7 +112,7 @@ ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 
   } else {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = (x[i] - maximum) - total;  // `total` is the logarithm
+      to[i] = (x[i] - maximum) - total;  // here `total` is the logarithm of the sum
     }
   }
 }

@@ -18,10 +18,10 @@ struct NormalizeCut {
   std::int64_t tiles;  // units in the innermost kept loop
   std::int64_t units;
   std::int64_t units_of_piece;
-  bool has_room;  // all elements of a unit (a row longer than a stage, or a tile) fit into scratch memory
+  bool has_room;  // whether all elements of a unit (a row longer than a stage, or a tile) fit into scratch memory
 };
 
-inline constexpr std::int64_t kNormalizeStage = 4096;  // elements of a buffer: a block of a sum, fitting the L1 cache
+inline constexpr std::int64_t kNormalizeStage = 4096;  // elements of a buffer: one block of a sum; fits in the L1 cache
 inline constexpr std::int64_t kNormalizePadding = 16;  // elements after a buffer that kernels may overwrite
 inline constexpr std::int64_t kMaxColumns = 256;       // maximum for a unit across
 inline constexpr std::int64_t kMaxLaneColumns = 64;    // maximum for a unit with lanes

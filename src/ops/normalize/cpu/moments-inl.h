@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance of rows. Like kernels-inl.h, these are plain loops that the compiler vectorizes for each target.
-// Each row is read three times: for the sum, for the sum of squares and for the results. It stays in a cache meanwhile,
-// in place or gathered in scratch memory, unless it is too long.
+// Computes mean and variance of rows. Like kernels-inl.h, these are plain loops that the compiler vectorizes for each
+// target. Each row is read three times: for the sum, for the sum of squares and for the results. Unless the row is too
+// long, it stays in a cache between these passes, in place or gathered in scratch memory.
 
 #include "ops/normalize/cpu/rows-inl.h"
 
@@ -32,7 +32,7 @@ ANYDML_FLATTEN f32 square_block(const Elements* x, f32 mean, std::int64_t count,
   return fold_lanes<kReduceLanes / 2>(lanes);
 }
 
-// Computes adjacent results. A scale or a bias that is a single number has the step 0.
+// Computes adjacent results. kScales, kBiases: whether each element has its own scale or bias.
 template <bool kScales, bool kBiases>
 ANYDML_FLATTEN void finish_run(const Elements* x, f32 mean, f32 root, const Elements* scale, const Elements* bias,
                                std::int64_t count, Elements* to) {
@@ -189,7 +189,8 @@ class Coefficients {
   // Whether the coefficients vary along a row.
   [[nodiscard]] bool varies_in_row() const { return varies(loops_.reduced, loops_.reduced_rank); }
 
-  // Loads coefficients that are `step` bytes apart, in place or gathered in the buffer; a single one if all are equal.
+  // Loads coefficients that are `step` bytes apart, in place or gathered in the buffer. Loads only one coefficient if
+  // the step is 0.
   const Elements* load(const std::byte* from, std::int64_t step, std::int64_t count, f32* buffer) const {
     if (from == nullptr) {
       return &absent_;
@@ -231,7 +232,7 @@ struct MomentRows {
   const AlongRows<T>& rows;
   Coefficients<T> scale;
   Coefficients<T> bias;
-  const f32* shared_scale;  // packed, shared by all rows; null if each row is read in place
+  const f32* shared_scale;  // packed, shared by all rows; null if scales are loaded for each row
   const f32* shared_bias;
   bool is_ordinary;  // whether the shared scale is ordinary
   f32 count;         // elements per row
@@ -247,7 +248,7 @@ void finish_stretch(const MomentRows<T>& all, const LoopWalk& row, const LoopWal
                     std::int64_t first, std::int64_t count, f32 mean, f32 root) {
   const AxisLoop& inner = all.step.affine.reduced[all.step.affine.reduced_rank - 1];
   std::byte* const packed = all.rows.packed_output(row, first);
-  const bool is_long = all.step.loops.count > kNormalizeStage;  // too long to be checked in advance
+  const bool is_long = all.step.loops.count > kNormalizeStage;  // the scales of long rows are not checked in advance
   if (all.shared_scale != nullptr && packed != nullptr && is_ordinary(root) &&
       (is_long ? are_ordinary(all.shared_scale + first, count) : all.is_ordinary)) {
     finish_ordinary<T>(x, mean, root, all.shared_scale + first, all.shared_bias + first, count, packed);
@@ -325,7 +326,8 @@ void moment_row(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& a
   }
 }
 
-// The packed FLOAT32 scale or bias of all rows, in place or copied to the buffer. Null if neither is possible.
+// Returns the packed FLOAT32 scale or bias that all rows share, in place or copied to the buffer. Null if neither is
+// possible.
 template <class T>
 const f32* shared_coefficients(const AxisLoops& loops, const Coefficients<T>& of, f32* buffer) {
   const std::byte* const memory = of.at(LoopWalk(loops.kept, loops.kept_rank, 0));
@@ -426,7 +428,7 @@ ANYDML_FLATTEN void finish_moment_columns(const Elements* x, const f32* mean, co
   }
 }
 
-// The sums of a tile's columns, or of squared differences if a mean is given.
+// Computes the sum of each column of a tile, or the sum of squared differences from the mean if a mean is given.
 template <class T>
 void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
   alignas(64) f32 gathered[kMaxColumns];
@@ -466,7 +468,7 @@ void sum_columns(Lines<T> lines, const f32* mean, f32* totals) {
   }
 }
 
-// The addresses of a tile's scale and bias and the distances between columns, and the same for the moments.
+// The addresses of a tile's scale, bias and moments, and the distances between columns in bytes.
 struct TileCoefficients {
   const std::byte* scale;
   const std::byte* bias;

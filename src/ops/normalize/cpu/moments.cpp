@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance of rows on the CPU. A row is never split between threads.
+// Computes mean and variance of rows on the CPU. A row is never split between threads.
 #include "ops/normalize/cpu/moments.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Moments final : public cpu::PreparedStep {
             {.input = operands[0],
              .scale = gives_moments ? nullptr : operands[1],
              .bias = gives_moments ? nullptr : operands[2],
-             .output = gives_moments ? operands[0] : operands[3],  // not written in that case
+             .output = gives_moments ? operands[0] : operands[3],  // not written if moments are the output
              .mean = gives_moments ? operands[1] : nullptr,
              .variance = gives_moments ? operands[2] : nullptr},
             reinterpret_cast<f32*>(piece.scratch));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance of rows, compiled once for each target.
+// The kernels for mean and variance of rows, compiled once for each target.
 #pragma once
 
 #include "ops/normalize/cpu/kernels.h"

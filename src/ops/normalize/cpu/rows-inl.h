@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Loads rows of any layout as FLOAT32 and sums them, for all kernels of the family. This file is included once per
 // target, inside its namespace, where widen_halves and narrow_halves are already defined, because compilers vectorize
-// those badly.
+// FLOAT16 conversions badly.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors may have any alignment
 };
 using Elements = typename Unaligned<f32>::type;
 
@@ -126,7 +126,8 @@ class AlongRows {
     return buffer;
   }
 
-  // Where to write the results of a part of a row: the output itself, or the buffer, which `store` copies.
+  // Where to write the results of a part of a row: the output itself, or the buffer, from which `store` copies them to
+  // the output.
   Elements* destination(const LoopWalk& row, std::int64_t first, f32* buffer) const {
     return writes_ ? reinterpret_cast<Elements*>(output_ + row.output()) + first : buffer;
   }
@@ -158,7 +159,8 @@ class AlongRows {
   bool writes_;  // results can be written in place
 };
 
-// Rows across memory: `width` of them are the columns of a tile, whose lines contain one element of each.
+// Rows across memory. A tile contains `width` rows as its columns. Each line of the tile contains one element of each
+// row.
 template <class T>
 struct Tile {
   const AxisLoops& loops;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sums of windows on the CPU, of elements or of their squares. A piece is several runs along the last dimension.
-// Each window position adds one run of the input, in the order of the window.
+// Computes the sums of the elements in each window, or of their squares, on the CPU. A piece consists of several runs
+// along the last dimension. Each window position adds one run of the input, in the order of the window.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kStretch = 1024;        // elements that are summed together, fitting the L1 cache
+constexpr std::int64_t kStretch = 1024;        // elements that are summed together; fits in the L1 cache
 constexpr std::int64_t kMinOfPiece = 8 << 10;  // additions, about ten microseconds of work
 
 struct Range {
@@ -40,11 +40,11 @@ void add_elements(const std::byte* from, std::int64_t stride, std::int64_t count
   }
 }
 
-// Adds a run of adjacent elements.
+// Adds a run of elements, which are `stride` bytes apart, to the sums.
 template <class T, bool kSquares>
 void add_stretch(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
   if (stride == static_cast<std::int64_t>(sizeof(T))) {
-    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // with a constant stride that the compiler can see
+    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // makes the stride a constant for the compiler
   } else {
     add_elements<T, kSquares>(from, stride, count, sums);
   }

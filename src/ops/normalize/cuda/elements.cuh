@@ -44,8 +44,8 @@ struct DeviceRow {
   return __shfl_xor_sync(kAllOfWarp, value, distance);
 }
 
-// EXP of a difference from the maximum, which is at most 0 or NaN. Compared as unsigned bit patterns, only numbers
-// below -104 and negative NaNs exceed -104, and a GPU's arithmetic does not produce negative NaNs.
+// EXP of a difference from the maximum. The difference is at most 0, or NaN. Compared as unsigned bit patterns, only
+// numbers below -104 and negative NaNs exceed -104, and a GPU's arithmetic does not produce negative NaNs.
 [[nodiscard]] __device__ inline f32 exponential_here(f32 difference) {
   constexpr u32 kMin = to_bits(-104.0f);  // its exponential is 0 in FLOAT32
   const exponential::Parts e = exponential::parts_on_gpu(from_bits<f32>(min(to_bits(difference), kMin)));
@@ -64,8 +64,8 @@ struct DeviceRow {
   return value;
 }
 
-// The last five halvings of the lanes; thread t has lane t. All threads get the sum, because the order of two numbers
-// does not affect their sum.
+// Performs the last five halvings of the lanes; thread t has lane t. All threads get the same sum, because addition is
+// commutative.
 [[nodiscard]] __device__ inline f32 fold_warp(f32 value) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {

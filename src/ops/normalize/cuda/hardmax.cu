@@ -11,7 +11,7 @@ struct Found {
 };
 inline constexpr u32 kNoIndex = 0xffffffff;
 
-// The first of equal elements wins; all NaNs are equal here.
+// If elements are equal, the first one wins. All NaNs count as equal here.
 [[nodiscard]] __device__ inline Found better(const Found& a, const Found& b) {
   const bool equal = a.value == b.value || (a.value != a.value && b.value != b.value);
   return is_beyond(b.value, a.value) || (equal && b.index < a.index) ? b : a;

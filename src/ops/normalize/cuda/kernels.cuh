@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax and log-softmax on a GPU. The order of sums requires one chain of additions for each lane of a block.
-// Everything else is free: all threads compute exponentials, and the threads that have lanes add them.
+// Softmax and log-softmax on a GPU. The order of sums requires one chain of additions for each lane of a block. Nothing
+// else has a fixed order: all threads compute exponentials, and the threads that have lanes add them up.
 #pragma once
 
 #include "ops/normalize/cuda/elements.cuh"
@@ -12,7 +12,8 @@ template <NormalizeFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished_total(f32 sum) {
   return kFunction == NormalizeFunction::log_softmax ? logarithm_of(sum) : sum;
 }
-// difference: x - maximum; exponential: EXP of the difference. Each function uses only one of them.
+// difference: x - maximum; exponential: EXP of the difference. Softmax only uses the exponential, log-softmax only the
+// difference.
 template <NormalizeFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished(f32 difference, f32 exponential, f32 total) {
   return kFunction == NormalizeFunction::log_softmax ? difference - total : exponential / total;
@@ -69,9 +70,9 @@ __global__ void __launch_bounds__(kNormalizeThreads) in_warps(const __grid_const
   return max_of_warp(value);
 }
 
-// One block of threads per row, with some blocks of its exponentials at a time in shared memory. Each group of 64
-// threads has the lanes of a block of elements. If a row has more blocks than fit into shared memory, its exponentials
-// are computed twice.
+// One block of threads per row. Shared memory contains the exponentials for some blocks of the row at a time. Each
+// group of 64 threads has the lanes of one block of elements. If a row has more blocks than fit into shared memory, its
+// exponentials are computed twice.
 template <class T, NormalizeFunction kFunction, bool kIsSimple>
 __global__ void __launch_bounds__(kNormalizeThreads) in_blocks(const __grid_constant__ NormalizeLaunch launch) {
   constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
@@ -143,9 +144,9 @@ __global__ void __launch_bounds__(kNormalizeThreads) in_blocks(const __grid_cons
   }
 }
 
-// One block of threads per plain row, which stays in its registers. Shared memory only contains the exponentials for
-// the sums: one warp adds up a block of 4,096 elements, with two lanes per thread. The other warps wait, while other
-// rows use the multiprocessor.
+// One block of threads per plain row. The row stays in the threads' registers. Shared memory only contains the
+// exponentials for the sums: one warp adds up a block of 4,096 elements, with two lanes per thread. The remaining warps
+// wait; meanwhile, other rows use the multiprocessor.
 inline constexpr u32 kThreadsAtOnce = 1024;  // per multiprocessor, so that each thread has up to 64 registers
 template <class T, NormalizeFunction kFunction, u32 kThreads, u32 kOfThread>
 __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
@@ -268,8 +269,8 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
 }
 
 // 32 rows whose elements are adjacent: each warp has one thread per row, and eight warps share the rows' elements. With
-// lanes, each warp has eight lanes of 32 rows. Without lanes, a ninth warp adds up the elements that the others have
-// computed, one after another, while they continue.
+// lanes, each warp has eight lanes of 32 rows. Without lanes, a ninth warp adds up the exponentials one after another,
+// while the eight warps compute the next ones.
 inline constexpr u32 kColumnWarps = 8;
 inline constexpr u32 kColumnLines = 128;  // elements of each row at a time
 template <bool kHasLanes>

@@ -15,9 +15,9 @@ inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of 
 
 inline constexpr u32 kNormalizeThreads = 256;  // per block
 inline constexpr u32 kWarpColumns = 32;        // rows per block of threads in the kernels across
-inline constexpr u32 kMaxInWarp = 1024;        // elements of a row that a warp holds in registers
+inline constexpr u32 kMaxInWarp = 1024;        // elements of a row that a warp keeps in registers
 inline constexpr u32 kMaxInRegisters = 8192;   // elements of a plain row that a block of threads keeps in registers
-inline constexpr u32 kMaxBlocksHeld = 2;       // blocks of 4,096 exponentials that fit any kernel's shared memory
+inline constexpr u32 kMaxBlocksHeld = 2;  // blocks of 4,096 exponentials that fit into the shared memory of any kernel
 
 struct NormalizeLaunch {
   const std::byte* input;  // first element of the first row
@@ -40,11 +40,12 @@ struct NormalizeLaunch {
   std::int64_t reduced_output[kMaxRank];
 };
 
-// The kernels. warps: one per row, in registers; blocks: a block of threads per row, with shared memory; across:
-// several rows whose elements are adjacent, with or without the sums' lanes.
+// The kernels. warps: one warp per row, in registers; blocks: one block of threads per row, with shared memory;
+// across_lanes and across: several rows whose elements are adjacent and whose sums have lanes or have no lanes,
+// respectively.
 enum class NormalizeKernel : u32 { warps, blocks, across_lanes, across };
 
-// Each starts a kernel of the function and returns the CUDA error.
+// Each of these functions launches a kernel and returns the error code of the CUDA call.
 [[nodiscard]] cudaError_t start_softmax(DataType type, NormalizeKernel kernel, const NormalizeLaunch& launch,
                                         cudaStream_t stream);
 [[nodiscard]] cudaError_t start_log_softmax(DataType type, NormalizeKernel kernel, const NormalizeLaunch& launch,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses the kernel for a step of mean and variance, or of windows.
+// Chooses the kernel for a step that computes mean and variance, or sums of windows.
 #include "ops/normalize/cuda/moments.h"
 
 #include <algorithm>
@@ -108,7 +108,7 @@ class MomentRun final : public PreparedStep {
         low_bits(loops.kept, loops.kept_rank, stride) | low_bits(loops.reduced, loops.reduced_rank, stride);
     return memory == nullptr || is_multiple(memory, strides, size_);
   }
-  // Whether the contiguous rows of a scale or a bias are aligned to `of` bytes.
+  // Whether all rows of a contiguous scale or bias are aligned to `of` bytes.
   [[nodiscard]] bool is_aligned(const std::byte* memory, std::int64_t AxisLoop::*stride, u64 of) const {
     return is_multiple(memory, low_bits(step_.affine.kept, step_.affine.kept_rank, stride), of);
   }
@@ -126,7 +126,7 @@ class MomentRun final : public PreparedStep {
   MomentStep step_;
   u64 size_;  // size of an element
   MomentLaunch launch_{};
-  bool is_contiguous_ = false;  // whether the rows of input and output are contiguous
+  bool is_contiguous_ = false;  // whether rows are contiguous in both the input and the output
   bool has_lanes_ = false;
   bool fits_shared_memory_ = false;
 };

@@ -2,8 +2,8 @@
 // Mean and variance of rows on a GPU. A warp walks along a block of 4,096 elements, 64 at a time: thread t has the
 // elements 2t and 2t + 1 of each 64, and therefore the lanes 2t and 2t + 1 of the sum. A row of up to eight blocks
 // stays in registers, or in shared memory if it has 1,025 to 8,192 elements. A longer row, or one with a complicated
-// layout, is read three times, twice from the L2 cache. Rows whose sums have no lanes are a single chain of additions
-// on one thread.
+// layout, is read three times; the second and third reads come from the L2 cache. If sums have no lanes, one thread
+// computes each row as a single chain of additions.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -72,7 +72,7 @@ struct MomentRow {
   const std::byte* bias;
   f32 mean = 0;
   f32 root = 1;
-  f32 factor = kNoScale;  // used if it is the same for the whole row; likewise the bias
+  f32 factor = kNoScale;  // used if the whole row has the same factor; the same applies to the bias
   f32 one_bias = kNoBias;
 
   __device__ MomentRow(const MomentLaunch& of, u32 row) : launch(of) {
@@ -88,7 +88,7 @@ struct MomentRow {
     return load_one<T>(from + offsets_at(i, launch.reduced).first, launch.input_is_aligned);
   }
 
-  // Called once mean and root are known.
+  // Called after mean and root have been computed.
   __device__ void set_factor() {
     if (launch.scale_reading == Reading::one) {
       factor = (scale == nullptr ? kNoScale : load_one<T>(scale, launch.affine_is_aligned)) / root;
@@ -110,12 +110,12 @@ struct MomentRow {
     return normalized(x, mean, own_factor, own_bias);
   }
 
-  // For a row with a single factor and bias.
+  // The results for two elements of a row with a single factor and bias.
   [[nodiscard]] __device__ Pair results(const Pair& x) const {
     return {normalized(x.a, mean, factor, one_bias), normalized(x.b, mean, factor, one_bias)};
   }
-  // The scales and the biases of two elements. If the row has a single scale, it is part of `factor`, and these are
-  // kNoScale.
+  // These functions return the scales or the biases of two elements. If the row has a single scale, `factor` already
+  // includes it, and scales_at returns kNoScale.
   [[nodiscard]] __device__ Pair scales_at(u32 i) const {
     return launch.scale_reading == Reading::one ? Pair{kNoScale, kNoScale} : load_pair<T>(scale + u64{i} * sizeof(T));
   }
@@ -136,8 +136,8 @@ struct MomentRow {
   }
 };
 
-// Folds the lanes by halves, first between threads, then the two lanes of a thread. All threads get the sum, because
-// the order of two numbers does not affect their sum.
+// Folds the lanes by halves, first between threads, then the two lanes of a thread. All threads get the same sum,
+// because addition is commutative.
 [[nodiscard]] __device__ inline f32 fold_lanes(Pair sums) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {
@@ -147,9 +147,9 @@ struct MomentRow {
   return added(sums.a, sums.b);
 }
 
-// Combines the sums of a row's blocks; each warp of the block of threads has one.
+// Combines the sums of a row's blocks of elements. Each warp passes the sum of one block.
 [[nodiscard]] __device__ inline f32 combine_warps(f32 own, u32 blocks, f32* shared) {
-  __syncthreads();  // the previous contents have been read
+  __syncthreads();  // wait until the previous contents have been read
   if (threadIdx.x % 32 == 0) {
     shared[threadIdx.x / 32] = own;
   }
@@ -219,8 +219,8 @@ __global__ void __launch_bounds__(kSteps == kBlockElements / kStepElements ? kMo
     }
     return;
   }
-  // Load some scales and biases at a time, so that the loads overlap, and divide without a branch for each.
-  constexpr u32 kGroup = kSteps > 16 ? 1 : kSteps < 4 ? kSteps : 4;  // depending on the registers
+  // Load several scales and biases at a time, so that the loads overlap, and divide without a branch for each element.
+  constexpr u32 kGroup = kSteps > 16 ? 1 : kSteps < 4 ? kSteps : 4;  // limited by the number of registers
   const bool has_scales = launch.scale_reading != Reading::one;
   const OrdinaryDivisor by = OrdinaryDivisor::of(row.root);
 #pragma unroll
@@ -262,8 +262,8 @@ __global__ void __launch_bounds__(kSteps == kBlockElements / kStepElements ? kMo
   }
 }
 
-// The sum of a row in shared memory, or of squared differences, with one warp per block of its elements. Sums of
-// missing blocks are -0, which changes no other sum.
+// Computes the sum of a row in shared memory, or of its squared differences from the mean, with one warp per block of
+// elements. The sum of a missing block is -0, which does not change the total.
 template <bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_shared(const float2* pairs, u32 count, f32 mean, f32* of_blocks) {
   const u32 warp = threadIdx.x / 32;
@@ -288,15 +288,16 @@ template <bool kSquares>
                added(added(of_blocks[4], of_blocks[5]), added(of_blocks[6], of_blocks[7])));
 }
 
-// Rows in shared memory, four elements at a time. All threads load and store a row; a few warps compute its sums, while
-// other rows use the multiprocessor.
+// Rows in shared memory, four elements at a time. All threads take part in loading and storing a row. Only a few warps
+// compute its sums; meanwhile, other rows use the multiprocessor.
 template <class T>
 __global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid_constant__ MomentLaunch launch) {
   extern __shared__ float4 quads[];
   __shared__ f32 of_blocks[2][kMaxWarpsOfRow];
   MomentRow<T> row(launch, blockIdx.x);
   constexpr u32 kStep = kTogether * kMomentThreads;
-  // Several loads are issued before the first result is stored, because the compiler cannot rule out that they overlap.
+  // Issue several loads before the first store. The compiler does not reorder them, because it cannot prove that loads
+  // and stores access different memory.
   constexpr u32 kLoads = 4;
 #pragma unroll 1
   for (u32 first = kTogether * threadIdx.x; first < launch.count; first += kLoads * kStep) {
@@ -373,7 +374,7 @@ __global__ void __launch_bounds__(kMomentThreads) moments_in_shared(const __grid
   }
 }
 
-// The sum of one block of a row, or of squared differences, computed by a warp.
+// Computes the sum of one block of a row, or of its squared differences from the mean, with one warp.
 template <class T, bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_block(const MomentRow<T>& row, u32 first) {
   const u32 length = min(row.launch.count - first, kBlockElements);
@@ -397,8 +398,8 @@ template <class T, bool kSquares>
   return fold_lanes(sums);
 }
 
-// The sum of a row, computed by its warp, or by all warps of the block of threads, each with one block of elements at a
-// time.
+// Computes the sum of a row, with one warp or with all warps of the block of threads. Each warp processes one block of
+// elements at a time.
 template <class T, bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_row(const MomentRow<T>& row, f32* shared) {
   if (row.launch.warps_of_row == 1) {
@@ -424,14 +425,14 @@ template <class T, bool kSquares>
   return tree.total(added);
 }
 
-// Rows in memory, of any layout.
+// Rows that stay in global memory, with any layout.
 template <class T>
 __global__ void __launch_bounds__(kMomentThreads) moments_in_memory(const __grid_constant__ MomentLaunch launch) {
   __shared__ f32 shared[kMomentThreads / 32];
   const bool is_shared = launch.warps_of_row > 1;
   const u32 number = is_shared ? blockIdx.x : blockIdx.x * (kMomentThreads / 32) + threadIdx.x / 32;
   if (number >= launch.rows) {
-    return;  // the whole warp returns, and no other shares the row
+    return;  // the whole warp returns, and no other warp shares the row
   }
   MomentRow<T> row(launch, number);
   if (launch.uses_mean) {
@@ -463,7 +464,7 @@ __global__ void __launch_bounds__(kMomentThreads) moments_in_memory(const __grid
   }
 }
 
-// The sum of a row that is a single chain of additions, block by block.
+// Computes the sum of a row as a single chain of additions for each block of elements.
 template <class T, bool kSquares>
 [[nodiscard]] __device__ inline f32 sum_chain(const MomentRow<T>& row) {
   BlockTree<f32> tree;

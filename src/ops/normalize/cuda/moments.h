@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameters of steps of mean and variance, and of windows. All counts are below 2^32.
+// The kernel parameters of steps that compute mean and variance, or sums of windows. All counts are below 2^32.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,13 +11,13 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kMaxWarpsOfRow = 8;         // each keeps a block of 4,096 elements of the row in registers
-inline constexpr u32 kMomentThreads = 256;       // per block; a row of a single block of elements belongs to one warp
-inline constexpr u32 kRegisterRowThreads = 128;  // per block for rows in registers
+inline constexpr u32 kMaxWarpsOfRow = 8;            // each warp keeps a block of 4,096 elements of the row in registers
+inline constexpr u32 kMomentThreads = 256;          // per block; rows with one block of elements belong to one warp
+inline constexpr u32 kRegisterRowThreads = 128;     // per block for rows in registers
 inline constexpr std::int64_t kMinInShared = 1025;  // in elements; shorter rows belong to one warp, in registers
-inline constexpr std::int64_t kMaxInShared = 8192;  // too few longer rows fit into a multiprocessor
+inline constexpr std::int64_t kMaxInShared = 8192;  // if rows are longer, too few of them fit into a multiprocessor
 
-// Loops that an index counts through, the last one fastest, with the strides of two tensors in bytes.
+// Loops that convert an index to the offsets in two tensors. The last loop varies fastest, and strides are in bytes.
 struct DeviceLoops {
   u32 rank;
   FastDivisor sizes[kMaxRank];
@@ -29,7 +29,7 @@ struct DeviceLoops {
 enum class Reading : u32 { one, pairs, any };
 
 struct MomentLaunch {
-  const std::byte* input;  // first element of the first row, as below
+  const std::byte* input;  // first element of the first row; the same applies to the pointers below
   const std::byte* scale;  // null if absent
   const std::byte* bias;
   std::byte* output;
@@ -54,8 +54,8 @@ struct MomentLaunch {
 };
 
 // shared_memory: plain rows in groups of four, with scales and biases that are single or also in groups of four;
-// registers: plain rows that are short enough, with scales and biases that are single or in pairs; memory: other rows
-// whose sums have lanes; chains: the rest, with one thread per row.
+// registers: plain rows that are short enough, with scales and biases that are single or in pairs; memory: all other
+// rows whose sums have lanes; chains: rows whose sums have no lanes, with one thread per row.
 enum class MomentKernel : u32 { shared_memory, registers, memory, chains };
 
 [[nodiscard]] cudaError_t start_moments_of_floats(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);
@@ -74,8 +74,8 @@ struct WindowLaunch {
   std::int64_t strides[kMaxRank];  // strides of the input, in bytes
 };
 
-// Windows along one dimension. The dimensions before it are merged into one, and so are those after it. The elements
-// are aligned.
+// Windows along one dimension, the middle one. All dimensions before it are merged into one outer dimension, and all
+// dimensions after it into one inner dimension. The elements are aligned.
 struct MiddleWindows {
   const std::byte* input;
   f32* output;
@@ -84,8 +84,8 @@ struct MiddleWindows {
   u32 before;
   u32 after;
   FastDivisor middle;
-  FastDivisor inner;          // threads for the dimensions after it
-  std::int64_t outer_stride;  // in bytes, like the others
+  FastDivisor inner;          // threads along the inner dimension
+  std::int64_t outer_stride;  // all strides are in bytes
   std::int64_t middle_stride;
   std::int64_t inner_stride;  // between threads
 };
@@ -95,7 +95,7 @@ inline constexpr u32 kWindowsTogether = 4;
                                                cudaStream_t stream);
 [[nodiscard]] cudaError_t start_windows(const WindowStep& step, const WindowLaunch& launch, cudaStream_t stream);
 
-// Prepares the steps. Returns null and sets `why` if no kernel can run the step.
+// Each of these functions prepares a step. They return null and set `why` if no kernel can run the step.
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, const char** why);
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, const char** why);
 

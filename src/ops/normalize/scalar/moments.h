@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance normalization, shared by the kernels of all devices. Everything is FLOAT32; FLOAT16 is widened
-// before and rounded after. The sums have the order of fold_order.h.
+// Mean and variance normalization, shared by the kernels of all devices. Everything is FLOAT32; FLOAT16 inputs are
+// widened, and FLOAT16 results are rounded. The sums have the order of fold_order.h.
 //
-//   mean      the sum of x, divided by their count; +0 if the mean is not used
+//   mean      the sum of x divided by the count; +0 if the mean is not used
 //   d         x - mean
-//   variance  the sum of d * d, divided by their count
+//   variance  the sum of d * d divided by the count
 //   result    fma(d, Scale / sqrt(variance + Epsilon), Bias), or fma(d, Scale, Bias) if the variance is not used
 //
 // An absent scale counts as 1, and an absent bias as -0, which does not change a sum.
@@ -24,7 +24,7 @@ inline constexpr f32 kNoBias = kNothing<f32>;
   return difference * difference;
 }
 
-// The divisor of the scale.
+// The number by which the scale is divided.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 root_of_variance(f32 variance, f32 epsilon) {
   return square_root(variance + epsilon);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Recurrent networks on the CPU. A time step is one phase, or two for a GRU that multiplies after the reset. A tile is
-// some rows of one panel of units, in one direction. Its products with the hidden state, its gates and its new state
-// are computed together, so a phase needs nothing from other tiles except the hidden state of the previous phase. A
-// piece is a sequence of tiles.
+// Recurrent networks on the CPU. A time step has one phase, or two phases for a GRU that multiplies after the reset. A
+// tile consists of some rows of one panel of units, in one direction. Its products with the hidden state, its gates and
+// its new state are computed together, so a phase needs nothing from other tiles except the hidden state of the
+// previous phase. A piece is a sequence of tiles.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::int64_t kMaxRows = 96;           // per tile; their products stay in the L1 and L2 caches
-constexpr std::int64_t kMinProducts = 1 << 16;  // per piece, some microseconds of work
+constexpr std::int64_t kMaxRows = 96;           // per tile; the products of this many rows stay in the L1 and L2 caches
+constexpr std::int64_t kMinProducts = 1 << 16;  // per piece, a few microseconds of work
 
 // How a phase is split. Tiles are numbered by direction, then by rows, then by panels.
 struct RecurrentCut {
@@ -33,7 +33,7 @@ struct RecurrentCut {
 };
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread, so that its factors stay in its cache
+  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread, whose factors stay in its cache
   std::int64_t maximum = kMaxRows;
   RecurrentCut cut{};
   while (true) {
@@ -52,7 +52,7 @@ RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
 
 class RecurrentRun final : public cpu::PreparedStep {
  public:
-  // products: null if the definition is used.
+  // products: null if products are computed directly from their definition.
   RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& context,
                const ProductKernels* products, const RecurrentKernels& kernels)
       : PreparedStep(static_cast<std::uint64_t>(cut.pieces),
@@ -69,8 +69,8 @@ class RecurrentRun final : public cpu::PreparedStep {
     const auto number = static_cast<std::int64_t>(piece.number);
     const std::int64_t begin_tile = cut_.tiles * number / cut_.pieces;
     const std::int64_t end_tile = cut_.tiles * (number + 1) / cut_.pieces;
-    // Visit the tiles in opposite orders at alternate time steps, because the factors that were read last are still in
-    // a cache.
+    // Reverse the order of the tiles at every other time step, because the factors that were read last are still in a
+    // cache.
     const bool is_forwards = time_of_phase(piece.phase) % 2 == 0;
     for (std::int64_t i = begin_tile; i < end_tile; ++i) {
       const Tile tile = tile_of(is_forwards ? i : begin_tile + end_tile - 1 - i, operands, piece);
@@ -95,11 +95,11 @@ class RecurrentRun final : public cpu::PreparedStep {
   }
 
  private:
-  static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // tiles: sums and inputs of all gates, and a new state
+  static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // in tiles: sums and inputs of all gates, a new state
 
   struct Tile {
     std::byte* const* operands;
-    f32* memory;  // memory of its direction
+    f32* memory;  // memory of the tile's direction
     f32* scratch;
     std::int64_t direction;
     std::int64_t row;  // the first row
@@ -132,7 +132,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     return tile;
   }
 
-  // The first phase precedes all time steps.
+  // Phase 0 comes before the first time step.
   [[nodiscard]] std::int64_t time_of_phase(std::uint32_t phase) const {
     return (std::int64_t{phase} - 1) / (step_.has_two_products() ? 2 : 1);
   }
@@ -203,7 +203,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     std::memcpy(&length, tile.operands[kRecurrentLengths] + row * step_.strides[kRecurrentLengths].row, sizeof(length));
     return std::min<std::int64_t>(length, step_.steps);
   }
-  // The index of a row's current time step. If it is not below its length, the row has no steps left.
+  // The index of a row's current time step. If the index is not below the row's length, the row has no steps left.
   [[nodiscard]] std::int64_t time_of(const Tile& tile, std::int64_t row) const {
     const std::int64_t length = length_of(tile, row);
     return tile.step < length && (step_.backward >> tile.direction & 1) != 0 ? length - 1 - tile.step : tile.step;
@@ -228,7 +228,8 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Loads one number for each unit of the panel, from gate number `gate` of a tensor that has all gates in one row.
+  // Loads one number for each unit of the panel, from the gate with this number in a tensor that has all gates in one
+  // row.
   void load_gate(const Tile& tile, RecurrentOperand operand, std::int64_t gate, f32* to) const {
     std::fill(to, to + tile.size.panel, 0.0F);
     load(address_of(tile, operand, 0, 0, gate * step_.units + tile.panel * tile.size.panel),
@@ -317,7 +318,8 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Gathers the products of the inputs. Rows may be at different time steps, so each row is copied separately.
+  // Gathers the products of the inputs and the weights. Rows may be at different time steps, so each row is copied
+  // separately.
   void gather_inputs(const Tile& tile, std::int64_t gate) const {
     const auto* const products = reinterpret_cast<const f32*>(tile.operands[kRecurrentProduct]);
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {
@@ -335,7 +337,7 @@ class RecurrentRun final : public cpu::PreparedStep {
                ? tile.memory + memory_.biases + number * step_.width() + tile.panel * tile.size.panel
                : nullptr;
   }
-  // peephole: its number, or -1 if the gate has none.
+  // peephole: the number of the gate's peephole, or -1 if it has none.
   [[nodiscard]] GateTerms terms_of(const Tile& tile, std::int64_t gate, std::int64_t peephole, const f32* cell) const {
     const bool has_peephole = peephole >= 0 && has(tile, kRecurrentPeephole);
     return {.x = tile.inputs(gate),
@@ -415,7 +417,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     keep(tile, tile.new_state());
   }
 
-  // The product of the last gate is multiplied by the reset gate.
+  // A GRU in which the product of the last gate is multiplied by the reset gate.
   void run_gru(const Tile& tile) const {
     if (has_active_rows(tile)) {
       multiply(tile, hidden(tile), 0, step_.gates);
@@ -436,7 +438,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     keep(tile, tile.new_state());
   }
 
-  // The first of two phases: the update gate, and the hidden state after the reset gate.
+  // The first of two phases: computes the update gate and the hidden state after the reset gate.
   void run_gru_reset(const Tile& tile) const {
     if (!has_active_rows(tile)) {
       return;
@@ -469,7 +471,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Copies a tile of hidden states to the strips that all tiles multiply.
+  // Copies a tile of hidden states to the strips, which all tiles use in their products.
   void hand_on(const Tile& tile, const f32* from, f32* strips) const {
     const std::int64_t unit = tile.panel * tile.size.panel;
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {
@@ -483,8 +485,8 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Stores the new hidden state of the rows that have this time step; the other rows keep theirs, and their outputs are
-  // 0.
+  // Stores the new hidden state of the rows that have this time step. All other rows keep their hidden state, and their
+  // outputs are 0.
   void keep(const Tile& tile, const f32* new_state) const {
     f32* const state = state_of(tile);
     copy_active(tile, new_state, state);
@@ -537,7 +539,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   if (products == nullptr) {
     kernels = step.panel % kRecurrentColumns == 0 ? &generic_recurrent_kernels() : &plain_recurrent_kernels();
   } else if (products->panel != step.panel || products->strip != step.strip) {
-    products = nullptr;  // the step was planned for a device with a different packing, or none
+    products = nullptr;  // the step was planned for a device that packs differently or not at all
     kernels = &plain_recurrent_kernels();
   }
   return std::make_unique<RecurrentRun>(step, cut_of(step, context.threads), context, products, *kernels);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loops of recurrent networks for one target. Include it inside a namespace, after halves-inl.h and the definition
-// of kColumns, the number of columns that loops process together: every panel has a multiple of them. There is no
-// include guard, because it is included once per target.
+// The loops of recurrent networks for one target. This file is included inside a namespace, after halves-inl.h and the
+// definition of kColumns, the number of columns that loops process together. The width of every panel is a multiple of
+// kColumns. There is no include guard, because the file is included once per target.
 
 void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT sums) noexcept {
   const GateSum sum{.has_peephole = terms.peephole != nullptr, .has_bias = terms.bias != nullptr};
@@ -10,7 +10,7 @@ void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT
       const std::int64_t at = row * size.panel + first;
       const f32* const x = terms.x + at;
       f32* const to = sums + at;
-      // Absent values are read from some valid address and ignored.
+      // Absent values are read from an arbitrary valid address and ignored.
       const f32* const peephole = sum.has_peephole ? terms.peephole + first : x;
       const f32* const cell = sum.has_peephole ? terms.cell + at : x;
       const f32* const bias = sum.has_bias ? terms.bias + first : x;
@@ -104,8 +104,8 @@ void round_halves(std::int64_t count, f32* values) noexcept {
   }
 }
 
-// Processes several elements at a time, so that compilers interleave the instructions of several vectors and no chain
-// has to wait. This is a separate function so that everything it calls is inlined.
+// Processes several elements at a time, so that compilers interleave the instructions of several vectors, which hides
+// the latency of each chain. This is a separate function so that everything it calls is inlined.
 template <class Of>
 ANYDML_FLATTENED void run_function(std::int64_t count, f32* ANYDML_RESTRICT values) noexcept {
   const Of of;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of recurrent networks, per target. A tile contains some rows of a panel's units, one row after
-// another.
+// The innermost loops of recurrent networks for each target. A tile contains some rows of a panel's units, one row
+// after another.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-// Columns that loops process together: the width of every panel for vectors is a multiple of it.
+// The number of columns that loops process together. The width of every panel for vector kernels is a multiple of it.
 inline constexpr std::int64_t kRecurrentColumns = 16;
 
 struct TileSize {
@@ -21,7 +21,7 @@ struct TileSize {
   [[nodiscard]] std::int64_t count() const { return rows * panel; }
 };
 
-// Null pointers are left out of the sum. peephole and bias: one number for each unit.
+// Terms whose pointers are null are left out of the sum. peephole and bias: one number for each unit.
 struct GateTerms {
   const f32* x;
   const f32* peephole;
@@ -40,17 +40,17 @@ struct RecurrentKernels {
   // totals_step elements after those of the previous gate. Null if not available.
   void (*multiply_row)(const f32* hidden, const f32* panels, std::int64_t gate_step, std::int64_t gates,
                        std::int64_t depth, f32* totals, std::int64_t totals_step) noexcept;
-  // Replaces the products with the hidden state in `sums`.
+  // Replaces the products in `sums`, which were computed from the hidden state, by the sums of all terms.
   void (*add_gate)(const TileSize& size, const GateTerms& terms, f32* sums) noexcept;
   void (*add_reset)(const TileSize& size, const ResetTerms& terms, f32* sums) noexcept;
   void (*clip)(std::int64_t count, f32 threshold, f32* values) noexcept;
-  // Computes the next cells; forget: null if it is 1 minus the input gate.
+  // Computes the next cells. forget: null if the forget gate is 1 minus the input gate.
   void (*next_cells)(std::int64_t count, const f32* input, const f32* forget, const f32* candidate, const f32* cell,
                      f32* to) noexcept;
   void (*next_hiddens)(std::int64_t count, const f32* update, const f32* candidate, const f32* hidden,
                        f32* to) noexcept;
   void (*multiply)(std::int64_t count, const f32* factors, f32* values) noexcept;
-  // Rounds FLOAT32 to the nearest FLOAT16, kept in FLOAT32.
+  // Rounds each FLOAT32 to the nearest number that FLOAT16 can represent.
   void (*round_halves)(std::int64_t count, f32* values) noexcept;
   // Convert FLOAT32 to FLOAT16 and back, at any alignment.
   void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;
@@ -62,12 +62,12 @@ struct RecurrentKernels {
 
 // Portable kernels for machines without a vector target.
 [[nodiscard]] const RecurrentKernels& generic_recurrent_kernels();
-// Kernels for panels of any width, as in plans for devices that do not pack weights.
+// Kernels for panels of any width, which occur in plans for devices that do not pack weights.
 [[nodiscard]] const RecurrentKernels& plain_recurrent_kernels();
 // Null if this target has none.
 [[nodiscard]] const RecurrentKernels* vector_recurrent_kernels(cpu::Target target);
 
-// Applies any activation, by its definition.
+// Applies any activation, directly from its definition.
 void activate(const RecurrentActivation& activation, std::int64_t count, f32* values) noexcept;
 
 }  // namespace anydml

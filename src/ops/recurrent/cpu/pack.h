@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packs the matrix of a recurrence for the kernels.
+// Packs the recurrence matrix for the kernels.
 #pragma once
 
 #include <memory>

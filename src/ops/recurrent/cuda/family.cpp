@@ -15,7 +15,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // blocks of threads in a launch
-constexpr std::int64_t kMaxWalkedUnits = 2048;   // beyond this, the factors of eight units fit no multiprocessor
+constexpr std::int64_t kMaxWalkedUnits = 2048;   // above this, the factors of eight units exceed shared memory
 
 // Returns a mask of the operands whose elements are all aligned.
 u32 aligned_operands(const RecurrentStep& step, std::byte* const* bases, std::size_t count) {
@@ -51,7 +51,7 @@ class RecurrentPack final : public PreparedStep {
 
 class RecurrentRun final : public PreparedStep {
  public:
-  // walk: the same network as a single launch for all time steps; it has no blocks if that is impossible.
+  // walk: the same network as a single launch for all time steps; it has no blocks if a single launch is impossible.
   RecurrentRun(const RecurrentLaunch& launch, const RecurrentLaunch& walk, const Step& flat)
       : launch_(launch), walk_(walk) {
     for (std::size_t i = 0; i < kRecurrentOperands; ++i) {
@@ -76,7 +76,7 @@ class RecurrentRun final : public PreparedStep {
       if (error == cudaSuccess) {
         return error;
       }
-      error = cudaSuccess;  // the driver may reserve some multiprocessors; if so, run step by step
+      error = cudaSuccess;  // the driver may have reserved some multiprocessors; run step by step instead
     }
     for (std::int64_t time = 0; error == cudaSuccess && time < launch.step.steps; ++time) {
       for (u32 phase = 0; error == cudaSuccess && phase < launch.phases; ++phase) {
@@ -114,9 +114,9 @@ void set_tiles(RecurrentLaunch& launch) {
   launch.row_tiles = static_cast<u32>(ceil_div(launch.step.rows, launch.rows));
 }
 
-// Chooses the tiles of a launch for all time steps: every multiprocessor runs at most one block, with its part of the
-// matrix in shared memory. Small blocks, with few rows and few units, leave less work for each thread, so they are
-// tried first.
+// Chooses the tiles of a launch for all time steps. Every multiprocessor runs at most one block, which keeps its part
+// of the matrix in shared memory. Small blocks, with few rows and few units, leave less work for each thread, so they
+// are tried first.
 RecurrentLaunch walk_of(RecurrentLaunch launch, const GpuProperties& gpu) {
   const bool is_single = launch.step.rows == 1;
   for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMaxRows); launch.rows *= 2) {
@@ -143,8 +143,8 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties& gpu
   launch.phases = step.has_two_products() ? 2 : 1;
   launch.gates = step.has_two_products() ? 2 : step.gates;
   launch.parts = static_cast<u32>(std::min<std::int64_t>(ceil_div(step.units, kProductBlock), kRecurrentMaxParts));
-  // If most multiprocessors would be idle otherwise, each block gets fewer rows and units: first fewer rows, because
-  // threads with adjacent units read whole lines of the matrix.
+  // If most multiprocessors would otherwise be idle, reduce the number of rows and units per block. Rows are reduced
+  // first, because threads with adjacent units read whole lines of the matrix.
   launch.units = kRecurrentMaxUnits;
   launch.rows = step.rows == 1 ? 1 : kRecurrentMaxRows;
   const auto are_few = [&] { return blocks_of(launch) * 4 < static_cast<std::int64_t>(gpu.multiprocessors) * 3; };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A block of threads computes all gates of some units and some rows of one direction: their products with the hidden
-// states (products.cuh), then the activated gates, then the new states.
+// A block of threads computes all gates for some units and some rows of one direction. It first computes the products
+// with the hidden states (products.cuh), then the activated gates, then the new states.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -142,15 +142,15 @@ __global__ void __launch_bounds__(kThreadsOfPass) pack_kernel(const __grid_const
   }
 }
 
-// The bias of a gate. With gate + step.gates, the bias of the recurrence.
+// The bias of a gate. Pass gate + step.gates to get the recurrence bias of a gate.
 __device__ f32 bias_of(const RecurrentLaunch& launch, const Element& at, u32 gate) {
   return has(launch, kRecurrentBias)
              ? load(launch, kRecurrentBias, {at.direction, 0, gate * launch.step.units + at.unit})
              : 0.0F;
 }
 
-// The gates of one element. A separate thread turns each total into the activated gate, before one thread computes the
-// new state from them.
+// The gates of one element. A separate thread turns each total into an activated gate, and then one thread computes the
+// new state from all gates.
 struct Gates {
   const RecurrentLaunch& launch;
   const RecurrentMoment& now;
@@ -187,7 +187,7 @@ struct Gates {
   }
 };
 
-// Whether a gate needs another gate of the same time step, so that it is computed together with the new state.
+// Whether a gate depends on another gate of the same time step. Such a gate is computed together with the new state.
 __device__ bool is_late(const RecurrentLaunch& launch, u32 gate) {
   switch (launch.step.kind) {
     case RecurrentKind::lstm:
@@ -242,7 +242,7 @@ __device__ NewState next_state(const Gates& gates, f32 hidden, f32 cell) {
   return {rounded(launch, next_hidden(gates.of(kGruUpdate), candidate, hidden)), 0.0F};
 }
 
-// The index of a row's current time step. is_active: whether the row has one.
+// The index of a row's current time step. is_active: whether the row has this time step.
 struct RowTime {
   std::int64_t index;
   bool is_active;
@@ -254,7 +254,7 @@ __device__ RowTime time_of(const RecurrentLaunch& launch, std::int64_t time, con
   return {is_active && is_backward ? length - 1 - time : time, is_active};
 }
 
-// Computes and stores the results of one element from its gates.
+// Computes and stores the new state of one element, or the results of the first phase, from its gates.
 __device__ void finish(const Gates& gates, bool is_active) {
   const RecurrentLaunch& launch = gates.launch;
   const RecurrentStep& step = launch.step;
@@ -285,7 +285,7 @@ __device__ void finish(const Gates& gates, bool is_active) {
   }
 }
 
-// Whether any row of the tile has this time step. All threads of the block agree on it.
+// Whether any row of the tile has this time step. All threads of the block get the same answer.
 __device__ __forceinline__ bool is_any_active(const RecurrentLaunch& launch, const RecurrentMoment& now,
                                               const RecurrentTile& tile) {
   bool any = false;
@@ -333,7 +333,8 @@ __device__ __forceinline__ void finish_elements(const RecurrentLaunch& launch, c
   }
 }
 
-// Computes one phase of one time step for a block of kRows rows. kept_factors: in shared memory, if the block walks.
+// Computes one phase of one time step for a block of kRows rows. kept_factors: the factors in shared memory, only used
+// if the block walks through all time steps.
 template <u32 kRows, bool kWalks>
 __device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& now, const RecurrentTile& tile,
                           float4* shared, const f32* kept_factors) {
@@ -360,8 +361,8 @@ __device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& 
       add_chains(launch, now, depth, first, memory);
     }
   }
-  // Orders add_chains' writes to `totals` before finish_gates' reads. Both loops currently give element i to the same
-  // thread, so that each thread reads only totals of its own.
+  // Orders add_chains' writes to `totals` before finish_gates' reads. Currently both loops assign element i to the same
+  // thread, so each thread only reads totals that it wrote itself.
   __syncthreads();
   finish_gates<kRows>(launch, now, tile, memory.totals);
   // Orders finish_gates' writes, and add_chains' totals of late gates, before finish_elements' reads, because one
@@ -378,7 +379,7 @@ __global__ void time_kernel(const __grid_constant__ RecurrentLaunch launch,
   take_step<kRows, false>(launch, now, RecurrentTile::of_block(launch, kRows), shared, nullptr);
 }
 
-// Computes all time steps in one launch. Its blocks run at the same time and wait for each other after each phase.
+// Computes all time steps in one launch. All blocks run at the same time and wait for each other after each phase.
 template <u32 kRows>
 __global__ void walk_kernel(const __grid_constant__ RecurrentLaunch launch) {
   extern __shared__ float4 shared[];

@@ -28,7 +28,7 @@ struct RecurrentLaunch {
   RecurrentStep step;
   RecurrentMemory memory;
   std::byte* operands[kRecurrentOperands];
-  u32 aligned;  // bit i: all elements of operand i are aligned
+  u32 aligned;  // bit i: whether all elements of operand i are aligned
   u32 phases;   // per time step
   u32 gates;    // in the phase with the most gates
   u32 units;    // per block of threads
@@ -68,8 +68,8 @@ struct RecurrentMoment {
   return (floats + 3) / 4 * 4;
 }
 
-// The factors that a block keeps in shared memory. The chains of 256 factors of a gate follow one another. Each chain
-// is shifted by a few units, so that the threads of a warp read from different banks.
+// The factors that a block keeps in shared memory. A gate's factors are stored as consecutive chains of 256 factors.
+// Each chain is shifted by a few units, so that the threads of a warp read from different banks.
 struct KeptFactors {
   u32 chains;  // per gate
   u32 shift;   // between gates, in units
@@ -90,9 +90,9 @@ struct KeptFactors {
          sizeof(f32);
 }
 
-// These functions launch kernels for the first state (and the last, if there are no time steps), for one phase of a
-// time step, for all time steps in one cooperative launch, and to pack the matrix from the first of `operands` into the
-// second. They return the error code of the CUDA call.
+// These functions launch kernels that set the first state (and write the last state if there are no time steps),
+// compute one phase of a time step, compute all time steps in one cooperative launch, and pack the matrix from the
+// first operand into the second. They return the error code of the CUDA call.
 [[nodiscard]] cudaError_t start_recurrent_begin(const RecurrentLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_recurrent_time(const RecurrentLaunch& launch, const RecurrentMoment& now,
                                                cudaStream_t stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The products of hidden states and the matrix of a recurrence, for the tile of one block of threads. Threads with
+// Computes the products of hidden states and the recurrence matrix for the tile of one block of threads. Threads with
 // adjacent units read adjacent factors. One thread computes a chain of 256 products for each row of the tile; the
 // chains of one sum are computed in parallel, up to `parts` of them in one pass, and added in order in shared memory.
 #pragma once
@@ -29,12 +29,12 @@ struct RecurrentTile {
   }
 };
 
-// The chain of each pass that a thread computes.
+// The chain that a thread computes in each pass.
 struct ThreadChain {
   u32 column;       // its unit, counted from the tile's first one
   u32 part;         // its position among the chains of the pass
   u32 gate;         // counted from the first gate of the phase
-  bool multiplies;  // the other threads only load states and finish elements
+  bool multiplies;  // false for threads that only load states and finish elements
 
   [[nodiscard]] static __device__ __forceinline__ ThreadChain of_thread(const RecurrentLaunch& launch,
                                                                         const RecurrentMoment& now) {
@@ -70,8 +70,8 @@ struct PhaseMemory {
   }
 };
 
-// The factors that a thread multiplies by hidden states: in the packed matrix or, if a block of threads walks through
-// all time steps, in shared memory, from which each time step reads them again.
+// The factors that a thread multiplies by hidden states. They are read from the packed matrix or, if a block of threads
+// walks through all time steps, from a copy in shared memory that every time step reuses.
 template <bool kWalks>
 struct RecurrentFactors;
 
@@ -118,8 +118,7 @@ struct RecurrentFactors<true> {
 };
 
 // Loads the hidden states [first, first + width) of the tile's rows into shared memory, and zeros where there are none.
-// Other blocks wrote the states, perhaps in this launch, so they must not come from a stale line of the first-level
-// cache.
+// Other blocks wrote the states, perhaps in this launch, so the loads must not hit a stale line in the L1 cache.
 template <u32 kRows>
 __device__ __forceinline__ void load_states(const f32* hidden, const RecurrentTile& tile, std::int64_t depth,
                                             std::int64_t first, const PhaseMemory<kRows>& memory) {
@@ -141,14 +140,14 @@ __device__ __forceinline__ void load_states(const f32* hidden, const RecurrentTi
   }
 }
 
-// Computes the thread's chain of the pass that begins at k = first, for all rows, from the states in shared memory, and
-// stores its sums there.
+// Computes the thread's chain in the pass that begins at k = first, for all rows. Reads the states from shared memory
+// and stores the sums in shared memory.
 template <u32 kRows, bool kWalks>
 __device__ __forceinline__ void multiply_chain(const RecurrentLaunch& launch, const RecurrentMoment& now,
                                                const ThreadChain& chain, const RecurrentFactors<kWalks>& factors,
                                                std::int64_t depth, std::int64_t first,
                                                const PhaseMemory<kRows>& memory) {
-  constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are being loaded
+  constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are loaded at once
   const std::int64_t begin = first + chain.part * kChainProducts;
   const auto count = static_cast<u32>(begin >= depth || !chain.multiplies ? 0
                                       : depth - begin < kChainProducts    ? depth - begin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One unit of a recurrent network at one time step. Everything is computed in FLOAT32, and each operation is rounded. x
-// is the sum of products with the input, h is the sum of products with the hidden state, and wb and rb are the biases
-// of the two.
+// is the sum of products with the input, h is the sum of products with the hidden state, and wb and rb are their
+// biases.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prepares the steps of reductions; there is one file for each kind of fold.
+// Functions that prepare the steps of reductions. Each kind of fold has its own file.
 #pragma once
 
 #include <memory>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves is already defined, because compilers vectorize the conversion of FLOAT16 badly. It must
-// not use lambdas or call templates from elsewhere that are not inlined: they would not be compiled for the target.
+// where widen_halves is already defined, because compilers vectorize the conversion of FLOAT16 badly. It must not use
+// lambdas or call templates from other files unless they are inlined, because they would not be compiled for the
+// target.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors may have any alignment
 };
 
 template <class T>
@@ -14,8 +15,8 @@ using unaligned_t = typename Unaligned<T>::type;
 inline constexpr std::int64_t kRowsAtOnce = 8;
 inline constexpr std::int64_t kWideColumns = 64;
 
-// Adds one cache line of several rows, and finishes each line before it reads the next row's, because the lines of all
-// rows may map to the same few cache sets.
+// Adds one cache line from each of several rows. Each line is read completely before the next row's line, because the
+// lines of all rows may map to the same few cache sets.
 template <class Fold, std::size_t kRows>
 inline void add_lines(typename Fold::Accumulator* __restrict accumulators, const std::byte* rows, std::int64_t stride) {
   using Element = unaligned_t<typename Fold::Loaded>;
@@ -55,8 +56,8 @@ inline void add_rows(typename Fold::Accumulator* __restrict accumulators, const 
 }
 
 #if defined(ANYDML_REDUCE_NEON)
-// Arm's FMAX and FMIN match the definition of extremes: a NaN wins, and +0 is above -0. So only the result of several
-// rows is converted to a key.
+// Arm's FMAX and FMIN match the definition of extremes: a NaN wins, and +0 is above -0. Therefore several rows are
+// combined as floats, and only the result is converted to a key.
 template <bool kMax>
 inline float32x4_t native_extreme(float32x4_t a, float32x4_t b) {
   return kMax ? vmaxq_f32(a, b) : vminq_f32(a, b);
@@ -117,8 +118,8 @@ template <class T, bool kMax, bool kIsArg>
 inline constexpr bool kHasNative<ExtremeFold<T, kMax, kIsArg>> = is_float<T> && sizeof(T) >= 4;
 #endif
 
-// How to process rows: one at a time; several together, which saves accesses to the accumulators; or several line by
-// line, if they are far apart. Rows of bytes are short and close together.
+// How to process rows: one at a time; several together, which saves accesses to the accumulators; or several together,
+// one cache line at a time, if they are far apart. Rows of bytes are short and close together.
 enum class Taken { singly, together, by_lines };
 
 template <class Fold, Taken kTaken>
@@ -179,9 +180,9 @@ void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows,
   add_all<Fold, Taken::by_lines>(accumulators, rows, stride, count, columns);
 }
 
-// The lanes of a block are the columns of rows of 64. For fewer elements, the number of lanes is the next power of two;
-// further lanes would be empty and change nothing. If the order does not affect the result, a row is one cache line,
-// and several are processed at a time.
+// A block is treated as rows of 64 elements, whose columns are the lanes. If there are fewer elements, the number of
+// lanes is rounded up to a power of two, because further lanes would be empty and change nothing. If the order does not
+// affect the result, a row is one cache line, and several rows are processed at a time.
 template <class Fold>
 void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
            typename Fold::Accumulator* results) {
@@ -249,7 +250,7 @@ inline bool has_key(const std::byte* from, std::int64_t count, typename Fold::Ac
   return found != 0;
 }
 
-// Checks several elements at a time before searching among them.
+// Checks whether a group of several elements contains the key before searching the group.
 template <class Fold>
 std::int64_t find(const std::byte* input, std::int64_t count, typename Fold::Accumulator key, bool last) {
   constexpr std::int64_t kSome = 128;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the CPU. The contiguous direction determines the method: along the reduced elements, or across outputs
-// whose elements are adjacent, row after row. Elements of any other layout are gathered first. The order in which
-// elements are combined is always the same. This file is included by the files of the folds, which compile in parallel.
+// Reductions on the CPU. The direction in which elements are contiguous determines the method: along the reduced
+// elements of each output, or across outputs whose elements are adjacent, row after row. Elements with any other layout
+// are gathered first. The order in which elements are combined is always the same. Each kind of fold has its own file
+// that includes this one, so that the files compile in parallel.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 constexpr std::int64_t kGatheredRows = 4;
 constexpr std::int64_t kSearchedRows = 32;
 constexpr std::int64_t kBatch = 64;      // outputs searched together
-constexpr std::int64_t kTogether = 256;  // outputs per call along
+constexpr std::int64_t kTogether = 256;  // outputs per call to the kernel `along`
 
 // The extreme of some elements and its index.
 template <class Key>
@@ -121,14 +122,15 @@ class Reduction final : public cpu::PreparedStep {
     }
   }
 
-  // Calls the joined step before this one to compute the elements from this offset on, and writes them packed to `to`.
+  // Calls the joined step before this one, which computes `count` elements starting at this offset and writes them,
+  // packed, to `to`.
   void make(std::byte* const* operands, std::int64_t offset, std::int64_t count, std::byte* to) const {
     neighbors_.before.run(offset / kBytes, count, to, operands);
   }
   [[nodiscard]] bool are_computed() const { return neighbors_.before.step != nullptr; }
 
-  // Returns `count` contiguous elements of one output's reduction from `first` on: in place, or gathered or computed in
-  // the buffer.
+  // Returns `count` contiguous elements of one output's reduction, starting at `first`. They are in place, or they are
+  // gathered or computed in the buffer.
   const std::byte* contiguous(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                               std::byte* buffer) const {
     const std::byte* source = buffer;
@@ -156,7 +158,8 @@ class Reduction final : public cpu::PreparedStep {
     return source;
   }
 
-  // Finds the extreme among contiguous elements: first the key of each stretch, then the index in the best of them.
+  // Used to find the extreme among contiguous elements: first the key of each stretch is computed, then the best
+  // stretch is searched for the index.
   struct Stretch {
     std::int64_t first;
     std::int64_t count;
@@ -186,7 +189,8 @@ class Reduction final : public cpu::PreparedStep {
     alignas(64) std::byte buffer[kReduceBlock * sizeof(T)];
     Accumulator results[kTogether];
     const bool plain = step_.reduced_rank == 1 && step_.reduced[0].input == kBytes;
-    // Outputs whose elements are a single row are processed together. Computed elements must fit into the buffer.
+    // Process several outputs together if the elements of each output form a single row. If elements are computed, they
+    // must fit into the buffer.
     const std::int64_t maximum = !plain || step_.blocks() > 1 ? 1
                                  : are_computed()             ? kReduceBlock / step_.count
                                                               : kTogether;
@@ -203,7 +207,7 @@ class Reduction final : public cpu::PreparedStep {
         const std::byte* elements = contiguous(operands, at.input, first, count, buffer);
         const Stretch stretch = best_stretch(elements, count);
         Partial partial{stretch.key, 0};
-        // A block that is not better than an earlier one is never chosen, so its index is not needed.
+        // A block that is not better than an earlier block is never chosen, so its index is not needed.
         const bool last = step_.takes_last != 0;
         if (known != output || is_better(stretch.key, best, last)) {
           const std::byte* from = elements + stretch.first * kBytes;
@@ -232,8 +236,8 @@ class Reduction final : public cpu::PreparedStep {
     }
   }
 
-  // Calls use(rows, stride, count, number) for the elements of a block in rows of `width` outputs that are contiguous,
-  // gathered or computed. number: the index of the first row in the block.
+  // Calls use(rows, stride, count, number) for the elements of a block, which are passed as rows of `width` outputs.
+  // Rows are contiguous in place, gathered or computed. number: the index, within the block, of the first row passed.
   template <class Use>
   void for_each_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                      std::int64_t width, Use use) const {
@@ -318,7 +322,8 @@ class Reduction final : public cpu::PreparedStep {
     }
   }
 
-  // Searches several rows at a time: if one of their extremes is better than the best so far, its row is located.
+  // Searches several rows at a time. If an output's extreme among these rows is better than its best so far, locates
+  // the row that contains it.
   void search_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                    std::int64_t width, Accumulator* keys, u32* indices) const {
     alignas(64) Accumulator some[static_cast<std::size_t>(kRowBytes) / sizeof(Accumulator)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a reduction's work is split, and the locations of its elements and outputs. Nothing here depends on their type.
+// Determines how a reduction's work is split and where its elements and outputs are. Nothing here depends on the
+// element type.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 constexpr std::int64_t kMinOfPiece = 128 << 10;  // bytes of the input
 constexpr std::int64_t kMaxOfPiece = 2 << 20;
 constexpr std::int64_t kRowBytes = 16 << 10;   // bytes of accumulators across outputs
-constexpr std::int64_t kMinRowBytes = 256;     // minimum bytes of the input, for any number of threads
+constexpr std::int64_t kMinRowBytes = 256;     // minimum bytes of the input per row, for any number of threads
 constexpr std::int64_t kLaneBytes = 16 << 10;  // bytes of accumulators across outputs, with lanes
 
 // Calls use(offset, stride, length) for each row of the innermost reduced loop among the elements [first, first +
@@ -49,8 +50,8 @@ void for_each_run(const ReduceStep& step, std::int64_t first, std::int64_t count
   }
 }
 
-// The destination of a piece's outputs, in order: memory, or the joined step after this one, which receives several at
-// a time.
+// The destination of a piece's outputs, in order. It is either memory or the joined step after this one, which receives
+// several outputs at a time.
 class Outputs {
  public:
   Outputs(const ReduceStep& step, const cpu::Neighbors& neighbors, std::byte* const* operands)
@@ -94,29 +95,30 @@ class Outputs {
 // How the work is split. A unit is one block of elements, of one output (along) or of `width` outputs (across).
 struct Cut {
   bool across;
-  std::int64_t width;  // columns of the innermost kept loop
-  std::int64_t tiles;  // tiles of that width
+  std::int64_t width;  // columns of the innermost kept loop per unit
+  std::int64_t tiles;  // number of tiles of that width
   std::int64_t units;
   std::int64_t units_of_piece;
 };
 
-// Elements computed by a joined step are consumed in memory order, by whole rows: reductions that would split them do
-// not join (family.cpp).
+// Elements that a joined step computes are consumed in memory order and in whole rows. Reductions that would split rows
+// are not joined (family.cpp).
 Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, bool ordered, std::int64_t threads,
         bool are_computed) {
   const ReduceLoop& column = step.kept[step.kept_rank - 1];
   const bool reduced_is_contiguous = step.reduced[step.reduced_rank - 1].input == element;
   const bool column_is_contiguous = column.size > 1 && column.input == element;
   Cut result{};
-  // An ordered fold without lanes combines an output's elements one after another, so vectors must go across outputs.
+  // An ordered fold without lanes combines an output's elements one after another, so a vector must contain elements of
+  // several outputs.
   result.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
   std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // per unit
   if (result.across) {
     const std::int64_t others = step.outputs / column.size * step.blocks();
     result.width =
         std::min(column.size, (ordered && step.has_lanes != 0 ? kLaneBytes / kReduceLanes : kRowBytes) / accumulator);
-    // If there are few units, they are split until each thread has one or two, but no further: reading short parts of
-    // long rows is slow.
+    // If there are few units, they are split until each thread has one or two. They are not split further, because
+    // reading short parts of long rows is slow.
     if (const std::int64_t units = others * ceil_div(column.size, result.width);
         !are_computed && units < 2 * threads && units % threads != 0) {
       const std::int64_t line = std::max<std::int64_t>(1, 64 / element);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reduces across outputs whose elements are adjacent: each thread has one output, or a vector of them, and visits the
-// rows of a block. If the order allows it, several groups of threads share the rows.
+// Reduces across outputs whose elements are adjacent. Each thread has one output, or a vector of outputs, and visits
+// the rows of a block. If the order allows it, several groups of threads share the rows.
 #pragma once
 
 #include "ops/reduce/cuda/along.cuh"
@@ -13,7 +13,7 @@ struct Across {
   using T = typename W::T;
   using Value = typename W::Value;
   static constexpr u32 kLanesOfThread = kLanes ? static_cast<u32>(kReduceLanes) / kLaneGroups : 1;
-  // Loads in flight; each has its own copy of the code that computes its elements.
+  // The number of loads in flight. Each load has its own copy of the code that computes the elements.
   static constexpr u32 kRows = kLanes ? 8 : W::kIsComputed ? (kColumns == 1 ? 4 : 2) : kColumns == 1 ? 16 : 8;
   static_assert(!kLanes || kRows == kLanesOfThread);
 
@@ -22,7 +22,7 @@ struct Across {
     bits_t<T> bits;
   };
 
-  // The thread belongs to one of `groups` groups; each group has every groups-th row.
+  // The thread belongs to one of `groups` groups. Row i belongs to group i % groups.
   __device__ Across(const typename W::Launch& launch_, u64 number, u32 group_, u32 groups_)
       : launch(launch_), group(group_), groups(groups_) {
     const bool exists = number < launch.units;
@@ -101,7 +101,7 @@ struct Across {
           add(i + k * groups, k, load(i + k * groups));
         }
       }
-      // The thread's lanes are 8 * k + group, so three of the six halvings are within this thread.
+      // The thread's lanes are 8 * k + group, so three of the six halvings combine lanes of the same thread.
 #pragma unroll
       for (u32 half = kLanesOfThread / 2; half > 0; half /= 2) {
 #pragma unroll
@@ -126,7 +126,7 @@ struct Across {
       for (u32 column = 0; column < kColumns; ++column) {
         Value value = values[0][0];
 #pragma unroll
-        for (u32 i = 1; i < kColumns; ++i) {  // registers cannot be indexed
+        for (u32 i = 1; i < kColumns; ++i) {  // registers cannot be indexed by a variable
           value = i == column ? values[0][i] : value;
         }
         put<W>(launch, elements.output + column, elements.block, value);
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(kReduceThreads) across(const __grid_constant__
   }
 }
 
-// An ordered fold without lanes has one thread for each output of a block. If there are few of them, the other warps
+// An ordered fold without lanes has one thread for each output of a block. If there are few outputs, additional warps
 // load the rows into shared memory, so that enough loads are in flight.
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_constant__ typename W::Launch launch) {

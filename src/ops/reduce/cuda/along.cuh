@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reduces along the elements of an output: a team of threads, which is part of a warp, processes one block of them.
+// Reduces along the elements of an output. A team of threads, which is part of a warp, processes one block of elements.
 #pragma once
 
 #include "ops/reduce/cuda/values.cuh"
@@ -34,8 +34,8 @@ __device__ inline void fold_halves(typename W::Value (&values)[kValues]) {
   }
 }
 
-// Folds the lanes by halves; thread t has the lanes from t * kValues on. This is also correct if all lanes are rotated
-// by some number, because halves of lanes stay halves.
+// Folds the lanes by halves; thread t has kValues lanes, starting at t * kValues. The result is also correct if all
+// lanes are rotated by the same number, because corresponding lanes of the two halves stay half the lanes apart.
 template <class W, u32 kValues>
 [[nodiscard]] __device__ inline typename W::Value fold_lanes(typename W::Value (&lanes)[kValues], u32 team) {
   if (team < kValues) {
@@ -49,7 +49,8 @@ template <class W, u32 kValues>
     fold_halves<W>(lanes);
     return lanes[0];
   }
-  // Two threads that have the same lanes to fold each fold one half of them, until each thread has one lane.
+  // Two threads split the work of folding their lanes: each thread folds one half of the lanes. This continues until
+  // each thread has one lane.
   u32 distance = team / 2;
 #pragma unroll
   for (u32 half = kValues / 2; half > 0; half /= 2) {
@@ -68,7 +69,7 @@ template <class W, u32 kValues>
   for (; distance > 0; distance /= 2) {
     value = W::combine(value, W::from_other(value, distance));
   }
-  // Only the lanes within one thread are left.
+  // The remaining halvings combine lanes that originally belonged to the same thread.
   distance = team / 2;
 #pragma unroll
   for (u32 half = kValues / 2; half > 0; half /= 2) {
@@ -84,12 +85,12 @@ struct TeamPosition {
 };
 [[nodiscard]] __device__ inline TeamPosition position_in_team(const ReduceLaunch& launch) {
   const u64 unit = (u64{blockIdx.x} * kReduceThreads + threadIdx.x) >> launch.team_shift;
-  const bool exists = unit < launch.units;  // the other threads only take part in their warp's shuffles
+  const bool exists = unit < launch.units;  // if not, the thread only takes part in its warp's shuffles
   const Quotient parts = divide(exists ? static_cast<u32>(unit) : 0, launch.blocks);
   return {threadIdx.x & (launch.team - 1), elements_of(launch, parts.quotient, parts.remainder, exists)};
 }
 
-// A block of elements as vectors. In memory they may begin in the middle of the first vector.
+// A block of elements as vectors. In memory the elements may begin in the middle of the first vector.
 template <class W>
 struct Vectors {
   static constexpr u32 kVector = W::kVector;
@@ -141,7 +142,7 @@ struct Vectors {
   u32 end_of_whole;
 };
 
-// Each vector has its own copy of the code that computes its elements.
+// The code that computes elements is instantiated separately for each vector.
 template <class W>
 inline constexpr u32 kVectorsInFlight = W::kIsComputed    ? 2
                                         : W::kVector >= 8 ? 4
@@ -197,8 +198,8 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
   }
 }
 
-// Here each thread has several vectors of lanes, which are the outermost halves. Fewer threads do the work and need
-// fewer shuffles, which suits many outputs.
+// Here each thread has several vectors of lanes, so that the first halvings combine lanes of the same thread. This uses
+// fewer threads and fewer shuffles, and is faster if there are many outputs.
 template <class W>
 __device__ inline void add_wide(const Vectors<W>& vectors, u32 vector, u32 team,
                                 typename W::Accumulator (&lanes)[kLaneVectors][W::kVector]) {
@@ -231,7 +232,7 @@ __device__ inline void add_wide(const Vectors<W>& vectors, u32 vector, u32 team,
   }
 }
 
-// The extreme of a vector; elements outside the block have no effect.
+// The extreme of a vector. Elements outside the block are ignored.
 template <class W>
 [[nodiscard]] __device__ inline typename W::Accumulator extreme_of(const Vectors<W>& vectors, u32 vector,
                                                                    const u32 (&words)[4]) {
@@ -245,7 +246,7 @@ template <class W>
   return key;
 }
 
-// A thread first finds the best vector, and then searches inside it. Vectors are visited from the side where equal
+// A thread first finds the best vector, and then searches inside it. Visits start at the end of the block where equal
 // elements win.
 template <class W>
 [[nodiscard]] __device__ inline typename W::Value search_vectors(const Vectors<W>& vectors, u32 thread, u32 team) {
@@ -363,11 +364,11 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
   }
 }
 
-// Elements of any layout. Thread t has the lanes t and t + 32.
+// Elements with any layout. Thread t has the lanes t and t + 32.
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;
-  constexpr u32 kSome = W::kIsComputed ? 4 : 8;  // even, for the two lanes; each has its own code
+  constexpr u32 kSome = W::kIsComputed ? 4 : 8;  // even, because a thread has two lanes
   const auto [thread, elements] = position_in_team(launch);
   const std::byte* const from = launch.input + input_offset(launch, elements.output);
   const u32 team = launch.team;

@@ -20,13 +20,14 @@ namespace {
 constexpr u32 kVectorBytes = 16;
 constexpr u32 kWarp = 32;
 constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count in 32 bits
-// The number of threads per multiprocessor that keeps a GPU's memory busy, depending on how much each has in flight.
+// The number of threads per multiprocessor that keeps a GPU's memory busy. Fewer threads are enough if each thread
+// loads vectors.
 constexpr u64 kEnoughThreads = 960;
 constexpr u64 kEnoughVectorThreads = 480;
 constexpr u32 kVectorsOfThread = 4;  // along, if the fold has no order
 constexpr u32 kRowsOfThread = 8;     // across, if the fold has no order
-constexpr u32 kMaxGroups = 32;       // sharing the rows
-constexpr u32 kMinStagedRows = 128;  // fewer are not worth shared memory
+constexpr u32 kMaxGroups = 32;       // groups of threads that share rows
+constexpr u32 kMinStagedRows = 128;  // with fewer rows, shared memory is not worthwhile
 constexpr u32 kPartialsOfWarp = kWarp * kPartialsOfThread;
 constexpr std::size_t kObjectAlignment = 16;     // alignment of a joined step's object
 constexpr std::size_t kMaxJoinedBytes = 16'384;  // maximum size of a parameter with joined steps
@@ -38,7 +39,7 @@ void set_team(ReduceLaunch& launch, u32 team) {
 
 enum class Way { along, across, combine };
 
-// A launch without its parameter.
+// A launch, except for the kernel parameter.
 struct Choice {
   ReduceKernel kernel;
   u32 blocks;
@@ -151,8 +152,8 @@ class ReduceRun final : public PreparedStep {
     (loop.input < 0 ? lowest_ : end_) += (loop.size - 1) * loop.input;
   }
 
-  // Chooses along an output's elements or across outputs, whichever is contiguous or else has smaller strides, and
-  // whether vectors never cross the end of a row.
+  // Chooses the direction, along an output's elements or across outputs, depending on which one is contiguous or else
+  // has smaller strides. Also determines whether vectors can be used. A vector must not cross the end of a row.
   void choose_way(const ReduceStep& step) {
     const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
     const ReduceLoop& column = step.kept[step.kept_rank - 1];
@@ -182,8 +183,7 @@ class ReduceRun final : public PreparedStep {
       has_vectors_ = across_is_contiguous && rows_fit && !has_lanes_;
     }
     if (neighbors_.before.step != nullptr) {
-      // No vector may be computed twice: neither because two rows share it nor because an index is searched in it
-      // again.
+      // No vector may be computed twice, either because two rows share it or because it is searched again for an index.
       has_vectors_ = has_vectors_ && rows_fit && neighbors_.before.step->has_vectors() &&
                      !(way_ == Way::along && is_arg(step.function));
     }
@@ -192,7 +192,7 @@ class ReduceRun final : public PreparedStep {
   [[nodiscard]] u32 block_elements() const { return std::min(launch_.count, static_cast<u32>(kReduceBlock)); }
   [[nodiscard]] u32 vector_elements() const { return kVectorBytes / kernels_.element_bytes; }
 
-  // Also sets the parts of the launch that depend on the choice.
+  // Chooses a kernel, and sets the fields of `launch` that depend on the choice.
   [[nodiscard]] Choice choose(ReduceLaunch& launch, bool by_vectors) const {
     return way_ == Way::along    ? choose_along(launch, by_vectors)
            : way_ == Way::across ? choose_across(launch, by_vectors)
@@ -204,7 +204,8 @@ class ReduceRun final : public PreparedStep {
     launch.units = outputs_ * launch.blocks.divisor;
     u32 team = 0;
     if (kernels_.is_ordered) {
-      // Use only as many lanes as there can be elements: the others would be empty.
+      // Use only as many lanes as there are elements, rounded up to a power of two, because further lanes would be
+      // empty.
       const u32 lanes = std::bit_ceil(std::min(launch.count, static_cast<u32>(kReduceLanes)));
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);
       if (const u32 fewer = std::max(1u, team / kLaneVectors);
@@ -268,7 +269,8 @@ class ReduceRun final : public PreparedStep {
             .threads = threads};
   }
 
-  // Uses one launch, or two for very long reductions: the first leaves one of every 4,096 partial results.
+  // Uses one launch, or two for very long reductions. The first of two launches combines every 4,096 partial results
+  // into one.
   [[nodiscard]] cudaError_t start_combining(ReduceLaunch& launch, std::byte* const* bases, cudaStream_t stream) const {
     launch.left = launch.blocks.divisor;
     launch.apart = 1;
@@ -307,7 +309,8 @@ class ReduceRun final : public PreparedStep {
     return joined_->launch(positions_[kernel], shape, parameters, stream);
   }
 
-  // The offset of a joined step's object in the parameter; InMemory stands for a missing one.
+  // Reserves space in the parameter for a joined step's object and returns its offset. If there is no joined step, the
+  // object is an InMemory.
   [[nodiscard]] std::size_t add_object(const Neighbor& neighbor) {
     const std::size_t at = (joined_bytes_ + kObjectAlignment - 1) / kObjectAlignment * kObjectAlignment;
     joined_bytes_ = at + (neighbor.step != nullptr ? neighbor.step->bytes() : kObjectAlignment);
@@ -324,7 +327,7 @@ class ReduceRun final : public PreparedStep {
   const u64 enough_vector_threads_;
   Neighbors neighbors_;
   std::shared_ptr<const RuntimeKernels> joined_;    // null without joined steps
-  std::size_t positions_[kReduceKernelCount] = {};  // indices of the kernels in it
+  std::size_t positions_[kReduceKernelCount] = {};  // indices of the kernels in joined_
   std::size_t joined_bytes_ = 0;                    // size of the parameter
   std::size_t before_at_ = 0;
   std::size_t after_at_ = 0;
@@ -332,7 +335,7 @@ class ReduceRun final : public PreparedStep {
   u32 outputs_ = 0;
   std::int64_t input_offset_;
   std::int64_t output_offset_;
-  std::int64_t lowest_ = 0;  // where the tensor's bytes begin and end, relative to the first element
+  std::int64_t lowest_ = 0;  // the tensor's bytes begin and end at these offsets from the first element
   std::int64_t end_ = 0;
   u64 inputs_low_ = 0;  // the OR of all strides; only the lowest bits matter
   u64 outputs_low_ = 0;

@@ -11,7 +11,7 @@ namespace anydml::cuda {
 
 using StartKernel = cudaError_t (*)(const ReduceLaunch& launch, u32 blocks, u32 threads, cudaStream_t stream);
 
-// docs/architecture.md explains the purpose of each.
+// docs/architecture.md explains the purpose of each kernel.
 enum class ReduceKernel : u32 {
   along_vectors,
   along_elements,

@@ -21,10 +21,10 @@ inline constexpr u32 kReduceRank = 8;
 struct ReduceLaunch {
   const std::byte* input;   // first element of the first output, or the partial results if blocks are combined
   std::byte* output;        // the first output, or the partial results
-  const std::byte* lowest;  // start of the input's bytes: a vector inside them may be read as a whole
+  const std::byte* lowest;  // start of the input's bytes; a vector between `lowest` and `end` may be read as a whole
   const std::byte* end;
   u32 count;  // elements per output
-  u32 units;  // along: blocks of elements of all outputs; across: their columns, or vectors of columns
+  u32 units;  // along: blocks of elements in all outputs; across: columns of these blocks, or vectors of columns
   u32 team;   // threads per unit, a power of two
   u32 team_shift;
   FastDivisor blocks;   // per output

@@ -11,7 +11,7 @@ namespace anydml::cuda {
 inline constexpr u32 kAllThreads = 0xffffffff;
 
 // An extreme and its index. The rank is the index or, if the last of equal elements is wanted, the index counted from
-// the end: if keys are equal, the lower rank wins. kNoRank with the neutral key means no element.
+// the end. If keys are equal, the lower rank wins. kNoRank with the neutral key means no element.
 inline constexpr u32 kNoRank = 0xffffffff;
 template <class Key>
 struct IndexedKey {
@@ -63,7 +63,7 @@ struct Work {
   static constexpr bool kOrdered = Fold::kOrdered;
   static constexpr bool kHalfSums = std::is_same_v<T, f16> && std::is_same_v<Value, f64>;
 
-  // The element at an address, or a vector of them. If they are computed, addresses count from 0.
+  // The element at an address, or a vector of them. If elements are computed, addresses count from 0.
   [[nodiscard]] __device__ static bits_t<T> element(const Launch& launch, const std::byte* at) {
     if constexpr (kIsComputed) {
       return launch.before(static_cast<u32>(reinterpret_cast<u64>(at) / sizeof(T)));
@@ -95,7 +95,7 @@ struct Work {
       return Fold::kNeutral;
     }
   }
-  // Neither the order of the two nor a neutral value affects the result.
+  // Combining is commutative, and combining with a neutral value changes nothing.
   [[nodiscard]] __device__ static Value combine(const Value& a, const Value& b) {
     if constexpr (kIsArg) {
       return is_beyond(b.key, a.key) || (a.key == b.key && b.rank < a.rank) ? b : a;
@@ -106,7 +106,7 @@ struct Work {
   [[nodiscard]] __device__ static bool is_beyond(Accumulator key, Accumulator other) {
     return Fold::kNeutral == Fold::kMin ? other < key : key < other;
   }
-  // If ranks rise from element to element, only a better key replaces the current one.
+  // Callers visit elements in order of rising ranks, so only a better key replaces the current one.
   __device__ static void take(IndexedKey<Accumulator>& found, Accumulator key, u32 rank) {
     const bool beyond = is_beyond(key, found.key);
     found.key = beyond ? key : found.key;
@@ -141,8 +141,8 @@ struct Elements {
   return {output, block, first, !exist ? 0 : rest < kReduceBlock ? rest : static_cast<u32>(kReduceBlock)};
 }
 
-// The element of a block that is visited after i others. Visits start at the side where equal elements win, so its rank
-// is i above the first one's.
+// The element of a block that is visited after i other elements. Visits start at the end of the block where equal
+// elements win, so the rank of this element is i plus the rank of the element visited first.
 [[nodiscard]] __device__ inline u32 element_at(const ReduceLaunch& launch, const Elements& elements, u32 i) {
   return elements.first + (launch.takes_last ? elements.count - 1 - i : i);
 }

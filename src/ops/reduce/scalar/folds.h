@@ -64,7 +64,7 @@ struct Unsigned<T> {
   using type = std::make_unsigned_t<T>;
 };
 template <class T>
-using unsigned_t = typename Unsigned<T>::type;  // a float is unchanged
+using unsigned_t = typename Unsigned<T>::type;  // floating-point types stay unchanged
 
 template <class T>  // a float, or signed
 struct AbsoluteSumFold : FoldTypes<T, true> {
@@ -107,8 +107,8 @@ struct ProductFold : FoldTypes<T, false> {
 };
 
 // Extremes use integers with the same order as the elements, so that float comparisons need no special cases for NaN
-// and zeros. NaN is the integer beyond all others, on the requested side. For MAX and MIN, +0 is above -0; for the
-// index of an extreme (kIsArg: ARGMAX, ARGMIN), they are equal.
+// and zeros. NaN becomes the largest integer for a maximum and the smallest for a minimum, so it always wins. For MAX
+// and MIN, +0 is above -0; for the index of an extreme (kIsArg: ARGMAX, ARGMIN), +0 and -0 are equal.
 template <class T, bool kMax, bool kIsArg>
 struct ExtremeFold {
   static constexpr bool kIsFloat = is_float<T>;
@@ -142,7 +142,7 @@ struct ExtremeFold {
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr Accumulator combine(Accumulator a, Accumulator b) {
     return kMax ? (a < b ? b : a) : (b < a ? b : a);
   }
-  // Converts back to the element; with kIsArg a zero is positive.
+  // Converts a key back to the element. With kIsArg, zeros become +0.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr T lower(Accumulator key) {
     if constexpr (kIsFloat) {
       if (key == kNan) {
@@ -222,7 +222,7 @@ struct FoldOf<FoldId::argmin, T> {
 template <FoldId id, class T>
 using fold_t = typename FoldOf<id, T>::type;
 
-// These call visitor.template operator()<Fold>() for a fold of their kind.
+// Each of these functions calls visitor.template operator()<Fold>() for folds of one kind.
 template <FoldId first, FoldId second, class Visitor>
 constexpr decltype(auto) visit_either(FoldId fold, DataType type, Visitor&& visitor) {
   return visit_type(type, [&]<class T>() -> decltype(auto) {

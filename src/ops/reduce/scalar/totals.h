@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Turns the accumulators of an output's blocks into the element of the output.
+// Turns the accumulators of an output's blocks into the output element.
 #pragma once
 
 #include <cmath>
@@ -39,9 +39,9 @@ class HalfSum {
       return round_to<f16>(not_finite_);
     }
     const bool negative = units_ < 0 || only_negative_zeros_;
-    // Keeps two more bits than the last place of any FLOAT16; the lower one is set if anything below it is nonzero, so
-    // rounding this number to nearest gives the rounded quotient. Values that do not fit 53 bits are infinities in
-    // FLOAT16 anyway.
+    // The quotient keeps two more bits than the last place of any FLOAT16. The lower of these bits is also set if
+    // anything below it is nonzero, so rounding this number to nearest gives the correctly rounded quotient. Values
+    // that do not fit in 53 bits are infinite in FLOAT16 anyway.
     const u128 quarters = static_cast<u128>(units_ < 0 ? -units_ : units_) * 4;
     f64 rounded = 0;
     if (static_cast<u64>(quarters >> 64) == 0) {
