@@ -22,8 +22,8 @@ struct ResampleKernels {
   // Convert elements of a tensor to FLOAT32, and back.
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t columns, std::int64_t run, f32* to) noexcept;
   void (*store)(const f32* from, std::int64_t columns, std::int64_t run, std::byte* to, std::int64_t stride) noexcept;
-  // Compute the means along a row. `interpolate` reads elements that `load` has converted; the other function reads a
-  // tensor's elements one by one.
+  // Compute the means along a row. `interpolate` reads adjacent FLOAT32 elements, and `interpolate_far` reads the
+  // elements of a tensor one by one.
   void (*interpolate)(const Columns& columns, const std::byte* from, std::int64_t run, f32* to) noexcept;
   void (*interpolate_far)(const Columns& columns, const ResampleRow& row, f32* to) noexcept;
   // Combine whole rows: a * x + b * y; a * x; to + a * x.

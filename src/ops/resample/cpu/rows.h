@@ -22,7 +22,7 @@ struct ResampleRows {
   bool packed_input = false;               // the runs of an input row are contiguous
   bool packed_output = false;
   bool in_place = false;  // the rows of the input are already contiguous FLOAT32
-  bool is_far = false;    // rows must be converted, but taps are too far apart to load everything between them
+  bool is_far = false;    // rows must be loaded, but taps are too far apart to load everything between them
 
   std::int64_t tile_columns = 0;
   std::int64_t tile_run = 0;

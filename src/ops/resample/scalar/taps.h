@@ -85,8 +85,8 @@ template <class F>
 }
 
 // The taps of `stretched`, whose scale is below 1. The weights form a triangle that extends 1 / scale to either side,
-// computed in FLOAT64. Positions outside the input repeat the edge elements, so their weights are added to those of the
-// edge elements.
+// computed in FLOAT64. Positions outside the input repeat the edge elements, so the weights of these positions are
+// added to the weights of the edge elements.
 class StretchedTaps {
  public:
   ANYDML_HOST_DEVICE constexpr StretchedTaps(const ResampleDimension& dimension, i64 o)

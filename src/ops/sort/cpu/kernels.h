@@ -12,7 +12,7 @@ namespace anydml {
 
 inline constexpr std::int64_t kSortChunk = 4096;  // elements processed together, fitting the L1 cache
 inline constexpr std::int64_t kSortGroup = 16;    // elements per group whose minimum key is found
-inline constexpr std::int64_t kFewSorted = 64;    // elements of a row whose ranks are counted
+inline constexpr std::int64_t kFewSorted = 64;    // maximum number of keys whose ranks are counted
 
 struct SortKernels {
   // Computes the keys of `count` elements that are `stride` bytes apart, at any alignment.
