@@ -29,7 +29,7 @@ struct GatherTask {
   std::byte* table;
   const std::byte* indices;
   std::byte* slices;
-  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null: any item
+  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null if no item is skipped for another
   DataType index_type;
   u32 indices_aligned;
   u32 coordinates;

@@ -194,7 +194,8 @@ template <class Load>
   return y.second == 0.0F ? above : region_mean(above, along(y.first + 1), y.second);
 }
 
-// The derivative of a sample's value along the columns. Elements that do not contribute to the sample are ignored.
+// The derivatives of a sample's value along the columns and the rows. Elements that do not contribute to the sample are
+// ignored.
 template <class Load>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 slope_along_columns(const RegionTap& y, const RegionTap& x, Load load) {
   const auto along = [&](i64 row) { return load(row, x.first + 1) - load(row, x.first); };

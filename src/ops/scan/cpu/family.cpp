@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMaxOfPiece = 256 << 10;
 constexpr std::int64_t kFewColumns = 8;  // with fewer columns, gathering is faster
-constexpr std::int64_t kMinWidth = 64;   // columns of a tile that are worth a line
+constexpr std::int64_t kMinWidth = 64;   // minimum columns of a tile across, so that lines are worthwhile
 constexpr std::int64_t kMaxWidth = 2048;
 constexpr std::int64_t kMaxRows = 64;            // per tile along
 constexpr std::int64_t kShortRows = 4096;        // elements of a tile along
