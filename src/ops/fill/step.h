@@ -10,7 +10,7 @@
 namespace anydml {
 
 struct FillStep {
-  LoopNest nest;       // loops of the output; for a sequence, also of the index, a tensor of bytes that comes first
+  LoopNest nest;       // loops over the output; for a sequence, also over its index tensor of bytes, which comes first
   std::uint64_t bits;  // an element, first byte lowest: the value, or the start of a sequence
   std::uint64_t delta;
   DataType type;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a step that adds overlapping blocks: FOLD.
 //
-// Each output element is the sum of the input elements that blocks have at its position, in row-major order of their
-// window positions. The sum starts with the first of them, so a single -0 stays -0; an element that no block covers is
-// +0. FLOAT16 is added in FLOAT32 and rounded once; integers wrap.
+// Each output element is the sum of the elements that all blocks contribute to its position, in row-major order of
+// their window positions. The sum starts with the first of these elements, so a single -0 stays -0; an output element
+// that no block covers is +0. FLOAT16 elements are added in FLOAT32, and the sum is rounded once; integers wrap.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ class Selection {
   }
 
   static constexpr std::size_t kNone = kMaxRank;
-  // of_table, of_indices: the axis of that tensor to which the dimension corresponds, or kNone.
+  // of_table, of_indices: the axis of the table and the axis of the indices that correspond to the dimension, or kNone.
   void add_dimension(std::size_t of_table, std::size_t of_indices, std::int64_t size, bool is_item) {
     GatherLoop loop{.size = size, .table = 0, .indices = 0, .slices = 0, .number = 0};
     loop.table = of_table == kNone ? 0 : stride_of(table_.tensor, of_table);
@@ -80,8 +80,8 @@ class Selection {
     bool is_item;
   };
 
-  // The dimensions of the step and of the tensor of slices are aligned at the last one; dimensions that only one of the
-  // two has are of size 1.
+  // The dimensions of the step and of the tensor of slices are aligned at the last dimension. A dimension that only one
+  // of the two has is of size 1.
   void number_slices() {
     std::size_t axis = slices_.tensor.rank;
     for (std::size_t i = dimensions_.size(); i-- > 0 && axis > 0;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the gather family's steps. The first member of each identifies it.
+// The parameters of the gather family's steps. The first member of each struct identifies the kind of step.
 //
 // A gather reads a table at indices and writes slices; a scatter reads slices and writes a table. Both are loops over
 // the dimensions of the slices. The coordinates of an item are consecutive indices.
@@ -78,7 +78,7 @@ struct NonzeroStep {
   std::uint32_t element;  // bytes
   std::uint64_t mask;     // an element is nonzero if any of these bits is set
   std::uint32_t rank;     // all dimensions of the input, or one of size 1
-  std::uint32_t columns;  // number of coordinates, which belong to the last dimensions
+  std::uint32_t columns;  // number of coordinates per row, one for each of the last dimensions
   std::int64_t count;     // number of elements; it fits into 32 bits
   std::int64_t sizes[kMaxRank];
   std::int64_t strides[kMaxRank];  // in bytes

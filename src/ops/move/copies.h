@@ -25,8 +25,8 @@ struct Movement {
 };
 
 // Drops loops of size 1, walks the destination upwards with the largest stride outermost, merges adjacent loops that
-// are contiguous on both sides, and turns a contiguous innermost loop into the run. The outer loops are then ordered by
-// the smaller stride of the two sides, which suits the caches. The innermost loop stays.
+// are contiguous on both sides, and turns a contiguous innermost loop into the run. Then orders the loops around the
+// innermost one by the smaller of their two strides, which improves cache locality.
 void simplify(Movement& movement, std::int64_t& run, bool from_constant);
 
 // Collects copies and splits them into steps that do not exceed the maximum number of operands.

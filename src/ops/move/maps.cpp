@@ -22,7 +22,7 @@ struct ByteStrides {
   std::int64_t of[kMaxRank] = {};
 };
 
-// A dimension of a padded tensor: [0, first) precedes the input's elements, which are [first, end).
+// A dimension of a padded tensor. The input's elements are at [first, end), and the padding is around them.
 struct Padded {
   std::int64_t first;
   std::int64_t end;
@@ -31,8 +31,8 @@ struct Padded {
 
 enum class PaddingMode : std::uint8_t { constant, edge, reflection, symmetric, wrap };
 
-// Consecutive elements along an output dimension that are copies of others in the same dimension. Their sources advance
-// by +1, -1 or 0, and the whole sequence is copied again for each repeat.
+// Consecutive elements along an output dimension that are copies of other elements in the same dimension. Their sources
+// advance by +1, -1 or 0, and the whole sequence is copied again for each repeat.
 struct Stretch {
   std::int64_t to;
   std::int64_t to_step;
@@ -88,8 +88,8 @@ void add_beyond(PaddingMode mode, const Padded& dimension, std::int64_t count, s
   }
 }
 
-// Adds the loops of all dimensions but one: later dimensions are covered fully, earlier ones only where the input's
-// elements are. Returns false if one of them is empty.
+// Adds the loops of all dimensions but one: later dimensions are covered fully, earlier dimensions only over the range
+// of the input's elements. Returns false if any of these loops is empty.
 bool add_other_loops(std::span<const Padded> padded, std::size_t dimension, const ByteStrides& strides,
                      bool from_output, Movement& movement) {
   for (std::size_t i = 0; i < padded.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Determines the source of each element of an operator's output, as copies and as views.
+// Describes where each element of an operator's output comes from, as copies and as views.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ void lower_slice(const OpDesc& desc, std::span<const PlacedTensor> tensors, Copy
 // Copies the input's elements and writes 0 everywhere else.
 void lower_slice_gradient(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_padding(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
-// Copies only the input's elements of a padding or of a slice's gradient.
+// For a padding or the gradient of a slice, copies only the input's elements.
 void copy_padded(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_tile(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_blocks(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
@@ -33,14 +33,14 @@ void lower_unfold(const OpDesc& desc, std::span<const PlacedTensor> tensors, Cop
 void lower_reversal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 void lower_diagonal(const OpDesc& desc, std::span<const PlacedTensor> tensors, CopyList& copies);
 
-// UNFOLD: a padding followed by an UNFOLD of its result. VALUE_SCALE_2D: scales each channel separately.
+// UNFOLD: pads the input, then unfolds the padded tensor. VALUE_SCALE_2D: scales each channel separately.
 [[nodiscard]] Result<Decomposition> decompose_unfold(const OpDesc& desc);
 [[nodiscard]] Result<Decomposition> decompose_value_scale(const OpDesc& desc);
 
-// Whether the elements of a slice are adjacent, or adjacent in reverse.
+// Whether the elements of a slice are adjacent, possibly in reverse order.
 [[nodiscard]] bool is_dense_slice(const OpDesc& desc, const TensorDesc& slice);
 
-// Views for SPLIT and slices, and for JOIN, paddings and the gradients of slices.
+// Views of the input, for SPLIT and slices; views in the output, for JOIN, paddings and the gradients of slices.
 [[nodiscard]] TensorViews views_of_inputs(const OpDesc& desc);
 [[nodiscard]] TensorViews views_in_outputs(const OpDesc& desc);
 

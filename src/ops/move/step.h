@@ -45,9 +45,8 @@ struct MoveStep {
   std::uint32_t unused;
 };
 
-// Lines of runs. The first runs of each line are written in reverse order, and the others keep their positions; the
-// second operand has a number for each line that says how many are reversed. The operands are the input, the numbers
-// and the output. Strides are in bytes.
+// Lines of runs. The first runs of each line are written in reverse order, and the remaining runs keep their positions.
+// The operands are the input, the number of runs to reverse in each line, and the output. Strides are in bytes.
 struct ReversalLoop {
   std::int64_t size;
   std::int64_t from;

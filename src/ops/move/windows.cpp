@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensors that are windows of others: SPLIT, JOIN, slices, and the inputs of paddings and of the gradients of slices.
+// Operators in which one tensor is a window of another: SPLIT, JOIN, slices, paddings, and the gradients of slices.
 #include <algorithm>
 
 #include "ops/arguments.h"
@@ -8,14 +8,15 @@
 namespace anydml::moves {
 namespace {
 
-// The location of a smaller tensor's elements in a larger one: where they begin in each dimension, and their distance.
+// The location of a smaller tensor's elements in a larger one: for each dimension, the first position and the distance
+// between elements.
 struct Window {
   std::int64_t first[kMaxRank] = {};
   std::int64_t step[kMaxRank] = {1, 1, 1, 1, 1, 1, 1, 1};
 };
 static_assert(kMaxRank == 8);
 
-// Views `part` as a window of `whole`. The part is not empty, so all its offsets are inside that tensor and cannot
+// Views `part` as a window of `whole`. The part is not empty, so all its offsets are inside the whole tensor and cannot
 // overflow.
 TensorView view_of(const TensorDesc& part, const TensorDesc& whole, const Window& window) {
   TensorView view{.of = 0, .tensor = part, .offset = 0};
@@ -67,7 +68,7 @@ Parts parts_along_axis(const OpDesc& desc) {
           .axis = numbers_of(desc, "Axis").front().as<u32>()};
 }
 
-// Empty if the part is absent or has no elements.
+// Returns nothing if the part is absent or has no elements.
 std::optional<TensorView> find_view(const OpTensor& part, const OpTensor& whole, const Window& window) {
   return !part.present || element_count(part.tensor) == 0 ? std::nullopt
                                                           : std::optional(view_of(part.tensor, whole.tensor, window));
@@ -85,7 +86,8 @@ TensorViews views_of_parts(const OpDesc& desc) {
   return views;
 }
 
-// A movement between two tensors of the same type and sizes, at these offsets from their operands.
+// A movement between two tensors of the same type and sizes, which begin at these offsets from their operands'
+// addresses.
 Movement movement_between(const TensorDesc& from, std::int64_t from_offset, const TensorDesc& to,
                           std::int64_t to_offset) {
   const auto bytes = static_cast<std::int64_t>(element_size(to.type));
@@ -98,7 +100,7 @@ Movement movement_between(const TensorDesc& from, std::int64_t from_offset, cons
   return movement;
 }
 
-// These copy a part out of its window in the whole tensor, or into it.
+// copy_out copies a part from its window in the whole tensor, and copy_in copies it into the window.
 void copy_out(const PlacedTensor& whole, const Window& window, const PlacedTensor& part, CopyList& copies) {
   const TensorView view = view_of(part.tensor, whole.tensor, window);
   copies.copy(whole.operand(), part.operand(), movement_between(view.tensor, view.offset, part.tensor, 0));

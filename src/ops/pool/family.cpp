@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that pool windows, and of MAX_UNPOOLING, which writes elements back to their positions. The
-// gradient of max pooling first pools to find the indices, and then adds the elements at these positions.
+// The family of operators that pool windows. It includes MAX_UNPOOLING, which writes elements back to their positions.
+// The gradient of max pooling first pools to find the indices, and then adds the elements at these positions.
 //
-// A window that covers the whole input without padding becomes a REDUCE, whose order of sums is designed for many
+// A window that covers the whole input without padding becomes a REDUCE, whose order of additions is designed for many
 // elements. LP pooling with a power above 2 computes the powers of the input's elements once, sums windows of them, and
 // takes the root. Quantized pooling follows its documentation: dequantize, average, quantize.
 #include "ops/family.h"
@@ -299,7 +299,7 @@ std::vector<OpAttribute> reduction(const OpDesc& desc, std::string_view function
   return attributes;
 }
 
-// |x|^P for each element, the sums of the windows, and ^(1 / P). All intermediate values are FLOAT32.
+// Computes |x|^P for each element, sums the windows, and raises the sums to 1 / P. All intermediate values are FLOAT32.
 Result<Decomposition> decompose_power(const OpDesc& desc) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const TensorDesc& output = desc.output().tensor;
@@ -339,7 +339,7 @@ Result<Decomposition> decompose_quantized(const OpDesc& desc) {
   constexpr std::uint32_t kOutputZero = 4;
   const TensorDesc& input = desc.tensors[0].tensor;
   DecompositionBuilder list(desc);
-  // Scales and zero points are single or per channel, whatever dimensions they were given with.
+  // There is one scale and zero point, or one per channel, regardless of the dimensions of their tensors.
   for (std::uint32_t i = kInputScale; i <= kOutputZero; ++i) {
     if (const TensorDesc& given = desc.tensors[i].tensor; desc.tensors[i].present) {
       TensorDesc seen{.type = given.type, .rank = input.rank};

@@ -67,7 +67,8 @@ struct PoolTaps {
   return taps;
 }
 
-// The range [first, end) of windows that may contain position p; it includes others if the dilation leaves gaps.
+// The range [first, end) of windows that may contain position p. If dilation leaves gaps, it also includes windows that
+// do not.
 struct PoolWindows {
   std::int64_t first;
   std::int64_t end;
@@ -83,7 +84,7 @@ struct PoolWindows {
 inline constexpr std::uint32_t kUnpoolShares = 64;  // maximum
 
 struct UnpoolStep {
-  PoolFunction function;  // unpool, which tells the two structures apart
+  PoolFunction function;  // always unpool, which distinguishes this struct from PoolStep
   DataType type;
   DataType index_type;
   std::uint32_t input_rank;

@@ -37,7 +37,7 @@ Status check(const OpDesc& desc) {
   return {};
 }
 
-// Numbers the output's elements in row-major order, as a packed tensor of bytes.
+// Returns a packed tensor of bytes with the output's sizes, in which the offset of an element is its row-major index.
 TensorDesc index_of(const TensorDesc& output) {
   TensorDesc index = output;
   index.type = DataType::UINT8;

@@ -9,7 +9,7 @@
 namespace anydml {
 
 struct RandomStep {
-  LoopNest nest;      // loops of the output's index, as a tensor of bytes, and of the output
+  LoopNest nest;      // loops over the output's index, as a tensor of bytes, and over the output
   std::int64_t from;  // strides of the states, in bytes
   std::int64_t to;
 };

@@ -35,7 +35,7 @@ constexpr TypeSet kIndices =
     type_bit(DataType::UINT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT32) | type_bit(DataType::INT64);
 constexpr u32 kMaxLeastSamples = 1024;  // per bin along an axis, a million in total
 
-// The positions of an operator's tensors, or -1 for missing ones.
+// The indices of an operator's tensors, or -1 for missing tensors.
 struct Tensors {
   int image;
   int boxes;

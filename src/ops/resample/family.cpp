@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that resample. All of them are RESAMPLE3: the older ones have fewer fields, and the
-// documentation gives the values of the missing ones. In the gradients, input and output are exchanged.
+// The family of operators that resample. All of them are treated as RESAMPLE3: older operators have fewer fields, and
+// the documentation gives the values of the missing fields. In the gradients, input and output are exchanged.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -59,7 +59,8 @@ f32 scale_of(const OpDesc& desc, std::uint32_t i) {
   return number_or(numbers_of(desc, "Scales"), i, 1.0F);
 }
 
-// Whether output i is always input i. Only offsets in quarters are considered, because adding them rounds nothing.
+// Whether output i is always input i. Only multiples of a quarter are considered as offsets, because adding them is
+// exact.
 bool is_identity(const ResampleDimension& dimension) {
   const auto in_quarters = [](f32 offset) {
     return std::abs(offset) <= 1024.0F && offset * 4 == std::floor(offset * 4);
@@ -102,7 +103,7 @@ ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
     dimension.kind = direction.front().as<u32>() == 0 ? ResampleKind::increasing : ResampleKind::decreasing;
   }
   if (dimension.input_size == 1 && (dimension.output_size == 1 || !is_gradient(*desc.op))) {
-    dimension.kind = ResampleKind::copied;  // all outputs are the only element of the input
+    dimension.kind = ResampleKind::copied;  // every output is the only element of the input
     dimension.input_stride = 0;
   } else if (is_identity(dimension)) {
     dimension.kind = ResampleKind::copied;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that resamples. The copied dimensions come first, in an order that suits the caches, and
-// adjacent ones that are contiguous on both sides are merged; the other dimensions follow in the order of the tensors.
-// Means are computed along the last dimension first, then along the one before it, and so on. A gradient's sums go the
-// other way: along the first dimension first.
+// The parameters of a step that resamples. The copied dimensions come first, in a cache-friendly order, and adjacent
+// dimensions that are contiguous on both sides are merged; the other dimensions follow in the order of the tensors.
+// Means are computed along the last dimension first, then along the one before it, and so on. The sums of a gradient
+// are computed in the opposite order, along the first dimension first.
 #pragma once
 
 #include "base/shape.h"

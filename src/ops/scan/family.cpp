@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that scan an axis: CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT. None of them can be joined
-// with other operators yet: the kernels read and write elements of several rows at a time.
+// The family of operators that scan an axis: CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT. Neither can be joined with
+// other operators yet, because the kernels read and write elements of several rows at a time.
 #include "ops/family.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ struct ScanStep {
   DataType type;  // type of the input and the output
   std::uint32_t is_exclusive;
   std::uint32_t unused;
-  AxisLoops loops;  // rows extend along the one reduced loop; the kept loops number them
+  AxisLoops loops;  // rows extend along the one reduced loop; the kept loops enumerate the rows
 
   [[nodiscard]] const AxisLoop& along() const { return loops.reduced[0]; }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows of a sequence, compiled once for each target from loops that the compiler vectorizes. 32-bit indices fill
-// vectors better than 64-bit ones and give the same floats; integers are computed by repeated addition, which wraps to
-// the same result as the product.
+// Computes rows of a sequence with loops that the compiler vectorizes, compiled once for each target. Floats are
+// computed from 32-bit indices where possible: more of these fit in a vector than 64-bit indices, and the results are
+// the same. Integers are computed by repeated addition, which wraps to the same result as the product.
 #include "ops/fill/cpu/sequences.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Loops advance by a fixed number of elements, whose vectors do not depend on each other.
+// Loops process a fixed number of elements per iteration, in vectors that do not depend on each other.
 inline constexpr std::int64_t kStep = 64;
 
 // The index as a float: exact below 2^24 or 2^53, rounded to nearest beyond.
@@ -47,12 +47,12 @@ HWY_INLINE void put_floats(T start, T delta, std::int32_t first, std::int64_t co
 
 template <class T>
 void put_row(const Sequence<T>& sequence, u64 first, std::int64_t count, std::byte* to) noexcept {
-  constexpr u64 kNarrowIndices = (u64{1} << 31) - 256;  // minus the padding of the last chunk of halves
+  constexpr u64 kNarrowIndices = (u64{1} << 31) - 256;  // leaves room for the padding of the last chunk of halves
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   if constexpr (!is_float<T>) {
     using Bits = std::make_unsigned_t<T>;
     const auto delta = static_cast<Bits>(sequence.delta);
-    alignas(64) Bits ahead[kStep];  // the distance of each element in a step from the first
+    alignas(64) Bits ahead[kStep];  // the difference between each element of a step and the first
     for (std::int64_t i = 0; i < kStep; ++i) {
       ahead[i] = static_cast<Bits>(static_cast<Bits>(i) * static_cast<wrapping_t<Bits>>(delta));
     }

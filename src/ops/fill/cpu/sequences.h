@@ -7,11 +7,11 @@
 
 namespace anydml {
 
-// Elements [first, first + count) of the sequence.
+// Computes elements [first, first + count) of the sequence.
 template <class T>
 using SequenceRow = void (*)(const Sequence<T>& sequence, u64 first, std::int64_t count, std::byte* to) noexcept;
 
-// Null if this target has none.
+// Returns null if this target was not compiled.
 template <class T>
 [[nodiscard]] SequenceRow<T> vector_sequence_row(cpu::Target target);
 

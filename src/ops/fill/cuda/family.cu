@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills on a GPU: a single contiguous loop is filled with vectors, everything else element by element.
+// Fills on a GPU. A single contiguous loop is filled with vector stores, everything else element by element.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 constexpr u32 kThreads = 256;
 constexpr u64 kMaxBlocks = 1 << 20;
 
-// Fills `bytes` bytes starting at `to`, a multiple of the element size; the pattern repeats an element.
+// Fills `bytes` bytes, a multiple of the element size, starting at `to`. The pattern is an element, repeated.
 __global__ void __launch_bounds__(kThreads)
     fill_vectors(std::byte* to, u64 bytes, u64 head, uint4 pattern, u64 bits, u32 element_bytes) {
   const u64 thread = u64{blockIdx.x} * kThreads + threadIdx.x;
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(kThreads)
   for (u64 i = thread; i < vectors; i += u64{gridDim.x} * kThreads) {
     __stcs(body + i, pattern);
   }
-  // The bytes before the first vector and after the last one, less than 16 each.
+  // Fill the bytes before the first vector and after the last one, fewer than 16 on each side.
   const u64 tail = head + vectors * kVectorBytes;
   const u64 rest = head + (bytes - tail);
   if (thread < rest) {

@@ -12,9 +12,9 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kMinOfPiece = 32 << 10;  // in added elements
+constexpr std::int64_t kMinOfPiece = 32 << 10;  // in additions
 constexpr std::int64_t kMaxOfPiece = 1 << 20;
-constexpr std::int64_t kCostOfUnit = 64;  // in added elements that take the same time
+constexpr std::int64_t kCostOfUnit = 64;  // in additions that take the same time
 constexpr std::int64_t kPartsOfThread = 16;
 
 struct Cut {

@@ -106,7 +106,7 @@ struct FoldUnit {
     }
   }
 
-  // Where a block covers the position, a sum starts at -0, which does not change the first addend; elsewhere it is +0.
+  // If a block covers the position, the sum starts at -0, which leaves the first addend unchanged; otherwise it is +0.
   // Integers have only one zero.
   void set_first(std::int64_t at) {
     const FoldDimension& last = step.dimensions[step.rank - 1];
@@ -129,7 +129,7 @@ struct FoldUnit {
   }
 
   // Adds the elements for all dimensions from `dimension` on. The dimensions before it are fixed at a window position
-  // and a block, both counted row by row.
+  // and a block, both numbered in row-major order.
   void add(std::uint32_t dimension, std::int64_t in_window, std::int64_t block) {
     const FoldDimension& along = step.dimensions[dimension];
     if (dimension + 1 == step.rank) {

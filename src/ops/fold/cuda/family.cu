@@ -17,8 +17,8 @@ namespace {
 constexpr u32 kThreads = 256;
 constexpr u64 kMaxBlocks = 1 << 20;
 
-// A step as kRank spatial dimensions. If it has fewer, the leading ones have one element, one block and a window of
-// size 1.
+// A step with exactly kRank spatial dimensions. If the operator has fewer, the missing leading dimensions have one
+// element, one block and a window of size 1.
 template <u32 kRank, class Index>
 struct Folded {
   const std::byte* from;
@@ -54,7 +54,7 @@ __device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&
     sum = covered ? static_cast<sum_t<T>>(sum + more) : more;
     covered = true;
   } else {
-    // `behind` shrinks with each position; once it would become negative, no position is left.
+    // `behind` decreases with each window position; the loop ends before it would become negative.
     Index behind = coordinates[kAt] + folded.paddings[kAt];
     for (Index at = 0; at < folded.windows[kAt]; ++at) {
       const Index number = behind / folded.strides[kAt];
@@ -107,7 +107,7 @@ class Folding final : public PreparedStep {
       const FoldDimension& dimension = step.dimensions[i];
       maximum *= static_cast<u64>(dimension.size);
       steps_ |= static_cast<u64>(dimension.output);
-      // Each sum of size and padding must fit, and so must each number by itself.
+      // The index type must be able to represent each size plus its padding, and every other parameter by itself.
       largest = std::max({largest, static_cast<u64>(dimension.size) + static_cast<u64>(dimension.padding),
                           static_cast<u64>(dimension.window), static_cast<u64>(dimension.stride),
                           static_cast<u64>(dimension.dilation), static_cast<u64>(dimension.blocks)});
@@ -127,7 +127,7 @@ class Folding final : public PreparedStep {
       default:
         break;
     }
-    switch (element_size(step_.type)) {  // integers of the same size wrap alike
+    switch (element_size(step_.type)) {  // signed and unsigned integers of the same size wrap in the same way
       case 1:
         return launch_typed<u8>(bases, stream);
       case 2:
@@ -144,7 +144,8 @@ class Folding final : public PreparedStep {
   }
 
  private:
-  // Images, and rows as images of one row, use 32-bit indices if they fit; everything else is rare.
+  // Images, and single rows treated as images of height 1, use 32-bit indices if these suffice. All other cases are
+  // rare and use 64-bit indices.
   template <class T>
   [[nodiscard]] cudaError_t launch_typed(std::byte* const* bases, cudaStream_t stream) const noexcept {
     constexpr u32 kFew = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Items that are one element and have one index: no array of offsets is needed between index and element.
+// Moves items that consist of one element and have one index each, without storing offsets in between.
 #include <algorithm>
 #include <cstring>
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t kElementsAtOnce = 1024;
 
-// Calls use(first, from, stride, count) for runs of the elements [begin, end): the index of the run's first element,
-// its address, the stride and the length.
+// Calls use(first, from, stride, count) for each run of the elements [begin, end). The arguments are the index of the
+// run's first element, its address, the stride and the number of elements.
 template <class Use>
 void for_each_run(const NonzeroStep& step, const std::byte* input, std::int64_t begin, std::int64_t end, Use use) {
   // Merge the last dimensions that are contiguous with each other.
@@ -73,7 +73,7 @@ std::int64_t count_nonzero(const std::byte* from, std::int64_t stride, std::int6
   return found;
 }
 
-// The coordinates of elements requested in ascending order.
+// Computes the coordinates of elements, which must be requested in ascending order.
 class Coordinates {
  public:
   explicit Coordinates(const NonzeroStep& step) : step_(step) {}
@@ -159,7 +159,8 @@ class Nonzero final : public cpu::PreparedStep {
                      coordinates.write(first + positions[i], row);
                    }
                  });
-    // The zero rows follow the rows of all nonzero elements, beginning with those of the blocks before this one.
+    // The zero rows follow the rows of all nonzero elements. The zero rows of earlier blocks come before those of this
+    // block.
     row = operands[2] + (all_rows + begin - first_row) * step_.row_stride;
     const std::int64_t zeros = end - begin - (end_row - first_row);
     const auto packed = static_cast<std::int64_t>(step_.columns * sizeof(std::uint32_t));

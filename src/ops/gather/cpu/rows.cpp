@@ -85,8 +85,8 @@ void resolve_indices(const IndexRow& row, std::int64_t count, std::int64_t* __re
   }
 }
 
-// The runs of a table can be anywhere, so lines that will be needed are prefetched into the L2 cache: one line of a
-// later run with each line that is copied. Prefetching all lines of a run at once would stall.
+// Runs can be anywhere in the table, so cache lines are prefetched into the L2 cache: whenever a line is copied, one
+// line of a later run is prefetched. Prefetching all lines of a run at once would stall.
 constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kBytesAhead = 6144;
 constexpr std::int64_t kMaxAhead = 16;      // in runs
@@ -102,13 +102,14 @@ void copy_and_fetch(std::byte* to, const std::byte* from, std::int64_t run, cons
     __builtin_prefetch(later + at, 0, 2);
     copy_line(to + at, from + at);
   }
-  __builtin_prefetch(later + std::min(run, fetched + kLine) - 1, 0, 2);  // a run need not start at a line
+  __builtin_prefetch(later + std::min(run, fetched + kLine) - 1, 0, 2);  // a run may start in the middle of a line
   if (at < run) {
     std::memcpy(to + at, from + at, static_cast<std::size_t>(run - at));
   }
 }
 
-// kRun: the bytes of a run, or 0 for any number. Enough short runs are in flight that prefetching gains nothing.
+// kRun: the number of bytes in a run, or 0 for any number. Short runs are not prefetched: so many of them are in flight
+// that it would gain nothing.
 template <std::int64_t kRun>
 void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
   const std::int64_t run = kRun == 0 ? row.run : kRun;
@@ -125,8 +126,8 @@ void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t co
   }
 }
 
-// Runs to be written are prefetched in the same way, but only every fourth line: the hardware fetches the lines after
-// it.
+// Runs to be written are prefetched in the same way, but only every fourth line: the hardware fetches the lines in
+// between.
 constexpr std::int64_t kWrittenAhead = 4096;  // bytes
 constexpr std::int64_t kWrittenStep = 256;
 

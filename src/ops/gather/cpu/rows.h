@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of items on the CPU: some indices at a time become offsets into the table, and then runs of bytes move. This way
-// no kernels are needed for each pair of index type and element size.
+// Moves rows of items on the CPU: a batch of indices is first converted to offsets into the table, and then runs of
+// bytes are moved. This way, no separate kernel is needed for each pair of index type and element size.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct IndexRow {
 using ResolveItems = void (*)(const IndexRow& row, std::int64_t count, std::int64_t* offsets) noexcept;
 [[nodiscard]] ResolveItems find_resolve(DataType index_type, GatherKind kind);
 
-// Runs of the items of a row, of `run` bytes each. Steps are in bytes.
+// The runs of a row's items, each `run` bytes long. Steps are in bytes.
 struct RunRow {
   std::byte* table;
   std::int64_t table_step;
@@ -42,12 +42,12 @@ struct RunRow {
 using MoveRuns = void (*)(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept;
 [[nodiscard]] MoveRuns find_move_runs(std::int64_t run, GatherKind kind);
 
-// Resolves and moves in one pass, for runs of one element and items of one coordinate; any number of items. Null for
-// other steps.
+// Resolves indices and moves elements in one pass, for any number of items with one coordinate and a run of one element
+// each. Null for other steps.
 using MoveElements = void (*)(const IndexRow& indices, const RunRow& row, std::int64_t count) noexcept;
 [[nodiscard]] MoveElements find_move_elements(const GatherStep& step);
 
-// Moves items of any kind, some at a time.
+// Moves items of any kind, in batches.
 class ItemRows {
  public:
   // whole_runs: runs are never split.
@@ -82,7 +82,7 @@ class ItemRows {
 // Walks the rows of a step: the iterations of all its loops except the innermost.
 class RowWalk {
  public:
-  // Walks only [begin, end) of one loop, and all of the others.
+  // Walks only the iterations [begin, end) of one loop, and all iterations of the other loops.
   RowWalk(const GatherStep& step, std::uint32_t cut_loop, std::int64_t begin, std::int64_t end)
       : step_(step), cut_(cut_loop), begin_(begin), end_(end) {
     if (cut_ + 1 < step.rank) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of gathers, scatters, ONE_HOT and NONZERO_COORDINATES. Iterations are numbered with 32 bits, and offsets
-// have 64. No index leads outside its dimension (scalar/index.h).
+// The kernels for gathers, scatters, ONE_HOT and NONZERO_COORDINATES. Iteration numbers have 32 bits, and offsets have
+// 64. An index never refers to an element outside its dimension (scalar/index.h).
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -12,7 +12,8 @@ namespace anydml::cuda {
 inline constexpr u32 kGatherThreads = 256;
 inline constexpr u32 kGatherLoops = kMaxRank + 1;  // the last one is over the words of a run
 
-// What a loop advances: bytes in the table, the indices and the slices, item numbers and target numbers.
+// The values that a loop advances: offsets in bytes into the table, the indices and the slices, item numbers and target
+// numbers.
 enum GatherChannel : u32 { kTable, kIndices, kSlices, kItem, kNumber, kChannels };
 
 // Loops and their starting offsets.
@@ -28,7 +29,7 @@ struct GatherTask {
   std::byte* table;
   const std::byte* indices;
   std::byte* slices;
-  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null: any item
+  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null if no item is skipped for another
   DataType index_type;
   u32 indices_aligned;
   u32 coordinates;
@@ -166,7 +167,8 @@ struct ScatterTarget {
   return found;
 }
 
-// Finds which item each target keeps. kClears: writes 0 at the targets of all items, before the other pass.
+// Finds which item each target keeps. kClears: instead writes 0 at the targets of all items, in preparation for that
+// pass.
 template <bool kClears>
 __global__ void __launch_bounds__(kGatherThreads) find_winners(const __grid_constant__ GatherTask task) {
   const u32 n = blockIdx.x * kGatherThreads + threadIdx.x;
@@ -289,7 +291,7 @@ inline __global__ void __launch_bounds__(kSumThreads) add_up_nonzero(const __gri
   }
 }
 
-// Each element writes one row: its own if it is nonzero, otherwise one of the zero rows after the last.
+// Each element writes one row: its own if it is nonzero, otherwise one of the zero rows that follow all others.
 template <class T>
 __global__ void __launch_bounds__(kGatherThreads) write_nonzero(const __grid_constant__ NonzeroTask task) {
   constexpr u32 kWarps = kGatherThreads / 32;
@@ -313,7 +315,7 @@ __global__ void __launch_bounds__(kGatherThreads) write_nonzero(const __grid_con
     }
     __syncthreads();
     if (n < task.count) {
-      // n - row of the elements before this one are zero.
+      // Of the n elements before this one, n - row are zero.
       auto rest = static_cast<u32>(n);
       std::byte* to = task.coordinates + (counts ? i64{row} : i64{all} + (i64{rest} - row)) * task.row_stride;
       for (u32 column = task.columns; column-- > 0;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The meaning of one index that comes from data. Whatever its value, it never leads outside its dimension. A negative
-// index of a signed type counts from the end of the dimension.
+// How an index that comes from data is interpreted. Whatever its value, it never refers to an element outside its
+// dimension. A negative index of a signed type counts from the end of the dimension.
 #pragma once
 
 #include <type_traits>

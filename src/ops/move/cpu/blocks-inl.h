@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernels, compiled once per target and once as portable code. blocks.cpp includes this file inside each namespace,
-// so it has no include guard. They are plain loops, which the compiler vectorizes where strides are constants.
+// so it has no include guard. The kernels are plain loops, which the compiler vectorizes where strides are constants.
 
 // A unit that is not an integer, such as a pixel or a short vector.
 template <std::size_t kBytes>
@@ -147,8 +147,7 @@ inline void fill_rows(const MoveBlock& block) noexcept {
 }
 
 #if ANYDML_MOVE_VECTORS
-// Transposes a square that fits into 16-byte vectors in registers, by interleaving its halves repeatedly: log2(side)
-// times.
+// Transposes a square that fits into 16-byte vectors in registers, by interleaving its halves log2(side) times.
 template <class Unit>
 inline constexpr std::int64_t kSquare = 16 / sizeof(Unit);
 
@@ -199,8 +198,8 @@ void transpose_part(const MoveBlock& block, std::int64_t row, std::int64_t rows,
   }
 }
 
-// Transposes squares of one cache line on both sides. Destination lines are written whole, and source lines are first
-// copied to a buffer, since lines that are a power of two apart would evict each other from the L1 cache.
+// Transposes squares whose sides are one cache line long. Destination lines are written whole, and source lines are
+// first copied to a buffer, since lines that are a power of two apart would evict each other from the L1 cache.
 template <class Unit>
 void move_transposed(const MoveBlock& block) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));

@@ -25,14 +25,14 @@ using MoveKernel = void (*)(const MoveBlock& block) noexcept;
 
 enum class MoveShape : std::uint8_t {
   rows,        // each row is one run of `columns` bytes
-  filled,      // rows of a constant; `from` is kPatternBytes of it, repeated
+  filled,      // rows of a constant; `from` is a buffer of kPatternBytes that repeats it
   strided,     // any strides; contiguous and repeated rows are fast
   transposed,  // the source is contiguous along the rows, the destination along the columns
 };
 [[nodiscard]] const char* shape_name(MoveShape shape);
 
 inline constexpr std::size_t kPatternBytes = 64;
-// A run of at least this many bytes is a row.
+// A run of at least this many bytes is treated as a row.
 inline constexpr std::int64_t kMinRow = 64;
 // Whether there is a kernel that transposes units of this size.
 [[nodiscard]] constexpr bool can_transpose(std::int64_t unit) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies on the CPU. Each copy is split into tiles of its two innermost loops, and a piece is a sequence of tiles from
-// one copy or from many.
+// Copies on the CPU. Each copy is split into tiles of its two innermost loops, and a piece of work is a sequence of
+// tiles from one or more copies.
 #include "backend/cpu/family.h"
 #include "base/integers.h"
 
@@ -29,7 +29,7 @@ constexpr std::int64_t kPartsOfAll = 64;           // per thread; the minimum
 constexpr std::int64_t kMaxInterleaved = 4 << 10;  // bytes of a row; longer rows share few cache lines
 constexpr std::size_t kMaxByRows = 16;             // maximum number of copies that run row by row
 constexpr std::int64_t kMinSquare = 16;            // minimum bytes of a side for transposing
-// Overheads, in bytes moved in the same time.
+// Overheads, as the number of bytes that are moved in the same time.
 constexpr std::int64_t kCostOfTile = 256;
 constexpr std::int64_t kCostOfUnit = 16;
 
@@ -90,8 +90,8 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
   return ready;
 }
 
-// If one loop continues in the destination where the innermost loop ends, makes it the next outer loop: cache lines
-// that are written whole and in order need not be read first, which gains more than reading the source in order.
+// If a loop continues in the destination where the innermost loop ends, makes it the next outer loop. Cache lines that
+// are written whole and in order need not be read first, and this saves more than reading the source in order would.
 void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
   if (loops.size() < 3 || copy.run >= kMinRow || copy.from == kFromConstant || loops.back().to != copy.run) {
     return;
@@ -124,8 +124,8 @@ bool same_sizes(std::span<const MoveLoop> a, std::span<const MoveLoop> b) {
   return std::ranges::equal(a, b, [](const MoveLoop& one, const MoveLoop& other) { return one.size == other.size; });
 }
 
-// Handles units next to rows, such as the edges that a padding adds to each row: the loop over the units becomes the
-// loop over the rows, so that both run together.
+// Prepares units next to rows, such as the elements that padding adds at the edges of each row, to run together with
+// the rows: the loop over the units becomes a loop over the rows.
 void stand_beside(const ReadyCopy& rows, ReadyCopy& units) {
   if (!rows.has_rows() || units.shape != MoveShape::strided || !shares_memory(rows, units) || units.column.size == 1) {
     return;
@@ -149,7 +149,7 @@ bool interleaves(const ReadyCopy& a, const ReadyCopy& b) {
          (has_rows || a.column.size == b.column.size) && same_sizes({a.outer, a.outer_rank}, {b.outer, b.outer_rank});
 }
 
-// A pattern restarts with each tile, so tiles consist of whole patterns. Tiles that transpose are narrow and high, so
+// A pattern restarts with each tile, so tiles consist of whole patterns. Tiles for transposing are narrow and tall, so
 // that much of each source page is read at a time.
 Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
   constexpr std::int64_t kNarrow = 64;
@@ -249,7 +249,8 @@ void run_rows(std::span<const ReadyCopy> copies, std::int64_t tile, std::byte* c
                 .to_row = copy.row.to,
                 .bytes = static_cast<std::size_t>(copy.width())};
   }
-  // Write each destination row in ascending order: after a step back, lines would be read before they are written.
+  // Write each destination row in ascending order: after a jump backwards, the CPU would read cache lines before
+  // writing them.
   small_sort(parts, copies.size(), [](const Part& a, const Part& b) { return a.to < b.to; });
   const ReadyCopy& one = copies.front();
   const std::int64_t rows = std::min(one.tile_rows, one.row.size - tile % one.row_tiles * one.tile_rows);

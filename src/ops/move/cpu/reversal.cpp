@@ -17,7 +17,7 @@ constexpr std::int64_t kUnitBytes = 64 << 10;
 constexpr std::int64_t kMinOfPiece = 128 << 10;
 constexpr std::int64_t kMaxOfPiece = 4 << 20;
 constexpr std::int64_t kMaxLines = 64;       // adjacent lines
-constexpr std::int64_t kCostOfLine = 64;     // in bytes moved in the same time
+constexpr std::int64_t kCostOfLine = 64;     // as the number of bytes moved in the same time
 constexpr std::int64_t kPartsOfThread = 16;  // pieces per thread
 
 struct Cut {
@@ -48,7 +48,8 @@ Cut make_cut(const ReversalStep& step, unsigned threads) {
   return cut;
 }
 
-// Moves adjacent lines with different lengths together: the runs at one position of every line, then those at the next.
+// Moves adjacent lines with different lengths together: the runs at one position of every line, then the runs at the
+// next position.
 template <std::size_t kRun>
 void move_across(const ReversalStep& step, const std::int64_t* lengths, std::int64_t lines, std::int64_t first,
                  std::int64_t end, const std::byte* from, std::byte* to) noexcept {

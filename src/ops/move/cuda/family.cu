@@ -163,8 +163,8 @@ class MoveRun final : public PreparedStep {
   }
 
  private:
-  // The maximum numbers of loops for which there are kernels. The last one is the maximum of a copy, plus one loop over
-  // the words of a run.
+  // The maximum numbers of loops for which there are kernels. The last entry is the maximum number of loops of a copy,
+  // plus one loop over the words of a run.
   static constexpr u32 kRanks[] = {1, 2, 4, kMaxMoveRank + 1};
 
   [[nodiscard]] static const std::byte* source_of(const CopyPart& part, std::byte* const* bases) {

@@ -10,11 +10,11 @@ namespace anydml::cuda {
 
 inline constexpr u32 kMoveThreads = 256;
 
-// The words that one thread moves; their loads do not wait for each other.
+// The number of words that one thread moves; their loads do not wait for each other.
 template <class Word>
 inline constexpr u32 kMoveEach = sizeof(Word) >= 8 ? 4 : 8;
 
-// A copy in words.
+// A copy, measured in words.
 template <u32 kRank>
 struct MoveEntry {
   const std::byte* from;  // null for the constant
@@ -69,7 +69,8 @@ inline constexpr u32 kMoveTile = sizeof(Word) >= 4 ? 32 : 64;
 
 #if defined(__CUDACC__)
 
-// The word of the constant at `behind` words after the start of a run; an element may have several words.
+// Returns the word of the constant that is `behind` words after the start of a run. An element may consist of several
+// words.
 template <class Word>
 [[nodiscard]] __device__ inline Word constant_word(u64 constant, u32 behind) {
   if constexpr (sizeof(Word) == 16) {
@@ -81,7 +82,7 @@ template <class Word>
   }
 }
 
-// The offsets of word n of a copy from the first one, on both sides.
+// The offsets of word n of a copy from the first word, in the source and in the destination.
 struct MoveOffsets {
   i64 from;
   i64 to;

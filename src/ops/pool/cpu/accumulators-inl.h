@@ -71,7 +71,8 @@ struct Maximum {
 
 #if defined(HWY_NAMESPACE)
 // Processes the whole vectors of a few taps, whose addresses stay in registers, and returns the number of processed
-// elements. Combinations start with the first tap, since starting with the neutral value would give the same result.
+// elements. Each combination starts with the first tap, because starting with the neutral value would give the same
+// result.
 template <class Op, int kCount>
 std::int64_t fold_few(const typename Op::Value* const* taps, typename Op::Value* totals, std::int64_t columns) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -186,7 +187,7 @@ void finish(PoolFunction function, typename Op::Value* totals, const typename Op
       std::memcpy(to, totals, static_cast<std::size_t>(count) * sizeof(T));
     }
   } else {
-    // The type is written out, because the common type of the two pointers would be a pointer to aligned values.
+    // The type is spelled out, because the common type of the two pointers would be a pointer to aligned values.
     using UnalignedValue = typename Unaligned<typename Op::Value>::type;
     UnalignedValue* const elements =
         reinterpret_cast<UnalignedValue*>(std::is_same_v<T, f16> ? reinterpret_cast<std::byte*>(totals) : to);

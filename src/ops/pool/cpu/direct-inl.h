@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Sums of windows inside rows of the input, read in place: with a stride of 1 or 2 the taps of adjacent outputs are a
-// vector, or every second element of two vectors. Included like rows-inl.h, and before it.
+// Sums windows that are inside the rows of the input, which are read in place. With a stride of 1, the taps of adjacent
+// outputs form a vector; with a stride of 2, they are every second element of two vectors. Included like rows-inl.h,
+// and before it.
 
 #if defined(HWY_NAMESPACE)
 
-// The input rows of a window and its number of columns. kSize below is the number of rows and of columns, or 0 if it is
-// not known at compile time.
+// The input rows of a window and its number of columns. kSize below is both the number of rows and the number of
+// columns, or 0 if it is not known at compile time.
 template <class Value>
 struct DirectWindow {
   const Value* const* rows;

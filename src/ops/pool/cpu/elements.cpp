@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pools windows element by element: the definition. It is used for windows whose rows would need too much memory, such
-// as those of a small tensor with a large padding.
+// Pools windows element by element, directly from the definition. This is used for windows whose rows would need too
+// much memory, such as the windows of a small tensor with a large padding.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@ T load(const std::byte* from) {
 }
 
 void store_index(std::byte* to, DataType type, std::int64_t index) {
-  std::memcpy(to, &index, element_size(type));  // the first bytes are the lowest
+  std::memcpy(to, &index, element_size(type));  // the lowest bytes come first
 }
 
 // Calls use(address, index in the input) for the existing elements of a window, in row-major order.

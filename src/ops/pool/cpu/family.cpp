@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::int64_t kTileElements = 4096;  // part of an input row that fits the L1 cache
 constexpr std::int64_t kMinColumns = 16;      // per tile
-constexpr std::int64_t kMaxSpan = 1 << 18;    // elements of that row
+constexpr std::int64_t kMaxSpan = 1 << 18;    // elements of a converted row, including padding
 constexpr std::int64_t kMaxWindowRows = 1 << 16;
 constexpr std::int64_t kMaxIndexed = std::int64_t{1}
-                                     << 31;     // elements of a plane with indices: taps have 32 bits there
+                                     << 31;     // elements of a plane with indices, whose taps have 32 bits
 constexpr std::int64_t kMaxHeld = 512 << 10;    // bytes of rows that are kept, fitting the L2 cache
 constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements read
 constexpr std::int64_t kMaxOfPiece = 512 << 10;
@@ -80,7 +80,7 @@ void set_scratch(const PoolStep& step, PoolCut& cut) {
   cut.bytes = at;
 }
 
-// Empty if a row would be too long, so that the step runs element by element.
+// Returns nothing if a row would be too long; the step then runs element by element.
 std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool is_joined) {
   const PoolAxis& last = step.axes[step.rank - 1];
   const auto element = static_cast<std::int64_t>(element_size(step.type));
@@ -120,7 +120,7 @@ std::optional<PoolCut> make_cut(const PoolStep& step, std::int64_t threads, bool
   cut.units = cut.planes * cut.tiles * cut.rows;
   set_phases(last, cut);
   set_scratch(step, cut);
-  // Two pieces of one plane read some input rows twice, so pieces are whole planes if possible.
+  // If a plane is split into pieces, some input rows are read twice, so pieces are whole planes if possible.
   const std::int64_t of_unit = std::max<std::int64_t>(1, cut.tile * cut.inner * last.stride);
   const std::int64_t wanted = std::clamp(cut.units * of_unit / (8 * threads), kMinOfPiece, kMaxOfPiece);
   cut.units_of_piece = std::max<std::int64_t>(1, wanted / of_unit);

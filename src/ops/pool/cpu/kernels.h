@@ -68,8 +68,8 @@ using PoolRun = void (*)(const PoolStep& step, const PoolCut& cut, std::int64_t 
 // Null if this target was not compiled.
 [[nodiscard]] PoolRun vector_pool_run(cpu::Target target, const PoolStep& step);
 
-// Computes the outputs [first, end), counted in row-major order: this is the definition, for any window. The cut is
-// ignored.
+// Computes the outputs [first, end), counted in row-major order, directly from the definition. Supports any window and
+// ignores the cut.
 [[nodiscard]] PoolRun element_pool_run(const PoolStep& step);
 
 // Prepares a MAX_UNPOOLING step.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The gradient of max pooling on the CPU. A piece is a band of a plane of the output gradient. It visits the windows
-// that may reach the band, in row-major order, and adds the elements whose index is in the band, so the order of a sum
-// does not depend on how planes are split.
+// The gradient of max pooling on the CPU. A piece of work is a band of a plane of the output gradient. It visits the
+// windows that may reach the band, in row-major order, and adds the elements whose index is in the band, so the order
+// of additions does not depend on how planes are split.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -357,8 +357,9 @@ class Tile {
     }
   }
 
-  // Finds the first tap with the maximum: a later one must be above it. Padding taps are never above it. A tap is
-  // identified by its distance from the column at which its window begins in the first row of the plane.
+  // Finds the first tap with the maximum: a later tap must be greater to replace it, and padding taps are never
+  // greater. A tap is identified by its distance from the column at which its window begins in the first row of the
+  // plane.
   void find_indices() {
     const std::int64_t count = columns_ * cut_.inner;
     std::fill(totals_, totals_ + count, Op::kNeutral);

@@ -72,7 +72,8 @@ struct UnpoolLaunch {
   std::int64_t output_steps[kMaxRank];
 };
 
-// The gradient of max pooling. Each thread computes one element of the output gradient, whose number is the index.
+// The gradient of max pooling. Each thread computes one element of the output gradient; indices refer to it by its
+// number.
 struct PoolGradientLaunch {
   const std::byte* indices;
   const std::byte* gradient;

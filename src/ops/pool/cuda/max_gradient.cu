@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gradient of max pooling: each thread computes one element of the output gradient, by adding the elements of the
-// windows whose index is its own, in row-major order of the windows.
+// The gradient of max pooling. Each thread computes one element of the output gradient: the sum of the input gradient's
+// elements whose index refers to it, in row-major order of the windows.
 #include "backend/cuda/kernels/device.cuh"
 #include "ops/pool/cuda/launch.h"
 #include "ops/pool/scalar/pool.h"

@@ -7,7 +7,7 @@
 //   l1, l2     the sum of the magnitudes, the root of the sum of the squares; without elements NaN
 //
 // Sums are FLOAT32, or FLOAT64 for FLOAT64; they start from -0 and add the elements in row-major order of the window.
-// FLOAT16 is widened before, and the result is rounded once.
+// FLOAT16 elements are first widened, and the result is rounded once.
 //
 // The gradient of max adds each element of the input gradient at the first position of its window's maximum. Sums are
 // FLOAT32; they start from +0 and add the windows in row-major order.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes counters in vectors, with each word in the lower half of a 64-bit lane. Products read only the lower halves,
-// so the contents of the upper halves do not matter until the end.
+// Processes counters in vectors, with each word in the lower half of a 64-bit lane. Products read only the lower
+// halves, so the contents of the upper halves do not matter until the end.
 #include "ops/random/cpu/blocks.h"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Wide = hn::ScalableTag<u64>;
 using Words = hn::Repartition<u32, Wide>;
 
-// Two vectors of counters are computed at a time: one waits for its products while the other continues. The lower half
-// of the counter does not wrap in between.
+// Two vectors of counters are processed at a time: one waits for its products while the other continues. The lower half
+// of the counter does not wrap within such a group.
 
 #if HWY_TARGET == HWY_NEON
 
 constexpr std::int64_t kCounters = 8;
 
-// Computes four counters, with one vector per word.
+// Computes the words of four counters, with one vector per word.
 HWY_INLINE void put_counters(const PhiloxState& state, u32* to) {
   const Words words;
   using V = hn::Vec<Words>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RANDOM_GENERATOR on a GPU: each thread computes one counter and writes its four words, or writes one element of an
-// output that is not contiguous.
+// RANDOM_GENERATOR on a GPU. Each thread processes one counter and writes its four words; if the output is not
+// contiguous, each thread writes one element instead.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Philox 4x32-10, the generator of Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", 2011).
-// It maps a 128-bit counter and a 64-bit key to four words. Word 0 of counter and key is the lowest.
+// Philox 4x32-10, a generator by Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", 2011).
+// It maps a 128-bit counter and a 64-bit key to four words. Word 0 of the counter and of the key is the lowest.
 #pragma once
 
 #include "base/element.h"
@@ -58,7 +58,7 @@ struct PhiloxBlock {
   return {{x0, x1, x2, x3}};
 }
 
-// Element `index` of the output: each counter yields four.
+// Returns element `index` of the output. Each counter yields four elements.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 philox_element(const PhiloxState& state, u64 index) {
   return philox(state.after(index / kPhiloxWords)).words[index % kPhiloxWords];
 }

@@ -30,7 +30,7 @@ class Aligning : public cpu::PreparedStep {
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept final {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     for (std::int64_t n = first; n < std::min(cut_.units, first + cut_.units_of_piece); ++n) {
-      // Process all regions of some channels before the next channels, so that these channels stay in a cache.
+      // Process all regions of some channels before the next channels, so that these channels stay in the cache.
       const std::int64_t channel = n / step_.regions * kUnitChannels;
       const Unit unit{n % step_.regions, channel, std::min(kUnitChannels, step_.channels - channel)};
       std::byte* const to = operands[3] + unit.region * step_.bins[0] + unit.channel * step_.bins[1];
@@ -130,7 +130,7 @@ class Averages final : public Aligning<T> {
   }
 
  private:
-  // The columns of the image from the first one needed to the last.
+  // The range of image columns from the first to the last one needed.
   struct Span {
     std::int64_t first;
     std::int64_t count;
@@ -245,7 +245,7 @@ class Maxima final : public Aligning<T> {
 
 template <class T>
 std::unique_ptr<cpu::PreparedStep> prepare(const RegionStep& step, const cpu::StepContext& context) {
-  constexpr double kCostOfBin = 16;  // in elements of the image, roughly
+  constexpr double kCostOfBin = 16;  // approximately, in image elements
   const std::int64_t blocks = (step.channels + kUnitChannels - 1) / kUnitChannels;
   const auto bins = static_cast<double>(step.axes[0].bins) * static_cast<double>(step.axes[1].bins);
   const RegionCut cut =

@@ -8,7 +8,7 @@ inline f32 load_float(const std::byte* at) {
   return value;
 }
 
-// kStep: the distance between channels if it is known.
+// kStep: the distance between channels, or 0 if it is not known at compile time.
 template <std::int64_t kChannels, std::int64_t kStep>
 void add_row(const RegionColumns& columns, const std::byte* row, std::int64_t channel, f32 weight, bool begins,
              f32* sums) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPU's steps over regions, and the per-target kernels that they share. Everything is computed in FLOAT32.
+// The CPU's region steps, and the per-target kernels that they share. Everything is computed in FLOAT32.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct RegionElement {
   f32 weight;
 };
 
-// The elements of an image row for each bin of a row of bins: the elements of bin b end at ends[b], and begin where
-// those of the previous bin end.
+// For each bin of a row of bins, the elements of an image row that contribute to it. The elements of bin b end at
+// ends[b] and begin where the elements of the previous bin end.
 struct RegionColumns {
   const RegionElement* elements;
   const std::int64_t* ends;
@@ -72,7 +72,7 @@ void store_narrow(std::byte* at, f32 value) {
   });
 }
 
-// Number i of a region's box.
+// Returns the i-th number of a region's box.
 template <class T>
 [[nodiscard]] f32 box_number(const RegionStep& step, const std::byte* boxes, std::int64_t region, std::int64_t i) {
   return load_wide<T>(boxes + region * step.boxes[0] + i * step.boxes[1]);

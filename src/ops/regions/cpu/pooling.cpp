@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ROI_POOLING on the CPU. A unit of work is a channel of a region. The image rows of a row of bins are combined into
-// one row of maxima, with vectors, and each bin is the maximum of its part of that row.
+// ROI_POOLING on the CPU. A unit of work is a channel of a region. The image rows that belong to a row of bins are
+// combined with vectors into one row of maxima, and each bin is the maximum of its part of that row.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -35,7 +35,7 @@ class Pooling final : public cpu::PreparedStep {
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const std::int64_t first = static_cast<std::int64_t>(piece.number) * cut_.units_of_piece;
     for (std::int64_t n = first; n < std::min(cut_.units, first + cut_.units_of_piece); ++n) {
-      const std::int64_t region = n % step_.regions;  // so that a channel stays in a cache
+      const std::int64_t region = n % step_.regions;  // regions vary fastest, so that a channel stays in the cache
       const std::int64_t channel = n / step_.regions;
       const std::int64_t batch = pooled_batch(box_number<T>(step_, operands[1], region, 0), step_.batches);
       i64 corners[4];
@@ -113,7 +113,7 @@ class Pooling final : public cpu::PreparedStep {
 }  // namespace
 
 std::unique_ptr<cpu::PreparedStep> prepare_region_pooling(const RegionStep& step, const cpu::StepContext& context) {
-  constexpr double kCostOfBin = 16;  // in elements of the image, roughly
+  constexpr double kCostOfBin = 16;  // approximately, in image elements
   const auto bins = static_cast<double>(step.axes[0].bins) * static_cast<double>(step.axes[1].bins);
   const RegionCut cut = cut_regions(step.regions * step.channels, bins * kCostOfBin, context.threads);
   const PoolingRoom room(step);

@@ -31,7 +31,7 @@ template <std::size_t kCount>
   return all;
 }
 
-// The largest tile whose weights fit into shared memory. It has no rows if none fits.
+// The largest tile whose weights fit into shared memory. It has no rows if no tile fits.
 [[nodiscard]] RegionTile tile_of(const RegionStep& step) {
   RegionTile tile{.rows = 8, .columns = 32, .shared_bytes = 0};
   const auto bytes = [&] {

@@ -6,8 +6,8 @@
 namespace anydml::cuda {
 namespace {
 
-// The weight of an image element in a bin: the sum over the bin's samples, by ascending coordinates, to which it
-// contributes. Only samples at most one element away can contribute.
+// The weight of an image element in a bin: the sum of its weights in the bin's samples, in order of ascending
+// coordinates. Only samples at most one element away can contribute.
 __device__ f32 weight_in_bin(const RegionSamples& samples, i64 bin, i64 element) {
   const f32 low = static_cast<f32>(element) - 1.0F;
   const f32 high = static_cast<f32>(element) + 1.0F;
@@ -36,8 +36,8 @@ __device__ f32 weight_in_bin(const RegionSamples& samples, i64 bin, i64 element)
   return weight;
 }
 
-// Each thread has an element of the tile in some channels. For each region the block computes the weights of the tile's
-// rows and columns in all bins.
+// Each thread computes one element of the tile in some channels. For each region, the block computes the weights of the
+// tile's rows and columns in all bins.
 template <class T>
 __global__ void __launch_bounds__(kRegionThreads)
     add_averages(const __grid_constant__ RegionLaunch launch, const __grid_constant__ RegionTile tile) {
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(kRegionThreads)
 
 // ---- Box gradient ---------------------------------------------------------------------------------------------------
 
-// One warp per region; its lanes have the channels.
+// Each warp processes one region; its lanes share the channels.
 template <class T>
 __global__ void __launch_bounds__(kRegionThreads) add_boxes(const __grid_constant__ RegionLaunch launch) {
   constexpr u32 kWarps = kRegionThreads / kRegionLanes;

@@ -28,9 +28,9 @@ struct RegionLaunch {
   RegionStep step;
 };
 
-// The destination of the gradient of a maximum sample.
+// The image elements that receive the gradient of a bin's maximum sample.
 struct RegionPeakTaps {
-  i32 row;  // below 0 if there is none
+  i32 row;  // negative if the bin has no such sample
   i32 column;
   f32 second_row;
   f32 second_column;

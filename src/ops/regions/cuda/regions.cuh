@@ -30,7 +30,7 @@ __device__ inline void store_narrow(std::byte* at, f32 value, bool aligned) {
   return index >= 0 && index < launch.step.batches ? index : -1;
 }
 
-// Number i of a region's box.
+// Returns the i-th number of a region's box.
 template <class T>
 [[nodiscard]] __device__ inline f32 box_number(const RegionLaunch& launch, i64 region, i64 i) {
   return load_wide<T>(launch.boxes + region * launch.step.boxes[0] + i * launch.step.boxes[1],
@@ -61,7 +61,7 @@ template <class T>
           launch.image_is_aligned};
 }
 
-// Each block of threads has some channels of one region.
+// Each block of threads processes some channels of one region.
 struct RegionGrid {
   u64 blocks;
   u32 groups;  // groups of channels

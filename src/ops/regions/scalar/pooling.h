@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ROI_POOLING: the elements of an image that belong to a bin. Corners are multiplied by the scale and rounded to the
-// nearest integer with halves away from 0. The corners are part of the region, which has at least one row and one
-// column. Bins overlap if they do not divide the region evenly, and are clipped to the image.
+// nearest integer, with ties rounded away from 0. The corners belong to the region, which therefore has at least one
+// row and one column. Bins overlap if they do not divide the region evenly, and are clipped to the image.
 #pragma once
 
 #include "base/element.h"
@@ -37,7 +37,7 @@ struct PooledRange {
   return {first, end};
 }
 
-// The batch index of a region, which is a number in its row, or -1 if the image has no batch with that index.
+// The batch index of a region, given as a float in its row, or -1 if the image has no batch with that index.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 pooled_batch(f32 number, i64 batches) {
   return number > -1.0F && number < static_cast<f32>(batches) && static_cast<i64>(number) < batches
              ? static_cast<i64>(number)

@@ -25,14 +25,14 @@ struct RegionAxis {
 // The maximum number of samples of a bin along an axis, so that a huge box costs no more than a large one.
 inline constexpr i64 kMaxRegionSamples = i64{1} << 16;
 
-// One sample: element `first` with weight 1 - second, and the element after it with weight `second`. If that is 0, the
-// element after it is not read.
+// One sample: element `first` with weight 1 - second, and the element after it with weight `second`. If `second` is 0,
+// the element after `first` is not read.
 struct RegionTap {
   i64 first;
   f32 second;
 };
 
-// The samples [first, end) of a bin, counted by ascending coordinates, that are inside the image.
+// The samples [first, end) of a bin that are inside the image, numbered in order of ascending coordinates.
 struct RegionRange {
   i64 first;
   i64 end;
@@ -71,7 +71,8 @@ class RegionSamples {
   // The number of samples per bin.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 count() const { return count_; }
 
-  // The samples of a bin by ascending coordinates: in an inverted region the last one comes first.
+  // The coordinate of a sample. Samples are numbered in order of ascending coordinates, so in an inverted region the
+  // last sample comes first.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 coordinate(i64 bin, i64 number) const {
     const f32 distance = from_origin(bin, number) * step_;
     return distance + start_ - axis_.input_offset;
@@ -123,9 +124,9 @@ class RegionSamples {
     return {first, within - below};
   }
 
-  // Calls use(element, weight) for the elements that contribute to the bin's samples, in ascending order. A weight is
-  // the sum of the samples' weights, by ascending coordinates, and above 0. Consecutive bins, by ascending coordinates,
-  // share at most two elements.
+  // Calls use(element, weight) for the elements that contribute to the bin's samples, in ascending order. The weight is
+  // the sum of the element's weights in these samples, added in order of ascending coordinates, and is greater than 0.
+  // Consecutive bins, in order of ascending coordinates, share at most two elements.
   template <class Use>
   ANYDML_HOST_DEVICE constexpr void for_each_element(i64 bin, const RegionRange& range, Use use) const {
     i64 at = -1;
@@ -172,7 +173,7 @@ class RegionSamples {
   bool exists_ = false;
 };
 
-// The maximum number of elements of all bins of a region.
+// The maximum total number of elements in all bins of a region.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 max_region_elements(const RegionAxis& axis) {
   return axis.size + 2 * axis.bins;
 }
@@ -193,7 +194,8 @@ template <class Load>
   return y.second == 0.0F ? above : region_mean(above, along(y.first + 1), y.second);
 }
 
-// How the value of a sample changes along the columns. Elements that do not contribute to the sample are ignored.
+// The derivatives of a sample's value along the columns and the rows. Elements that do not contribute to the sample are
+// ignored.
 template <class Load>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 slope_along_columns(const RegionTap& y, const RegionTap& x, Load load) {
   const auto along = [&](i64 row) { return load(row, x.first + 1) - load(row, x.first); };
@@ -208,7 +210,7 @@ template <class Load>
 }
 
 // The maximum sample of a bin, for the gradient of MAX: the first of equal samples, or the first NaN. Samples outside
-// the image count as 0; if 0 is above all other samples, none is chosen.
+// the image count as 0; if this 0 is above all samples inside the image, no sample is chosen.
 struct RegionPeak {
   bool exists;
   i64 numbers[2];  // indices among the samples of the bin, along rows and columns
@@ -236,8 +238,9 @@ template <class Load>
   return peak;
 }
 
-// Adds a sample to the gradient of a box, x1, y1, x2 and y2, before it is multiplied by the scales. gradient: the
-// gradient of the sample. numbers: the sample's position in its bin, along rows and columns.
+// Adds the contribution of a sample to the gradient of a box (x1, y1, x2, y2), before this gradient is multiplied by
+// the scales. gradient: the gradient of the sample. numbers: the indices of the sample in its bin, along rows and
+// columns.
 template <class Load>
 ANYDML_HOST_DEVICE constexpr void add_box_gradient(const RegionSamples& rows, const RegionSamples& columns,
                                                    const i64 (&bins)[2], const i64 (&numbers)[2], f32 gradient,
@@ -257,7 +260,7 @@ ANYDML_HOST_DEVICE constexpr void add_box_gradient(const RegionSamples& rows, co
     sums[3] += slope * share;
   }
 }
-// Adds all samples of a bin. gradient: the gradient of the bin.
+// Adds the contributions of all samples of a bin. gradient: the gradient of the bin.
 template <class Load>
 ANYDML_HOST_DEVICE constexpr void add_bin_gradient(const RegionSamples& rows, const RegionSamples& columns,
                                                    const i64 (&bins)[2], bool is_max, f32 gradient, Load load,
@@ -280,7 +283,7 @@ ANYDML_HOST_DEVICE constexpr void add_bin_gradient(const RegionSamples& rows, co
   }
 }
 
-// The average of a bin from the sum of its samples inside the image, which are `inside` of `all`.
+// Computes the average of a bin from the sum of its samples inside the image, which are `inside` out of `all` samples.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 region_average(f32 sum, i64 inside, i64 all, f32 outside) {
   if (inside == 0) {
     return outside;

@@ -16,8 +16,8 @@ std::int64_t taps_at_most(const ResampleDimension& dimension) {
                                                      : 1;
 }
 
-// The longest range of columns in which column c + period has the taps of column c, `advance` elements further on. For
-// linear columns, it contains no column with a single tap.
+// The longest range of columns in which column c + period has the same taps as column c, shifted by `advance` elements.
+// For linear columns, the range contains no column with a single tap.
 RegularColumns find_regular(const Columns& columns, bool linear, std::int32_t period, std::int32_t advance) {
   const f32* const second = columns.weights + columns.count;
   const auto goes_on = [&](std::int64_t c) {
@@ -67,8 +67,8 @@ std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count)
   return array_bytes(count) * (stretched ? 2 : 1) + array_bytes(weights);
 }
 
-// Taps never move backwards from one column to the next, so the first and the last column of a tile give its span. They
-// are computed rather than estimated: with an offset so large that no bits are left for fractions, coordinates skip
+// Taps never move backwards from one column to the next, so the first and the last column of a tile give its span. The
+// span is computed rather than estimated: with an offset so large that no bits are left for fractions, coordinates skip
 // many elements.
 std::int64_t max_span(const ResampleDimension& dimension, std::int64_t count) {
   std::int64_t maximum = 0;

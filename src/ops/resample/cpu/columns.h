@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The taps of some adjacent columns as arrays, for kernels that go along a row.
+// The taps of some adjacent columns as arrays, for kernels that process a row.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@ struct RegularColumns {
 struct Columns {
   std::int64_t count = 0;
   std::int64_t base = 0;      // the input element that `first` is relative to
-  std::int64_t span = 0;      // elements from there to the last one that is read
+  std::int64_t span = 0;      // number of elements from `base` to the last one that is read
   std::int32_t max_taps = 1;  // per column
   const std::int32_t* first = nullptr;
   const std::int32_t* taps = nullptr;  // number of taps, only for stretched columns
-  const f32* weights = nullptr;        // tap t of column c: [t * count + c]; for linear columns the second may be 0
+  const f32* weights = nullptr;  // tap t of column c: [t * count + c]; for linear columns the second weight may be 0
   RegularColumns regular = {};
 };
 
 // The size of the arrays, a multiple of 64 bytes.
 [[nodiscard]] std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count);
-// Computes the columns [first, first + count) of a dimension, in memory of that size, aligned to 4 bytes.
+// Computes the columns [first, first + count) of a dimension in memory of column_bytes() bytes, aligned to 4 bytes.
 [[nodiscard]] Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std::int64_t count,
                                    std::byte* memory);
-// An upper bound of `span` for any `count` columns.
+// An upper bound for the `span` of any `count` columns.
 [[nodiscard]] std::int64_t max_span(const ResampleDimension& dimension, std::int64_t count);
 
 }  // namespace anydml

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::min();
 
-// The taps of one output along a sampled dimension other than the columns'.
+// The taps of one output along a sampled dimension other than the dimension of the columns.
 struct LevelTaps {
   std::int64_t index = -1;  // index of the output
   std::int64_t first = 0;
@@ -91,7 +91,8 @@ class RowWork {
   [[nodiscard]] std::int64_t columns() const { return columns_.count; }
   [[nodiscard]] std::int64_t run() const { return run_; }
 
-  // Computes the outputs of the unit and of the units that move together with it. stride: between columns.
+  // Computes the outputs of the unit and of the units that are moved together with it. stride: the distance between
+  // columns.
   void make(const std::byte* input, std::byte* to, std::int64_t stride, std::int64_t rows) {
     if (cut_.step.interpolates == 0) {
       const std::size_t levels = cut_.sampled.size() - (rows > 1 ? 1 : 0);
@@ -193,7 +194,7 @@ class RowWork {
     return row;
   }
 
-  // The means along the dimensions from `level` on, in `own` or in a kept row.
+  // Returns the means along the dimensions from `level` on, which are either in `own` or in a kept row.
   const f32* mean_of(std::size_t level, std::int64_t offset, f32* own) {
     if (level == cut_.sampled.size()) {
       if (level == 0) {

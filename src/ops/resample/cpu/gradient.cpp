@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Gradients on the CPU, one row of the output gradient at a time. Rows of the input gradient are added first, along one
-// dimension after another starting with the outermost, and the columns of the resulting row are added last. So the
-// larger part of the data is read along rows, and the columns are added only once for each row of the output.
+// dimension after another starting with the outermost, and the columns of the resulting row are added last. This way,
+// most of the data is read along rows, and the columns are added only once for each row of the output.
 #include "ops/resample/cpu/gradient.h"
 
 #include <algorithm>
@@ -184,7 +184,7 @@ struct GradientCut {
   std::int64_t run = 1;      // elements that are contiguous on both sides
   std::vector<GradientDimension> copied;
   std::vector<GradientAxis> levels;  // all dimensions of sums except the columns', outermost first
-  std::vector<GradientAxis> column;  // a single one
+  std::vector<GradientAxis> column;  // exactly one
   bool in_place = false;             // rows of the input gradient are contiguous FLOAT32, and nothing is divided
   std::int64_t tile_columns = 1;
   std::int64_t tile_run = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves and narrow_halves are already defined, because compilers vectorize those badly.
+// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace.
+// widen_halves and narrow_halves must already be defined there, because compilers do not vectorize them well.
 
 template <class T>
 struct Unaligned {
@@ -129,7 +129,7 @@ ANYDML_FLATTEN void add(const std::byte* x, f32 a, std::int64_t count, std::byte
 
 // ---- Means along a row ----------------------------------------------------------------------------------------------
 
-// Columns [begin, end) of single elements.
+// Computes the columns [begin, end), each of which is a single element.
 ANYDML_FLATTEN void interpolate_singly(const Columns& columns, const Floats* from, std::int64_t begin, std::int64_t end,
                                        f32* to) noexcept {
   const f32* const first = columns.weights;
@@ -142,7 +142,7 @@ ANYDML_FLATTEN void interpolate_singly(const Columns& columns, const Floats* fro
   }
 }
 
-// Two columns for each input element, as in images scaled to twice the size.
+// Computes two columns for each input element, as in images scaled to twice the size.
 ANYDML_FLATTEN void interpolate_doubled(const Columns& columns, const Floats* __restrict from,
                                         f32* __restrict to) noexcept {
   const std::int64_t begin = columns.regular.begin;
@@ -160,7 +160,7 @@ ANYDML_FLATTEN void interpolate_doubled(const Columns& columns, const Floats* __
     pair[2 * i + 1] = y[i] * y0 + y[i + 1] * y1;
   }
 }
-// One column for every two input elements.
+// Computes one column for every two input elements.
 ANYDML_FLATTEN void interpolate_halved(const Columns& columns, const Floats* __restrict from,
                                        f32* __restrict to) noexcept {
   const std::int64_t begin = columns.regular.begin;

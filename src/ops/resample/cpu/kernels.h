@@ -22,7 +22,8 @@ struct ResampleKernels {
   // Convert elements of a tensor to FLOAT32, and back.
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t columns, std::int64_t run, f32* to) noexcept;
   void (*store)(const f32* from, std::int64_t columns, std::int64_t run, std::byte* to, std::int64_t stride) noexcept;
-  // Compute the means along a row: of elements that `load` has converted, and of a tensor's elements one by one.
+  // Compute the means along a row. `interpolate` reads adjacent FLOAT32 elements, and `interpolate_far` reads the
+  // elements of a tensor one by one.
   void (*interpolate)(const Columns& columns, const std::byte* from, std::int64_t run, f32* to) noexcept;
   void (*interpolate_far)(const Columns& columns, const ResampleRow& row, f32* to) noexcept;
   // Combine whole rows: a * x + b * y; a * x; to + a * x.
@@ -34,9 +35,9 @@ struct ResampleKernels {
 // Gradients: sums of rows, and sums along a row.
 inline constexpr std::int32_t kGradientRows = 4;     // maximum number added at once
 inline constexpr std::int32_t kMaxGradientTaps = 8;  // columns with more taps have no table
-// Some columns of an output gradient of single elements. Column c is the sum of x[index[t * count + c]] times weights[t
-// * count + c] over t. For a column with fewer taps, the missing ones refer to a zero after the last element. The
-// columns [begin, end) have the same weights, and their taps start `advance` elements apart.
+// Some columns of an output gradient in which each column is a single element. Column c is the sum of x[index[t * count
+// + c]] times weights[t * count + c] over t. For a column with fewer taps, the missing taps refer to a zero after the
+// last element. The columns [begin, end) have the same weights, and their taps start `advance` elements apart.
 struct GradientTable {
   std::int64_t count = 0;
   std::int32_t taps = 0;  // per column; 0 if there is no table
@@ -58,13 +59,13 @@ struct GradientKernels {
   void (*add_columns)(const GradientTable& table, const f32* x, f32* to) noexcept;
 };
 
-// Consecutive rows of an output, each made of the nearest elements of an input row. Strides are in bytes.
+// Consecutive rows of an output, each of which consists of the nearest elements of an input row. Strides are in bytes.
 struct NearestRows {
   std::byte* at;
   std::int64_t stride;  // between columns
   std::int64_t rows;
   std::int64_t row_stride;
-  const LinearTaps* taps;   // the input row for each; null if there is only the first row
+  const LinearTaps* taps;   // the input row for each output row; null if there is only the first row
   std::int64_t tap_stride;  // between rows of the input
 };
 // Moves the nearest elements.

@@ -19,7 +19,7 @@ constexpr std::int64_t kPiecesOfThread = 8;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// Chooses the dimensions of the run and of the columns; the others remain.
+// Chooses the dimensions of the run and of the columns; the remaining dimensions are left in `copied` and `sampled`.
 void choose_row(ResampleRows& cut) {
   const ResampleStep& step = cut.step;
   const auto dimensions = std::span(step.dimensions, step.rank);

@@ -22,7 +22,7 @@ struct ResampleRows {
   bool packed_input = false;               // the runs of an input row are contiguous
   bool packed_output = false;
   bool in_place = false;  // the rows of the input are already contiguous FLOAT32
-  bool is_far = false;    // they are not, and taps are too far apart to load everything between them
+  bool is_far = false;    // rows must be loaded, but taps are too far apart to load everything between them
 
   std::int64_t tile_columns = 0;
   std::int64_t tile_run = 0;
@@ -32,7 +32,7 @@ struct ResampleRows {
   std::int64_t units = 0;
   std::int64_t units_of_piece = 0;
 
-  // The columns of all tiles; empty if there are too many, so that each piece computes its own.
+  // The columns of all tiles; empty if there are too many, in which case each piece computes its own.
   std::vector<std::byte> column_memory;
   std::vector<Columns> columns;
 

@@ -61,7 +61,7 @@ ANYDML_FLATTEN void divide_row(const f32* __restrict divisors, std::int64_t coun
   }
 }
 
-// Columns [begin, end) from the table, two taps at a time, and the last one if their number is odd.
+// Computes the columns [begin, end) from the table, two taps at a time, and the last tap alone if their number is odd.
 ANYDML_FLATTEN void add_by_table(const GradientTable& table, const f32* __restrict x, std::int64_t begin,
                                  std::int64_t end, f32* __restrict to) noexcept {
   std::int32_t t = 2;
@@ -102,7 +102,7 @@ ANYDML_FLATTEN void add_by_table(const GradientTable& table, const f32* __restri
   }
 }
 
-// The regular columns. kTaps: taps per column, or 0 for any number.
+// Computes the regular columns. kTaps: taps per column, or 0 for any number.
 template <std::int32_t kAdvance, std::int32_t kTaps>
 ANYDML_FLATTEN void add_regular(const GradientTable& table, const f32* __restrict from, f32* __restrict sums) noexcept {
   const f32* __restrict const x = from + table.regular_first;

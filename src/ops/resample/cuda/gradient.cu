@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Gradients on a GPU: each thread has one position in the sampled dimensions of the output gradient, finds the elements
-// of the input gradient that contribute to it once, and adds them for several positions of a copied dimension. A
-// preceding launch writes the taps of all dimensions into the workspace. Nothing is scattered, so the order of each sum
-// is fixed.
+// Gradients on a GPU. Each thread is assigned one position in the sampled dimensions of the output gradient, finds the
+// elements of the input gradient that contribute to it once, and adds them for several positions of a copied dimension.
+// A preceding launch writes the taps of all dimensions into the workspace. Nothing is scattered, so the order of each
+// sum is fixed.
 #include "ops/resample/cuda/gradient.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ constexpr i64 kMaxTableBlocks = 1024;
 constexpr i64 kMaxCounted = 1 << 16;  // elements of a dimension whose taps are counted before a launch
 constexpr i64 kFewTaps = 4;           // kept in registers by a thread
 
-// The elements [first, end) of the input gradient; the output's element is the first tap of those in [second, end), and
-// the second tap of the others.
+// The elements [first, end) of the input gradient that contribute to an element of the output gradient. This element is
+// the first tap of the elements in [second, end), and the second tap of the elements before them.
 struct alignas(16) Span {
   u32 first;
   u32 second;
@@ -40,7 +40,7 @@ struct GradientLaunch {
   const std::byte* input;
   std::byte* output;
   u32 count;   // positions in a batch, by which threads are numbered
-  u32 rank;    // loops over them, outermost first
+  u32 rank;    // loops over these positions, outermost first
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;
@@ -105,8 +105,8 @@ template <class T, bool kDivides>
   }
 }
 
-// The sum along the levels [0, kLevels); the last is the outermost loop. elements: the number of elements in the
-// windows along the later levels.
+// The sum along the levels [0, kLevels). The last of these levels is the outermost loop. elements: the number of
+// elements in the windows along the later levels.
 template <class T, bool kDivides, u32 kLevels, u32 kAll>
 [[nodiscard]] __device__ inline f32 add_levels(const GradientLaunch& launch, const Span (&spans)[kAll],
                                                const std::byte* from, i64 elements) {
@@ -214,8 +214,8 @@ __global__ void __launch_bounds__(kThreads) add_few(const __grid_constant__ Grad
 
 // ---- Launches -------------------------------------------------------------------------------------------------------
 
-// The maximum number of input gradient elements that one element of the output gradient sums up; an upper bound for
-// long dimensions.
+// The maximum number of input gradient elements that are added to one element of the output gradient; an upper bound
+// for long dimensions.
 [[nodiscard]] i64 max_taps(const GradientDimension& dimension) {
   const ResampleDimension& forward = dimension.forward;
   if (forward.kind == ResampleKind::copied) {

@@ -23,7 +23,7 @@ struct ResampleLaunch {
   const std::byte* input;
   std::byte* output;
   u32 count;   // positions in a batch, by which threads are numbered
-  u32 rank;    // loops over them, outermost first
+  u32 rank;    // loops over these positions, outermost first
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;

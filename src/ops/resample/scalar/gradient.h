@@ -9,14 +9,14 @@
 namespace anydml {
 
 struct GradientDimension {
-  ResampleDimension forward;  // its output is the input gradient, and its input the output gradient
+  ResampleDimension forward;  // its output corresponds to the input gradient, and its input to the output gradient
   i64 window;                 // only for `window`: window o begins at o * stride - padding
   i64 stride;
   i64 padding;
 };
 
 // The elements [first, second) of the input gradient have the output's element as their second tap, and the elements
-// [second, end) have it as their first or only one.
+// [second, end) have it as their first or only tap.
 struct GradientTaps {
   i64 first;
   i64 second;
@@ -57,7 +57,7 @@ template <bool kLastTap>
   return {first_reaching<true>(forward, p), first_reaching<false>(forward, p), first_reaching<false>(forward, p + 1)};
 }
 
-// The weight of element o of the input gradient for its second tap, if `to_second`, or for its first.
+// The weight of element o of the input gradient for its second tap if `to_second`, otherwise for its first tap.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 gradient_weight(const GradientDimension& dimension, i64 o,
                                                                bool to_second) {
   if (dimension.forward.kind != ResampleKind::linear) {

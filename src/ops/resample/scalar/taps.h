@@ -28,8 +28,8 @@ struct ResampleDimension {
   f32 output_offset;
 };
 
-// Coordinates are computed in FLOAT32 up to this size. Beyond it FLOAT32 has no bits left for fractions of an index, so
-// they are computed in FLOAT64.
+// Coordinates are computed in FLOAT32 up to this size. Beyond it, FLOAT32 has no bits left for fractions of an index,
+// so coordinates are computed in FLOAT64.
 inline constexpr i64 kLongDimension = i64{1} << 21;
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_long(const ResampleDimension& dimension) {
@@ -62,8 +62,8 @@ template <class F>
   return static_cast<i64>(within(down ? round_down(x) : round_up(x), dimension));
 }
 
-// The taps of `linear`: `first` with weight 1 - second, and the element after it with weight `second`. If that is 0,
-// the output is the first tap, and the element after it has no effect.
+// The taps of `linear`: `first` with weight 1 - second, and the element after it with weight `second`. If `second` is
+// 0, the output is the first tap, and the element after it has no effect.
 struct LinearTaps {
   i64 first;
   f32 second;
@@ -84,9 +84,9 @@ template <class F>
                                                 : LinearTaps{nearest_of(dimension, o), 0.0F};
 }
 
-// The taps of `stretched`, whose scale is below 1: a triangle that extends 1 / scale to either side, in FLOAT64.
-// Positions outside the input repeat the edge elements, so the weights of the edge elements include those of these
-// positions.
+// The taps of `stretched`, whose scale is below 1. The weights form a triangle that extends 1 / scale to either side,
+// computed in FLOAT64. Positions outside the input repeat the edge elements, so the weights of these positions are
+// added to the weights of the edge elements.
 class StretchedTaps {
  public:
   ANYDML_HOST_DEVICE constexpr StretchedTaps(const ResampleDimension& dimension, i64 o)
@@ -160,7 +160,7 @@ template <class T>
   if constexpr (is_float<T>) {
     return narrow<T>(mean);
   } else {
-    // Means of 8-bit integers are between their minimum and maximum, except for the rounding of the weights.
+    // Means of 8-bit integers are between the type's minimum and maximum, apart from the rounding of the weights.
     constexpr f32 kMin = std::is_signed_v<T> ? -128.0F : 0.0F;
     constexpr f32 kMax = std::is_signed_v<T> ? 127.0F : 255.0F;
     const f32 whole = round_even(mean);

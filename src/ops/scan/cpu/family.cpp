@@ -19,19 +19,19 @@ namespace {
 constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMaxOfPiece = 256 << 10;
 constexpr std::int64_t kFewColumns = 8;  // with fewer columns, gathering is faster
-constexpr std::int64_t kMinWidth = 64;   // columns of a tile that are worth a line
+constexpr std::int64_t kMinWidth = 64;   // minimum columns of a tile across, so that lines are worthwhile
 constexpr std::int64_t kMaxWidth = 2048;
 constexpr std::int64_t kMaxRows = 64;            // per tile along
-constexpr std::int64_t kShortRows = 4096;        // elements of that tile
+constexpr std::int64_t kShortRows = 4096;        // elements of a tile along
 constexpr std::int64_t kFewRows = 4;             // chains that keep a thread busy
 constexpr std::int64_t kStageColumns = 512;      // columns of rows loaded at a time
 constexpr std::int64_t kGroupBytes = 512 << 10;  // per group, fitting the L2 cache
 
 static_assert(kStageColumns <= kMaxScanLoad && kScanLines * kMaxScanLoad <= kScanRows * kStageColumns);
 
-// How a step is split. A tile is some rows. Across: the rows are in the innermost kept loop. Shared: a tile along is
-// one row, a unit is a group of blocks of a tile, and some groups at a time are first added up and then written while
-// they are in a cache.
+// How a step is split. A tile consists of some rows. Across: the rows are in the innermost kept loop. Shared: a tile
+// along is one row, a unit is a group of blocks of a tile, and some groups at a time are first added up and then
+// written while they are in the cache.
 struct ScanCut {
   bool across;
   bool shared;
@@ -71,7 +71,8 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   }
   const std::int64_t tiles = outer * ceil_div(all, width);
   // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
-  // thread is as fast as two that share a chain of them; for floats, sharing is faster even with two threads.
+  // thread is as fast as two threads that share a chain of integers; for floats, sharing is faster even with two
+  // threads.
   const bool is_float = is_float_type(step.type);
   const bool is_slow = is_float && !result.across && all < kFewRows;
   result.shared = blocks > 1 && (is_slow || (is_float ? tiles : 2 * tiles) < threads);
@@ -100,7 +101,7 @@ std::uint64_t pieces_of(const ScanCut& cut) {
   return static_cast<std::uint64_t>(cut.shared ? cut.tiles * cut.together : ceil_div(cut.tiles, cut.tiles_of_piece));
 }
 
-// Steps through the first elements of rows. rank: how many of the kept loops number the rows.
+// Steps through the first elements of rows. rank: the number of kept loops that enumerate the rows.
 LoopWalk walk_rows(const AxisLoops& loops, std::uint32_t rank, std::int64_t first) {
   return {loops.kept, rank, first, loops.input_offset, loops.output_offset};
 }
@@ -329,8 +330,8 @@ class Scan final : public cpu::PreparedStep {
     set_first_of(tile);
   }
 
-  // Scans some blocks of a row: for their totals or, if `writes`, for the outputs. After the row's totals, `totals` has
-  // space for two carries: those at the beginning of this turn and of the next.
+  // Scans some blocks of a row to compute their totals or, if `writes`, the outputs. After the row's totals, `totals`
+  // has space for two carries: one for the beginning of this turn and one for the beginning of the next.
   void scan_unit_along(const Addresses& at, const Unit& unit, bool writes) const {
     Numbers sums;
     Numbers carries;

@@ -160,11 +160,12 @@ void scan_all_rows(const std::byte* const* inputs, std::byte* const* outputs, st
 }
 
 #if ANYDML_SCAN_VECTORS
-// As many rows and columns as a 16-byte vector has numbers. Interleaving their halves log2(that number) times
-// transposes them, so that a vector has the next number of each row.
+// The number of elements in a 16-byte vector. A square with this many rows and columns is transposed by interleaving
+// its halves log2(kSide) times, so that each vector contains the next element of every row.
 template <class C>
 inline constexpr std::size_t kSide = 16 / sizeof(C);
-// Not for 64-bit integers: their chains are as fast one by one, and vectors cannot multiply them.
+// Vectors are not used for 64-bit integers: processing their chains one by one is as fast, and vectors cannot multiply
+// them.
 template <class C>
 inline constexpr bool kHasVectors = !std::is_same_v<C, u64>;
 
@@ -257,7 +258,7 @@ HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* o
   }
 }
 
-// Processes kSide rows. Caches could not follow more streams at once.
+// Processes kSide rows. The caches could not handle more streams at once.
 template <class T, ScanFunction kFunction, ScanMode kMode>
 HWY_INLINE void scan_vectors(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t columns,
                              scan_t<T>* sums, const scan_t<T>* carries) {
@@ -306,7 +307,7 @@ void along(const std::byte* const* inputs, std::byte* const* outputs, std::int64
   }
 }
 
-// Processes kLines lines, starting here.
+// Processes kLines lines, starting at these addresses.
 template <class C, ScanFunction kFunction, ScanMode kMode, std::size_t kLines>
 void scan_lines(const std::byte* input, std::int64_t input_step, std::byte* output, std::int64_t output_step,
                 std::int64_t width, C* sums, const C* carries) {

@@ -22,8 +22,8 @@ struct ScanKernels {
   // Converts elements that are a stride in bytes apart to packed numbers, and back.
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte* to) noexcept;
   void (*store)(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride) noexcept;
-  // Each row is a chain whose numbers are adjacent. sums: the state of the chains before and after. outputs is null if
-  // no output is needed; otherwise it may be the inputs. carries: null if they are identities.
+  // Each row is a chain whose numbers are adjacent. sums: the state of the chains before and after. outputs: null if no
+  // output is needed; otherwise it may equal inputs. carries: null if all carries are identities.
   void (*along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
                 std::byte* sums, const std::byte* carries) noexcept;
   // Like `along`, but over the unconverted elements; null if no kernel supports them. rows: a multiple of kScanRows.
@@ -39,7 +39,7 @@ struct ScanKernels {
   void (*clear)(std::byte* sums, std::int64_t count) noexcept;
   // Combines each carry with its own total.
   void (*carry_on)(std::byte* carries, const std::byte* totals, std::int64_t count) noexcept;
-  // Combines one carry with all totals; `each`, unless null, receives the carry before each of them.
+  // Combines one carry with all totals; `each`, unless null, receives the carry before each total.
   void (*carry_along)(std::byte* carry, const std::byte* totals, std::int64_t count, std::byte* each) noexcept;
 };
 

@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxRows = 0xffffffff;    // kernels number them in 32 bi
 constexpr std::int64_t kMaxGroups = 0x7fffffff;  // blocks of threads per launch
 constexpr u64 kVector = 16;                      // bytes
 
-// What a chain is, and how chains are grouped.
+// Whether a chain is a row or a block, and how chains are grouped.
 struct ScanShape {
   bool across;
   bool in_blocks;

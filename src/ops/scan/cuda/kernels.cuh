@@ -14,7 +14,7 @@ namespace anydml::cuda {
 inline constexpr u32 kMovers = 256;  // threads that load and store
 inline constexpr u32 kScanThreads = 32 + kMovers;
 inline constexpr u32 kTileRow = 256;  // bytes of each chain in a tile
-// One stage is computed, one is stored, one is free for the next tile, and the others are being loaded.
+// One stage is computed, one is stored, one is free for the next tile, and the remaining stages are being loaded.
 inline constexpr u32 kStages = 5;
 inline constexpr u32 kSlots = kScanChains * kTileRow / kVectorBytes;  // vectors per tile
 inline constexpr u32 kSlotsOfThread = kSlots / kMovers;

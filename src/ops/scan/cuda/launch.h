@@ -34,8 +34,8 @@ struct ScanLaunch {
   bool output_has_vectors;
 };
 
-// Starts the kernel over `groups` blocks of threads. across: adjacent threads have rows with adjacent elements. Returns
-// the CUDA error.
+// Starts the kernel over `groups` blocks of threads. across: adjacent threads process rows whose elements are adjacent.
+// Returns the CUDA error.
 [[nodiscard]] cudaError_t start_sums(DataType type, bool across, u32 groups, const ScanLaunch& launch,
                                      cudaStream_t stream);
 [[nodiscard]] cudaError_t start_products(DataType type, bool across, u32 groups, const ScanLaunch& launch,

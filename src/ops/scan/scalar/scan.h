@@ -16,8 +16,8 @@ namespace anydml {
 
 inline constexpr std::int64_t kScanBlock = 4096;
 
-// The type in which a chain of additions or multiplications is computed. Integers wrap, so the lowest bits of a longer
-// integer are the same, whatever its sign.
+// The type in which a chain of additions or multiplications is computed. Integers wrap, so the lowest bits are the same
+// if a longer integer is used, signed or unsigned.
 template <class T>
 using scan_t =
     std::conditional_t<std::is_same_v<T, f16> || std::is_same_v<T, f32>, f32,

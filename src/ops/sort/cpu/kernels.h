@@ -11,18 +11,18 @@
 namespace anydml {
 
 inline constexpr std::int64_t kSortChunk = 4096;  // elements processed together, fitting the L1 cache
-inline constexpr std::int64_t kSortGroup = 16;    // elements whose minimum key is found
-inline constexpr std::int64_t kFewSorted = 64;    // elements of a row whose ranks are counted
+inline constexpr std::int64_t kSortGroup = 16;    // elements per group whose minimum key is found
+inline constexpr std::int64_t kFewSorted = 64;    // maximum number of keys whose ranks are counted
 
 struct SortKernels {
   // Computes the keys of `count` elements that are `stride` bytes apart, at any alignment.
   void (*keys)(const std::byte* from, std::int64_t stride, std::int64_t count, bool largest, void* to) noexcept;
-  // The minimum key of each group of contiguous elements, at most one chunk. A stretch of lanes * kSortGroup elements
-  // has `lanes` groups: element i of group g is at i * lanes + g.
+  // Finds the minimum key of each group of contiguous elements, in at most one chunk. A stretch of lanes * kSortGroup
+  // elements has `lanes` groups: element i of group g is at i * lanes + g.
   void (*minima)(const std::byte* from, std::int64_t stretches, bool largest, void* to) noexcept;
-  // The K-th of at most kFewSorted keys, counted from 1.
+  // Returns the K-th of at most kFewSorted keys, counted from 1.
   std::int64_t (*kth)(const void* keys, std::int64_t count, std::int64_t k) noexcept;
-  // The indices of the first K of at most kFewSorted keys.
+  // Finds the indices of the first K of at most kFewSorted keys.
   void (*rank)(const void* keys, std::int64_t count, std::int64_t k, u32* order) noexcept;
   std::int64_t lanes;
   // Indexed by `largest`. `minima` does not distinguish NaN from infinity, so a minimum key equal to `vague` may stand

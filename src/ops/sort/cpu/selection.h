@@ -15,7 +15,7 @@ namespace anydml {
 // The number of words beyond K that a selection may contain before it drops some.
 [[nodiscard]] constexpr std::int64_t selection_slack(std::int64_t k) { return std::max<std::int64_t>(16, k / 4); }
 [[nodiscard]] constexpr std::int64_t selection_room(std::int64_t k) { return k + selection_slack(k) + kSortChunk + 1; }
-// The number of keys in its working memory.
+// The number of keys in a selection's working memory.
 inline constexpr std::int64_t kSelectionKeys = 3 * kSortChunk / kSortGroup;
 
 // Contiguous elements in memory, or their keys.
@@ -121,7 +121,7 @@ class Selection {
     size_ = to - words_;
   }
 
-  // Keeps the first K. Later keys that equal their maximum come after it.
+  // Keeps the first K words. Later elements whose keys equal the maximum key of these words come after them.
   void drop() noexcept {
     std::nth_element(words_, words_ + k_ - 1, words_ + size_);
     size_ = k_;

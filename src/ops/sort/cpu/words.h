@@ -17,7 +17,7 @@ inline constexpr int kIndexDigits = 4;
 // numbers.
 struct NarrowWord {
   using Key = i32;
-  static constexpr int kDigits = 8;  // 8-bit digits; those of the index come first
+  static constexpr int kDigits = 8;  // 8-bit digits; the digits of the index come first
   u64 bits;
 
   NarrowWord() = default;

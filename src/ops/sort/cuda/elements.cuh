@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements as keys, the locations of rows, and the kernels that only load words or write results. U: the unsigned type
-// with the size of an element.
+// Conversion of elements to keys, the locations of rows, and the kernels that only load words or write results. U: the
+// unsigned type with the size of an element.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"

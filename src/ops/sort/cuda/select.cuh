@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Selects the first K of each part of a row with one block of threads. Each thread has some of the keys, and the K-th
-// smallest of the threads' minima is a bound: at least K keys do not exceed it, but few more. The keys up to the bound
-// become words in shared memory, and the rank of each is counted. If too many keys are below the bound, as among many
-// equal ones, bisection finds the K-th key and the last index to be included.
+// Selects the first K words of each part of a row with one block of threads. Each thread reads some of the keys, and
+// the K-th smallest of the threads' minima is a bound: at least K keys do not exceed it, and usually not many more. The
+// keys up to the bound become words in shared memory, and the rank of each word is counted. If too many keys are below
+// the bound, for example because many are equal, bisection finds the K-th key and the last index to be included.
 #pragma once
 
 #include "ops/sort/cuda/elements.cuh"

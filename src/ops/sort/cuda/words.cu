@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(kTileThreads) sort_words(const __grid_constant
   }
 }
 
-// Sorts tiles of rows that are sorted whole: all steps up to the size of a tile (size 0), or the last steps of a larger
-// size.
+// Sorts tiles of rows that are sorted as a whole: all steps up to the size of a tile (size 0), or the last steps of a
+// larger size.
 template <class Word>
 __global__ void __launch_bounds__(kTileThreads) sort_tiles(const WholeSort sort, u64 size) {
   constexpr u32 kTile = kTileWords<Word>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Maps the order of elements to that of signed integers: a 64-bit key for elements of 8 bytes, and a 32-bit key for all
-// others. NaN is greater than every number, whatever its bits are, and -0 equals +0. Equal keys are ordered by their
-// indices.
+// Maps elements to signed integers that have the same order: 64-bit keys for elements of 8 bytes, and 32-bit keys for
+// all other elements. NaN is greater than every number, whatever its bits are, and -0 equals +0. Equal keys are ordered
+// by their indices.
 #pragma once
 
 #include <type_traits>
