@@ -16,7 +16,7 @@
 
 namespace anydml {
 
-// Called for new pages before they are used, and again before they are released: a GPU's driver pins them.
+// Called for new pages before they are used, and again before they are released. For example, a GPU driver pins them.
 struct PageHooks {
   bool (*prepare)(void* start, std::uint64_t bytes) noexcept;  // false: out of memory
   void (*forget)(void* start, std::uint64_t bytes) noexcept;

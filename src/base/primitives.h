@@ -12,8 +12,9 @@
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
 // operate on the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h implements all
-// of their functions in integer arithmetic, which is exact on every device. A device derives its classes from those,
-// and redefines the functions that it provides itself, either natively or linked in later for each driver:
+// of their functions in integer arithmetic, which is exact on every device. A device derives its classes from the
+// classes there, and redefines the functions that it provides itself, either natively or linked in later for each
+// driver:
 //
 //   #include "base/integer_floats.h"
 //   extern "C" unsigned device_fma32(unsigned a, unsigned b, unsigned c);

@@ -236,7 +236,7 @@ BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, Memory
 
 void release_in_order(BackendQueue* queue, BackendMemory* handle) {
   const OnDevice scope(*queue->device);
-  static_cast<void>(queue->small.launch(queue->stream));  // work that was collected may use it
+  static_cast<void>(queue->small.launch(queue->stream));  // collected tasks may use the memory
   static_cast<void>(cudaFreeAsync(handle, queue->stream));
   static_cast<void>(cudaGetLastError());
 }

@@ -22,7 +22,7 @@ class Recordings {
   Recordings(const Recordings&) = delete;
   Recordings& operator=(const Recordings&) = delete;
 
-  // Locked from the advice until the run ends, so that several threads can run one program at once.
+  // To be locked from the call to advise until the run ends, so that several threads can run one program at once.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
   // Tells a caller how to run the program at these addresses: on the second run, it should record. Allocates memory
