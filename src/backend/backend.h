@@ -4,7 +4,7 @@
 // base, the plan's headers and the families that it has kernels for.
 //
 // A queue executes its work in order, either during the call or later. Work is done once a mark placed after it has
-// been passed. Only one thread at a time may add work to a queue, unless the queue is synchronous. Every other function
+// been passed. Only one thread at a time may add work to a queue, unless the queue is synchronous. All other functions
 // may be called from any thread at any time.
 //
 // A device that has failed stays failed. From then on mark and wait return failed, is_passed returns 1, and no function

@@ -30,7 +30,7 @@
 namespace anydml {
 namespace {
 
-// There are as many tensors as were passed, except for optional ones at the end that were left out.
+// Stores the addresses of the tensors that were passed. Optional tensors at the end may have been left out.
 void set_addresses(const Surface& surface, const Call& call, Addresses& addresses) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     addresses[i] = number_of(call.inputs[i].data);
@@ -89,7 +89,7 @@ Result<Call> read_call(const Arguments& given) {
               .attributes = std::span(given.attributes, given.attribute_count)};
 }
 
-// Which inputs are constant: by the options, or by the older bit in their types.
+// Finds the inputs that the options, or the older bit in their types, mark as constant.
 Result<std::vector<bool>> find_constants(std::string_view op, const anydml_options& options,
                                          std::span<const anydml_tensor> inputs) {
   ANYDML_TRY(check_array(op, "options.constants", options.constants, options.constant_count, "positions"));

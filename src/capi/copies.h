@@ -25,7 +25,7 @@ namespace anydml {
 // A device program that copies the elements of one tensor to the locations of another.
 class ElementCopy;
 
-// Operands that are copied, with their locations in one block of memory after the program's own.
+// Operands that are copied, with their locations in one block of memory, after the memory that the program itself uses.
 class Copies {
  public:
   Copies(const anydml_compiled& compiled, const anydml_compiled& program, const OperandSet& copied);

@@ -12,7 +12,7 @@ namespace {
 // Constants up to this size use their bytes as the key.
 constexpr std::uint64_t kSmall = 64;
 
-// Allocates consecutive ranges of one block of memory.
+// Allocates consecutive ranges in one block of memory.
 class Offsets {
  public:
   std::uint64_t take(std::uint64_t bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constants of several graphs, and the memory that the graphs compiled from them share: packed weights, for example.
+// Constants that several graphs use, and the memory that the compiled graphs share, such as packed weights.
 #pragma once
 
 #include <cstdint>

@@ -381,7 +381,7 @@ class Fuser {
       return;
     }
     const Joins joins = op.family->joins(op, device_);
-    // Only the first tensors have a bit; an operator may have more.
+    // Only the first 64 tensors have a bit, although an operator may have more tensors.
     for (std::uint64_t left = joins.inputs; left != 0; left &= left - 1) {
       if (join_before(node, static_cast<std::uint32_t>(std::countr_zero(left)))) {
         break;
@@ -546,8 +546,8 @@ class Fuser {
     }
     for (const std::uint32_t node : result.nodes) {
       const GraphNode& of = graph_.nodes[node];
-      // Element-wise operators write only values that have readers outside. Others write all their outputs, except an
-      // output that is passed on and a view without readers.
+      // Element-wise operators write only values that have readers outside. Other operators write all their outputs,
+      // except an output that is passed on and a view without readers.
       const bool is_main =
           result.nodes.size() == 1 || (result.main != kNoPosition && node == result.nodes[result.main]);
       const std::vector<bool> is_left_out =

@@ -49,7 +49,8 @@ std::vector<Lifetime> lifetimes_in(const ValueNumbers& values, std::span<const E
   return result;
 }
 
-// Always picks the ready group that adds the least to the live memory, and the most recent one of several equal ones.
+// Always picks the ready group that adds the least to the live memory. Among equal groups, picks the one that became
+// ready last.
 std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::span<const GraphGroup> groups,
                                         const ValueSet& temporary) {
   const auto bytes_of = [&](std::uint32_t value) {

@@ -21,7 +21,7 @@ struct Dimension {
 
 // Two indices collide if their difference d, with |d[i]| <= steps[i] and not all zero, satisfies sum d[i] * stride[i] =
 // 0. The search is depth first from the largest stride down. Each level tries only those d[i] that the smaller strides
-// can still cancel: one or two for the layouts that people write.
+// can still cancel: one or two values for typical layouts.
 class CollisionSearch {
  public:
   explicit CollisionSearch(std::span<const Dimension> dimensions) : dimensions_(dimensions) {

@@ -32,7 +32,7 @@ struct TensorDesc {
   std::int64_t strides[kMaxRank] = {};  // in elements
 };
 
-// The tensor and the operator that a message refers to.
+// The tensor and the operator to which a message refers.
 struct Where {
   std::string_view op;
   std::string_view tensor;

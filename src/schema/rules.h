@@ -40,7 +40,8 @@ enum class Verdict : std::uint8_t { asks_nothing, kept, broken };
 // Checks one rule by itself, independent of the others.
 [[nodiscard]] Verdict judge(const Described& described, facts::FeatureLevel level, const facts::Rule& rule);
 
-// The sizes that a function rule requires of a tensor, aligned at the right: leading 1s may be missing.
+// The sizes that a rule implemented as a function requires of a tensor, aligned at the right: leading 1s may be
+// missing.
 struct SizesByFunction {
   std::size_t field;
   std::vector<std::int64_t> sizes;

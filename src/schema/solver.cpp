@@ -32,7 +32,7 @@ void for_each_tensor(Described& described, const facts::SameGroup& group, const 
   }
 }
 
-// Widens `all` to the sizes that both broadcast to, by NumPy's rule. Returns false if they do not broadcast.
+// Widens `all` to the sizes to which both tensors broadcast by NumPy's rule. Returns false if they do not broadcast.
 bool broadcast(const GivenTensor& tensor, GivenTensor& all) {
   GivenTensor wide = all;
   if (tensor.rank > all.rank) {
@@ -313,7 +313,7 @@ void Solver::walk_each(const RuleNode& node) {
   }
 }
 
-// An equation: a known side determines the other.
+// Treats an equality as an equation: a known side determines the other side.
 void Solver::claim(const RuleNode& node) {
   if (choices_ != nullptr) {
     return;
