@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The interface of a backend: a table of C functions over plans and addresses. It sees tensors only as the loops of a
-// plan, and is independent of the API above. A plugin exports one such table (kPluginEntry) and needs this header,
-// base, the plan's headers and the families that it has kernels for.
+// The interface of a backend: a table of C functions over plans and addresses. A backend sees tensors only as the loops
+// of a plan, and does not depend on the API above it. A plugin exports one such table (kPluginEntry) and needs this
+// header, base, the plan's headers and the families that it has kernels for.
 //
 // A queue executes its work in order, either during the call or later. Work is done once a mark placed after it has
 // been passed. Only one thread at a time may add work to a queue, unless the queue is synchronous. All other functions
@@ -55,9 +55,9 @@ struct BackendSettings {
   const char* cpu_target;  // empty: the best available
 };
 
-// What memory is used for. Buffers begin at multiples of kBufferAlignment and contain zeros. A request for more than
-// the device has fails as out of memory, leaves an empty block and has no other effect. A request for 0 bytes succeeds
-// and gets its own handle.
+// What memory is used for. Buffers begin at multiples of kBufferAlignment and contain zeros. A request for more memory
+// than the device has fails as out of memory, sets the block to empty and has no other effect. A request for 0 bytes
+// succeeds and gets its own handle.
 enum class MemoryKind : std::uint32_t {
   temporary,        // for one run: aligned to kTemporaryAlignment, contents undefined
   device_buffer,    // the device's own memory
@@ -74,7 +74,7 @@ struct BackendMemory;  // opaque, the backend's own
 struct MemoryBlock {
   BackendMemory* handle;  // for copies, fills, timestamps and the release; null: no memory
   DeviceAddress address;  // for programs
-  std::byte* host;        // for the CPU; null if it cannot access the bytes, and never null for upload and readback
+  std::byte* host;        // for the CPU; null if the CPU cannot access the bytes; never null for upload and readback
 };
 
 // The location of a byte, for copies, fills and timestamps.
@@ -143,8 +143,8 @@ struct BackendTable {
   // work that needs temporary memory.
   BackendStatus (*allocate_in_order)(BackendQueue* queue, std::uint64_t bytes, MemoryBlock* block);
   void (*release_in_order)(BackendQueue* queue, BackendMemory* handle);
-  // The bytes currently in buffers, each rounded to whole_units(bytes). Only the device's own memory counts, so buffers
-  // for the CPU are included only if the two are the same.
+  // The bytes currently in buffers, each rounded to whole_units(bytes). Only the device's own memory counts, so upload
+  // and readback buffers are included only if the CPU's memory is also the device's.
   std::uint64_t (*buffer_bytes)(const BackendDevice* device);
   Access (*access)(BackendDevice* device, const void* address);  // null: the device does not share addresses
 
@@ -174,8 +174,8 @@ struct BackendTable {
   // temporary_bytes is 0. interrupt: null if the run cannot be interrupted.
   BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                        const Interrupt* interrupt);
-  // Writes the time when the earlier work is done, as 64 bits, to memory of kind readback_buffer: in nanoseconds,
-  // whatever unit the device uses. The location must be a multiple of 8. Times within a queue never decrease.
+  // Writes the time when the earlier work is done, as 64 bits, to memory of kind readback_buffer: in nanoseconds, even
+  // if the device's clock uses another unit. The location must be a multiple of 8. Times within a queue never decrease.
   BackendStatus (*timestamp)(BackendQueue* queue, MemoryLocation to);
 
   // A mark after all work so far; null if that work is already done, or after a failure. The functions below are never

@@ -57,7 +57,7 @@ class SmallTaskBatch {
 
  private:
   // The wave of this batch that last touched a piece of memory. Pieces are coarse: two tasks whose memory is merely
-  // close together then run one after the other, which is correct and slightly slower.
+  // close together run one after the other, which is still correct but slightly slower.
   struct Piece {
     std::uint64_t number = 0;
     std::uint64_t found = 0;  // the wave in which it was first used in its batch

@@ -17,7 +17,7 @@ struct anydml_memory {
 namespace anydml {
 namespace {
 
-// Checks the arguments that all of these functions have, and returns the memory if make(device) succeeds.
+// Checks the arguments that all functions that create memory have, and stores the memory if make(device) succeeds.
 template <class Make>
 int create_memory(const char* function, const anydml_device* device, anydml_memory** memory, const Make& make) {
   return boundary([&]() -> Status {

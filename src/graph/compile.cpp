@@ -374,7 +374,8 @@ class Compiler {
     return moved(locations_[values_.of(source)], source.offset);
   }
 
-  // Whether the value from this source is part of an output of this node, and its producer already wrote it there.
+  // Whether the value from this source is part of an output of this node, so that the value's producer has already
+  // written it there.
   [[nodiscard]] bool is_in_place(const GraphSource& source, std::uint32_t node) const {
     if (source.kind != SourceKind::node) {
       return false;

@@ -23,7 +23,7 @@ struct ConstantKey {
 // How a graph shares memory with others on the same device.
 struct GraphSharing {
   std::vector<ConstantKey> constants;                    // for each constant
-  std::function<bool(const std::string& key)> is_there;  // whether another graph has computed the value of this key
+  std::function<bool(const std::string& key)> is_there;  // whether another graph has computed the value with this key
 };
 
 // Two plans over the same slots: the graph's inputs, its outputs, the temporary (whose size differs between the plans),

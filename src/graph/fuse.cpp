@@ -325,7 +325,7 @@ class Fuser {
     }
   }
 
-  // Merges these groups into the first of them, if that is allowed.
+  // Merges these groups into the first one, if that is allowed.
   bool try_merge(std::span<const std::uint32_t> groups) {
     std::vector<std::uint32_t> nodes;
     for (const std::uint32_t group : groups) {
@@ -346,7 +346,7 @@ class Fuser {
     return true;
   }
 
-  // Merges these groups into the first of them, if no other group comes between them.
+  // Merges these groups into the first one, if no other group comes between them.
   bool merge(std::span<const std::uint32_t> groups, const std::vector<std::uint32_t>& nodes) {
     if (is_in_between(groups)) {
       return false;

@@ -242,7 +242,7 @@ struct ReadyStep {
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
-  // How threads wait between steps: they spin if several jobs for them follow each other.
+  // How threads wait between steps: they spin if the program has several jobs in a row for them.
   ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
   std::shared_ptr<Scratch> scratch;  // null: no step needs it
   std::uint64_t temporary_bytes = 0;

@@ -12,7 +12,8 @@
 //            spin, because waking a thread takes longer than a small step. After tens of microseconds they sleep.
 //            They do not spin when no sequence is running, or when the workers and the callers outnumber the
 //            processors.
-// Ends       An interrupted caller removes all remaining chunks without running them, and waits for those in progress.
+// Ends       An interrupted caller removes all remaining chunks without running them, and waits for the chunks in
+//            progress.
 // Fairness   While several threads submit jobs, a worker takes one chunk of each job in turn. A single job keeps
 //            its workers.
 //
@@ -38,7 +39,7 @@ class ThreadPool {
 
  public:
   // The work of one chunk. Called from several threads at once; must not throw. `thread` is 0 for the thread that
-  // submitted the job, and otherwise the number of a worker: no two threads of a job have the same one.
+  // submitted the job, and otherwise the number of a worker: no two threads that work on a job have the same number.
   using ChunkFunction = void (*)(void* context, std::uint64_t chunk, unsigned thread) noexcept;
 
   // `threads` includes the caller, so a pool of one has no workers.
