@@ -107,7 +107,7 @@ struct BackendPlan {
           .temporary_slot = plan.temporary_slot()};
 }
 
-// If the device is synchronous, the thread that starts a run asks several times a second whether to end it early.
+// If the device is synchronous, the thread that starts a run asks several times a second whether to end the run early.
 struct Interrupt {
   std::int32_t (*is_wanted)(void* context);  // 1: the run ends as soon as it can
   void* context;
@@ -162,9 +162,9 @@ struct BackendTable {
   BackendStatus (*create_queue_on)(BackendDevice* device, BackendStream* stream, BackendQueue** queue);
   void (*destroy_queue)(BackendQueue* queue);  // once its work is done
 
-  // Work. Everything it uses must live until a mark after it is passed, except a pattern and the list of addresses.
-  // copy works between any two locations, at any offset, with any size; 0 bytes touch nothing. The two ranges must not
-  // overlap: callers guarantee this, because GPU APIs require it.
+  // Work. Everything that the work uses must live until a mark after it is passed, except a pattern and the list of
+  // addresses. copy works between any two locations, at any offset, with any size; 0 bytes touch nothing. The two
+  // ranges must not overlap: callers guarantee this, because GPU APIs require it.
   BackendStatus (*copy)(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes);
   // Repeats a pattern of 4 or 16 bytes, beginning with its first word; the last repetition may be truncated. `to` and
   // bytes must be multiples of 4.

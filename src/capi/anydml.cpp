@@ -290,7 +290,7 @@ int anydml_set_interrupt(anydml_interrupt_function function, void* context) {
   return ANYDML_OK;
 }
 
-// The views below are created from literals, so they end in a null character.
+// The views below are created from literals, so they are followed by a null character.
 const char* anydml_type_name(anydml_type type) { return anydml::type_name(static_cast<anydml::DataType>(type)).data(); }
 
 size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }

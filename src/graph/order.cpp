@@ -64,7 +64,7 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
   }
   std::vector<std::uint32_t> unmet(groups.size());
   std::vector<std::uint32_t> readers(temporary.size());  // readers that are still to come
-  std::vector<std::uint64_t> sums(temporary.size());     // the sums of their numbers, which identify the last one
+  std::vector<std::uint64_t> sums(temporary.size());     // the sum of the readers' numbers, to identify the last reader
   std::vector<std::vector<std::uint32_t>> followers(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].reads) {

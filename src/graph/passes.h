@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The passes from a graph to its plans. Each is a function over plain data:
+// The passes from a graph to its plans. Each pass is a function over plain data:
 //
 //   expand  composed operators -> their parts
 //   prune   the nodes that an output needs
-//   ask     checks that the device has an operator for each of them
+//   ask     checks that the device has the operator of each of these nodes
 //   alias   readers of views read the memory behind them; inputs of joins are computed in place
 //   fold    the nodes that run once, when the graph is initialized
 //   keys    the folded values that other graphs may share

@@ -97,7 +97,7 @@ std::vector<std::size_t> sorted_ranges(std::span<const ByteRange> ranges) {
 }
 
 // Whether all these tensors are on one grid, each at its own offset, like the columns of one matrix. If so, no two of
-// them share a byte, because find_sharing compares two tensors on a grid that is a multiple of this one.
+// these tensors share a byte, because find_sharing compares two tensors on a grid that is a multiple of this one.
 bool are_interleaved(std::span<const TensorAt> tensors, std::span<const std::size_t> which) {
   std::uint64_t step = 0;
   for (const std::size_t i : which) {

@@ -51,7 +51,7 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
 // Sets packed strides, last dimension fastest. Returns false if a stride does not fit.
 [[nodiscard]] bool set_packed_strides(TensorDesc& tensor);
 
-// These need a validated tensor. A tensor broadcast by stride 0 counts every element that it represents.
+// These functions require a validated tensor. A tensor broadcast with stride 0 counts every element that it represents.
 [[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
 // The bytes of that many elements, stored without gaps.
 [[nodiscard]] std::int64_t packed_bytes(const TensorDesc& tensor);

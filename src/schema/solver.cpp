@@ -161,7 +161,8 @@ bool Solver::apply_types() {
   return changed;
 }
 
-// Booleans, counts and indices are unsigned integers: if an output accepts only unsigned types, it gets the smallest.
+// Booleans, counts and indices are unsigned integers, so an output that accepts only unsigned types gets the smallest
+// one.
 bool Solver::apply_usual_types() {
   constexpr DataType kUnsigned[] = {DataType::UINT8, DataType::UINT16, DataType::UINT32, DataType::UINT64};
   TypeSet all = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A family's kernels, as the CPU backend sees them: they prepare a step and cut it into pieces for threads. The backend
-// owns the threads, the memory and the queues, and names no family.
+// A family's kernels, as the CPU backend sees them. A family prepares a step and cuts it into pieces for threads. The
+// backend owns the threads, the memory and the queues, and names no family.
 //
 // The contract, in addition to ops/family.h, whose statements on strides, overlaps and types apply to kernels too:
 //
 // Validation  Steps come from the family's own lowering in the same build. Kernels trust their parameters, and the
 //             backend has checked the number of operands.
 // Addresses   `run` gets an address for each operand of the step. It may have any alignment. It is null for absent
-//             tensors, and for forwarded operands, whose elements come from, or go to, a neighbor.
+//             tensors, and for forwarded operands, because their elements come from, or go to, a neighbor.
 // Order       A step has one or more phases, which run one after another. The pieces of a phase run once each, in any
 //             order and at once on several threads; no two may write the same byte. All of them finish before the next
 //             phase or step begins, so that phase or step sees everything that they wrote.
@@ -108,8 +108,8 @@ struct FamilyKernels {
   // Called before the first step is prepared for this target, to create data that all of its steps need. May be null.
   // One thread at a time calls it, and never during a fork, so it needs no lock. May throw std::bad_alloc.
   void (*open)(Target target);
-  // Returns null if the family has no kernel for this step. Only families whose operators declare that they join others
-  // (ops/family.h) get neighbors. May throw std::bad_alloc.
+  // Returns null if the family has no kernel for this step. Only families whose operators declare that they can be
+  // joined with other steps (ops/family.h) get neighbors. May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const StepContext& context, Neighbors neighbors);
   // Prepares a step that is joined with a step of another family, as a prologue or an epilogue. Null if the family has
   // no such steps.

@@ -100,7 +100,7 @@ using Neighbors = anydml::Neighbors<Neighbor>;  // their classes are called Befo
 
 struct FamilyKernels {
   // On failure, returns null and sets `why` to a text that is never freed. Only families whose operators declare that
-  // they join others (ops/family.h) get neighbors. May throw std::bad_alloc.
+  // they can be joined with other steps (ops/family.h) get neighbors. May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& gpu, Neighbors neighbors,
                                            const char** why) = nullptr;
   // Prepares a step that is joined with a step of another family, as a class of this name. Null if the family has no

@@ -180,7 +180,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
       if (cudaGraphLaunch(recordings.graph(), queue->stream) == cudaSuccess) {
         return kOk;
       }
-      static_cast<void>(cudaGetLastError());  // such as too little memory for the recording: the steps need none
+      static_cast<void>(cudaGetLastError());  // such as too little memory for the recording; the steps alone need none
       recordings.keep(nullptr);
     }
   }

@@ -26,8 +26,8 @@ extern const std::size_t kRuntimeHeaderCount;
 struct KernelSource {
   std::string text;
   std::vector<std::string> kernels;  // their C++ names
-  // The maximum dynamic shared memory that a launch of any of them will use. CUDA must know in advance if a block uses
-  // more than 48 KiB, including static memory.
+  // The maximum dynamic shared memory that a launch of any of these kernels will use. CUDA must know in advance if a
+  // block uses more than 48 KiB, including static memory.
   std::uint32_t max_shared_bytes = 0;
 };
 

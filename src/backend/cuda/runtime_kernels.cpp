@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels from NVRTC that are ready to launch: cached in memory for this process, and on disk for later ones.
+// Kernels from NVRTC that are ready to launch. They are cached in memory for this process, and on disk for later
+// processes.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -38,8 +38,8 @@ struct Quotient {
   return offset + static_cast<std::int64_t>(index) * strides[0];
 }
 
-// Loads one element as its bits, at any alignment. Does not use the read-only cache, because a task may read another's
-// output.
+// Loads one element as its bits, at any alignment. Does not use the read-only cache, because a task may read another
+// task's output.
 template <class T>
 [[nodiscard]] __device__ inline bits_t<T> load_element(const std::byte* from, bool aligned) {
   if (aligned || sizeof(T) == 1) {
