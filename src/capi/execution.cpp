@@ -109,7 +109,8 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   }
 }
 
-// Adds inputs of a graph that share memory with an output: a graph may read any byte between an input's first and last.
+// Adds inputs of a graph that share memory with an output. A graph may read any byte between an input's first and last
+// bytes.
 void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
   if (surface.tensors.size() > kFewRanges) {
     return add_conflicting_inputs(surface, addresses, operands);

@@ -8,8 +8,8 @@
 // machine, whichever file it comes from, and the linker may keep any of the copies. Code that is compiled for one
 // target has that target's namespace in its name.
 
-// Only targets that were tested are enabled: NEON, AVX2 and AVX-512. The proof for the floating-point modulus requires
-// a fused multiply-add.
+// Only tested targets are enabled: NEON, AVX2 and AVX-512. All of them have a fused multiply-add, which the proof for
+// the floating-point modulus requires.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #pragma GCC diagnostic push
