@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The interface of a backend: a table of C functions over plans and addresses. It sees tensors only as the loops of a
-// plan, and is independent of the API above. A plugin exports one such table (kPluginEntry) and needs this header,
-// base, the plan's headers and the families that it has kernels for.
+// The interface of a backend: a table of C functions over plans and addresses. A backend sees tensors only as the loops
+// of a plan, and does not depend on the API above it. A plugin exports one such table (kPluginEntry) and needs this
+// header, base, the plan's headers and the families that it has kernels for.
 //
-// Queues execute their work in order, synchronously or later: work is done when a mark placed after it is passed.
-// Callers add work to a queue one call at a time, unless the queue is synchronous. Every other function may be called
-// from any thread at any time.
+// A queue executes its work in order, either during the call or later. Work is done once a mark placed after it has
+// been passed. Only one thread at a time may add work to a queue, unless the queue is synchronous. All other functions
+// may be called from any thread at any time.
 //
-// A device that failed stays failed. From then on mark and wait return failed, is_passed returns 1, and no function
+// A device that has failed stays failed. From then on mark and wait return failed, is_passed returns 1, and no function
 // blocks. Other functions return failed too, or succeed if they need nothing from the device. Functions that return no
 // status still release memory and objects. tests/device checks a backend against this file: docs/adding-a-device.md.
 #pragma once
@@ -40,8 +40,8 @@ struct BackendDeviceInfo {
   char description[128];  // a description: "Neoverse-N1, 2 threads"
   std::uint64_t memory_bytes;
   std::uint32_t threads;         // CPU threads in use; 0 for other devices
-  std::uint32_t unified_memory;  // 1: its memory is the CPU's own, and it can reach all of it
-  // 1: its addresses are addresses of the process, so a pointer can identify memory of the device too, and `access`
+  std::uint32_t unified_memory;  // 1: it uses the CPU's memory, and can access all of it
+  // 1: the device uses the addresses of the process, so a pointer can identify device memory too, and `access`
   // classifies it. 0: pointers identify only CPU memory, and the device uses only memory that it allocated or imported.
   std::uint32_t shares_addresses;
   std::uint32_t asynchronous;  // 1: queues execute their work later
@@ -55,9 +55,9 @@ struct BackendSettings {
   const char* cpu_target;  // empty: the best available
 };
 
-// What memory is used for. Buffers begin at multiples of kBufferAlignment and contain zeros. A request for more than
-// the device has fails as out of memory, leaves an empty block and has no other effect. A request for 0 bytes succeeds
-// and gets its own handle.
+// What memory is used for. Buffers begin at multiples of kBufferAlignment and contain zeros. A request for more memory
+// than the device has fails as out of memory, sets the block to empty and has no other effect. A request for 0 bytes
+// succeeds and gets its own handle.
 enum class MemoryKind : std::uint32_t {
   temporary,        // for one run: aligned to kTemporaryAlignment, contents undefined
   device_buffer,    // the device's own memory
@@ -74,7 +74,7 @@ struct BackendMemory;  // opaque, the backend's own
 struct MemoryBlock {
   BackendMemory* handle;  // for copies, fills, timestamps and the release; null: no memory
   DeviceAddress address;  // for programs
-  std::byte* host;        // for the CPU; null if it cannot access the bytes, and never null for upload and readback
+  std::byte* host;        // for the CPU; null if the CPU cannot access the bytes; never null for upload and readback
 };
 
 // The location of a byte, for copies, fills and timestamps.
@@ -107,7 +107,7 @@ struct BackendPlan {
           .temporary_slot = plan.temporary_slot()};
 }
 
-// If the device is synchronous, the thread that starts a run asks several times a second whether to end it early.
+// If the device is synchronous, the thread that starts a run asks several times a second whether to end the run early.
 struct Interrupt {
   std::int32_t (*is_wanted)(void* context);  // 1: the run ends as soon as it can
   void* context;
@@ -130,20 +130,21 @@ struct BackendTable {
   void (*close)(BackendDevice* device);
   void (*describe)(const BackendDevice* device, BackendDeviceInfo* info);
 
-  // Memory that the device's programs can use. Release it with the arguments of its allocation, after all work that
+  // Allocates memory that the device's programs can use. Release it with the same kind and size, once all work that
   // uses it is done.
   BackendStatus (*allocate)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, MemoryBlock* block);
   void (*release)(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, BackendMemory* handle);
-  // Makes the CPU's memory accessible to the device until it is forgotten. A null function: the device cannot do that,
-  // or need not, because it shares addresses.
+  // Makes CPU memory accessible to the device until forget_host is called. The function is null if the device cannot do
+  // this, or need not because it shares addresses.
   BackendStatus (*import_host)(BackendDevice* device, void* host, std::uint64_t bytes, MemoryBlock* block);
   void (*forget_host)(BackendDevice* device, BackendMemory* handle);
-  // Memory of kind temporary for the work that a queue receives between the two calls, which do not wait. Null, or
-  // success with a null handle: the device has no such memory, and the caller must wait for work that needs it.
+  // Memory of kind temporary for the work that is added to a queue between the two calls, neither of which waits. If
+  // the function is null, or succeeds with a null handle, the device has no such memory, and the caller must wait for
+  // work that needs temporary memory.
   BackendStatus (*allocate_in_order)(BackendQueue* queue, std::uint64_t bytes, MemoryBlock* block);
   void (*release_in_order)(BackendQueue* queue, BackendMemory* handle);
-  // The bytes currently in buffers, each rounded to whole_units(bytes). Only the device's own memory counts, so buffers
-  // for the CPU are included only if the two are the same.
+  // The bytes currently in buffers, each rounded to whole_units(bytes). Only the device's own memory counts, so upload
+  // and readback buffers are included only if the CPU's memory is also the device's.
   std::uint64_t (*buffer_bytes)(const BackendDevice* device);
   Access (*access)(BackendDevice* device, const void* address);  // null: the device does not share addresses
 
@@ -154,31 +155,31 @@ struct BackendTable {
   std::uint64_t (*temporary_bytes)(const BackendProgram* program);
   void (*destroy)(BackendProgram* program);
 
-  // A queue of our own. It may delay work until a mark is placed.
+  // Creates a queue that the backend owns. It may delay work until a mark is placed.
   BackendStatus (*create_queue)(BackendDevice* device, BackendQueue** queue);
   // A queue whose work goes to a stream immediately. The stream remains the caller's; null is the default stream of the
-  // device's API. A null function: the device does not support callers' streams.
+  // device's API. The function is null if the device does not support callers' streams.
   BackendStatus (*create_queue_on)(BackendDevice* device, BackendStream* stream, BackendQueue** queue);
   void (*destroy_queue)(BackendQueue* queue);  // once its work is done
 
-  // Work. Everything it uses must live until a mark after it is passed, except a pattern and the list of addresses.
-  // copy works between any two locations, at any offset, with any size; 0 bytes touch nothing. The two ranges must not
-  // overlap: callers guarantee that, because the APIs of GPUs require it.
+  // Work. Everything that the work uses must live until a mark after it is passed, except a pattern and the list of
+  // addresses. copy works between any two locations, at any offset, with any size; 0 bytes touch nothing. The two
+  // ranges must not overlap: callers guarantee this, because GPU APIs require it.
   BackendStatus (*copy)(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes);
   // Repeats a pattern of 4 or 16 bytes, beginning with its first word; the last repetition may be truncated. `to` and
   // bytes must be multiples of 4.
   BackendStatus (*fill)(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                         std::uint32_t pattern_bytes);
-  // addresses: one for each slot of the plan; any number for a slot that no step uses, and for the temporary slot if
+  // addresses: one for each slot of the plan; any value for a slot that no step uses, and for the temporary slot if
   // temporary_bytes is 0. interrupt: null if the run cannot be interrupted.
   BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                        const Interrupt* interrupt);
-  // Writes the time when the earlier work is done, as 64 bits, to memory of kind readback_buffer: in nanoseconds,
-  // whatever unit the device uses. The location must be a multiple of 8. Times within a queue never decrease.
+  // Writes the time when the earlier work is done, as 64 bits, to memory of kind readback_buffer: in nanoseconds, even
+  // if the device's clock uses another unit. The location must be a multiple of 8. Times within a queue never decrease.
   BackendStatus (*timestamp)(BackendQueue* queue, MemoryLocation to);
 
-  // A mark after all work so far; null if that work is already done, or after a failure. The functions below never get
-  // a null mark.
+  // A mark after all work so far; null if that work is already done, or after a failure. The functions below are never
+  // passed a null mark.
   BackendStatus (*mark)(BackendQueue* queue, BackendMark** mark);
   // May be called before the mark is passed; queues that follow the mark still wait for its position.
   void (*destroy_mark)(BackendMark* mark);
@@ -188,15 +189,15 @@ struct BackendTable {
   // Later work waits for the mark, which must belong to this device.
   BackendStatus (*follow)(BackendQueue* queue, BackendMark* mark);
 
-  // Why the device has no kernels for an operator: a sentence without a period, which lives as long as the process;
-  // null if it has kernels. A null function: it has kernels for all operators.
+  // Returns the reason why the device has no kernels for an operator, a sentence without a period that lives as long as
+  // the process, or null if it has kernels. The function itself is null if the device has kernels for all operators.
   const char* (*lacks)(const BackendDevice* device, const AskedOperator* op);
   // Writes a short text for the log that names the kernels of a program, terminated within capacity.
   void (*explain)(const BackendProgram* program, char* text, std::uint64_t capacity);
 };
 
-// The function that a plugin exports, with C linkage. Returns null, with the reason in message, if it has no device
-// here; the text lives as long as the process.
+// The function that a plugin exports, with C linkage. Returns null, with the reason in message, if this machine has no
+// device for it; the message lives as long as the process.
 using PluginEntry = const BackendTable* (*)(const char** message);
 inline constexpr char kPluginEntry[] = "anydml_backend";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The process-wide state that libanydml exposes to the libraries that are shipped with it: devices, and the destination
-// of messages. Each of those libraries contains code of the layers below; only libanydml has their state.
+// of messages. Each of these libraries contains a copy of the lower layers' code, but only libanydml contains their
+// state.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@ struct CoreTable {
   std::uint64_t build;                               // kBuildHash. Always the first member
   std::uint32_t (*device_count)();                   // 0: there are no devices, and the reason has been reported
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
-  // Sets anydml_last_error of this thread, and calls log_failure. Returns whether the log showed it.
+  // Sets anydml_last_error for this thread, and calls log_failure. Returns whether the log showed it.
   bool (*report)(const char* message);
   // Like report, for a failure that a program provokes or already expects: logged only if errors are requested.
   bool (*report_answer)(const char* message);
@@ -55,8 +56,9 @@ extern "C" const anydml::CoreTable* anydml_private_core();
 
 namespace anydml {
 
-// The core, for an accompanying library; null if the loaded libanydml comes from another build. In that case its table
-// cannot be trusted, not even to report this, so the message goes to standard error, whatever ANYDML_LOG says.
+// Returns the core table for an accompanying library, or null if the loaded libanydml comes from another build. In that
+// case the table cannot be trusted, not even to report this, so the message goes to standard error, whatever ANYDML_LOG
+// says.
 [[nodiscard]] inline const CoreTable* core_of_this_build(const char* library) noexcept {
   const CoreTable* core = anydml_private_core();
   if (core->build == kBuildHash) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The log line of a dispatch, which is the same for every API.
+// The log line for a dispatch, the same for every API.
 #pragma once
 
 #include <string_view>

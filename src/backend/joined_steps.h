@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps that form one unit of work: a main step, and the steps before and after it, which produce or consume the
 // elements of an operand without a slot. Each backend represents these neighbors in its own form: a function over
-// tiles, the source of a class, or compiled code. The neighbor's family creates it from the step. The code here
+// tiles, the source of a class, or compiled code. The neighbor's family creates this form from the step. The code here
 // attaches it to the main step, in the same way for all backends.
 #pragma once
 

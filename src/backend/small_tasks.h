@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Steps over few elements, collected until other work follows, because a launch takes longer than they do. Independent
-// steps run at once; dependent steps run in waves, one after another in one launch. The memory that steps touch
-// determines which ones depend on each other, so this is the same for every device; only the launch differs.
+// Steps over few elements, collected until other work follows, because a launch takes longer than the steps themselves.
+// Independent steps run at once; dependent steps run in waves, one after another in one launch. The memory that steps
+// touch determines which ones depend on each other, so this is the same for every device; only the launch differs.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ namespace anydml {
 
 inline constexpr std::uint32_t kSmallInputs = 3;
 
-// A step over few elements, to be run together with others of its family in one launch. It reads and writes operands of
-// one type, each contiguous or repeated, at addresses that are multiples of an element. The addresses are the device's,
-// which the host may not be able to use.
+// A step over few elements, to be run together with other steps of its family in one launch. It reads and writes
+// operands of one type, each contiguous or repeated, at addresses that are multiples of an element. The addresses are
+// the device's, which the host may not be able to use.
 struct SmallTask {
   std::uint16_t code;            // selects one of the family's operations
   std::uint8_t type;             // DataType
@@ -57,7 +57,7 @@ class SmallTaskBatch {
 
  private:
   // The wave of this batch that last touched a piece of memory. Pieces are coarse: two tasks whose memory is merely
-  // close together then run one after the other, which is correct and slightly slower.
+  // close together run one after the other, which is still correct but slightly slower.
   struct Piece {
     std::uint64_t number = 0;
     std::uint64_t found = 0;  // the wave in which it was first used in its batch

@@ -71,7 +71,7 @@ bool BufferMemory::unmap(const Mapping& mapping) const noexcept {
 
 // Zeroes the memory for its next user, and returns the pages to the kernel if that is worth a system call.
 void BufferMemory::give_back(void* address, std::uint64_t bytes) const noexcept {
-  // Pages that are registered with a device must stay, and the kernel does not take back locked ones (mlockall).
+  // Pages that are registered with a device must stay, and the kernel does not take back locked pages (mlockall).
   if (hooks_ != nullptr || bytes <= kPage || madvise(address, bytes, MADV_DONTNEED) != 0) {
     std::memset(address, 0, bytes);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Memory for buffers: zeroed pages from the kernel, at multiples of kBufferAlignment. Small buffers share blocks,
-// because a process may have only some tens of thousands of mappings (vm.max_map_count); large ones have a mapping
+// because a process may have only some tens of thousands of mappings (vm.max_map_count); large buffers have a mapping
 // each. Memory that cannot be unmapped because that limit is reached is kept and reused.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace anydml {
 
-// Called for new pages before they are used, and again before they are released: a GPU's driver pins them.
+// Called for new pages before they are used, and again before they are released. For example, a GPU driver pins them.
 struct PageHooks {
   bool (*prepare)(void* start, std::uint64_t bytes) noexcept;  // false: out of memory
   void (*forget)(void* start, std::uint64_t bytes) noexcept;
@@ -73,7 +73,8 @@ class BufferMemory {
   void* allocate_small(std::uint64_t bytes);
   void release_small(void* address, std::uint64_t bytes) noexcept;
   void* take_idle(std::uint64_t whole) noexcept;
-  // These lock the mutex themselves, because mapping or unmapping a large region can take a long time.
+  // These functions lock the mutex only where necessary, because mapping or unmapping a large region can take a long
+  // time.
   void* allocate_large(std::uint64_t bytes);
   void release_large(void* address) noexcept;
 

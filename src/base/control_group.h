@@ -12,7 +12,8 @@ namespace anydml {
 enum class GroupVersion { first, second };
 
 // Calls visit(folder, version) for the process's group of a controller, such as "memory", and for every enclosing
-// group: the limits of all of them apply. root: the folder that contains proc and sys; empty for the machine's own.
+// group: the limits of all these groups apply. root: the folder that contains proc and sys; empty for the machine's
+// own.
 template <class Visit>
 void for_each_control_group(const std::string& root, std::string_view controller, Visit visit) {
   // Lines "hierarchy:controllers:path". Version 2 has one line, with an empty list.

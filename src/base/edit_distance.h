@@ -14,7 +14,8 @@ namespace anydml {
 
 inline constexpr std::size_t kLongestComparedName = 64;
 
-// Levenshtein distance, ignoring case, one row at a time; longer names count as infinitely far apart.
+// Levenshtein distance, ignoring case, one row at a time; names that are too long to compare count as infinitely far
+// apart.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view written, std::string_view name) {
   if (name.size() > kLongestComparedName || written.size() > 2 * kLongestComparedName) {
     return static_cast<std::size_t>(-1);

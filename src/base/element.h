@@ -40,9 +40,9 @@ enum class DataType : std::uint32_t {
 #define ANYDML_ENUMERATOR(type, name, value) name = value,
   ANYDML_FOR_EACH_TYPE(ANYDML_ENUMERATOR)
 #undef ANYDML_ENUMERATOR
-  // Types whose elements have no address of their own: two share a byte, the first in its low half. A tensor with an
-  // odd number of elements ends in the low half of its last byte, and the other half is 0. Only quantization accepts
-  // them.
+  // Types whose elements have no address of their own: two elements share a byte, the first in its low half. A tensor
+  // with an odd number of elements ends in the low half of its last byte, and the other half is 0. Only quantization
+  // accepts them.
   UINT4 = 12,
   INT4 = 13,
 };
@@ -114,7 +114,7 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
 template <class T>
 inline constexpr bool is_float = is_float_type(kDataTypeOf<T>);
 
-// Calls visitor.template operator()<T>() for the C++ type behind `type`, which must be an element type.
+// Calls visitor.template operator()<T>() for the C++ type that represents `type`, which must be an element type.
 template <class Visitor>
 constexpr decltype(auto) visit_type(DataType type, Visitor&& visitor) {
   switch (type) {

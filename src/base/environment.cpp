@@ -69,7 +69,7 @@ Result<Environment> read_environment(VariableReader reader) {
     }
     environment.plugins = text;
   }
-  // Higher layers know which targets and levels exist, and report invalid ones.
+  // Higher layers know which targets and levels exist, and report invalid values.
   if (const char* value = reader("ANYDML_CPU_TARGET"); value != nullptr) {
     environment.cpu_target = value;
   }

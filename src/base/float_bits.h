@@ -147,7 +147,7 @@ template <class T>
 }
 
 // Unsigned arithmetic of at least 32 bits, in which integers wrap without undefined behavior: narrower types would be
-// promoted to int, whose products overflow.
+// promoted to int, where products can overflow.
 template <class T>
 using wrapping_t = std::conditional_t<sizeof(T) == 8, u64, u32>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The constants that describe IEEE 754's formats, without any arithmetic. Usable from host C++, from CUDA, and by
+// The constants that describe the IEEE 754 formats, without any arithmetic. Usable from host C++, from CUDA, and by
 // devices that supply their own floats (base/primitives.h).
 #pragma once
 

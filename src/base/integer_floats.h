@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FLOAT32 and FLOAT64 in integer arithmetic, rounded once to nearest even, with subnormals, signed zeros and NaN. Every
-// primitive that a device may supply (base/primitives.h) is here; a device uses the ones that its own operations do not
-// compute exactly. No integer is wider than 64 bits, the widest that GPUs have.
+// primitive that a device may supply (base/primitives.h) is here; a device uses those for which it has no exact
+// operation of its own. No integer is wider than 64 bits, the widest that GPUs have.
 #pragma once
 
 #include <type_traits>
@@ -110,7 +110,7 @@ struct IntegerFloat {
     }
     const Normal above = normal(a);
     const Normal below = normal(b);
-    // Long division, with as many bits per step as 64 bits leave room for. The quotient has at least three more
+    // Long division, with as many quotient bits per step as fit into 64 bits. The quotient has at least three more
     // fraction bits than the result, followed by a sticky bit: whether the remainder is nonzero.
     constexpr int kRoom = 63 - F::kFractionBits;
     constexpr int kSteps = (F::kFractionBits + 3 + kRoom - 1) / kRoom;

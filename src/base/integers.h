@@ -21,7 +21,7 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// For numbers that are not negative. The result has the wider of the two types.
+// For nonnegative numbers. The result has the wider of the two types.
 template <class Whole, class Part>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr auto ceil_div(Whole whole, Part part) {
   return whole / part + (whole % part != 0 ? 1 : 0);

@@ -52,7 +52,7 @@ Receiver find_receiver() noexcept {
 }
 
 // The most recent error lines: a hash in the upper half, the number of occurrences in the lower. A line whose hash
-// falls into the same slot replaces the old one, whose count then restarts at its next occurrence.
+// falls into the same slot replaces the old line; the count of the old line restarts at its next occurrence.
 constexpr std::size_t kRemembered = 256;
 constinit std::atomic<std::uint64_t> g_seen[kRemembered] = {};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Log lines for human readers, on standard error or passed to a function of the program. On standard error each line is
-// a single write, without a lock and without an allocation, so that a thread may log after a fork, in a signal handler,
-// and when memory has run out.
+// Log lines for human readers, on standard error or passed to a function that the program provides. On standard error
+// each line is a single write, without a lock and without an allocation, so that a thread may log after a fork, in a
+// signal handler, and when memory has run out.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-// A function of the program that receives lines instead of standard error, without a newline.
+// A function, provided by the program, that receives lines instead of standard error. Lines have no newline.
 using LogFunction = void (*)(void* context, int level, const char* line);
 
 // The destination of log lines: one for the process, owned by libanydml and shared by the other libraries. All zeros
@@ -38,11 +38,11 @@ void show_errors() noexcept;
 
 // These return whether the line was shown. The extra parts are for callers that have no memory to join them.
 bool log_line(LogLevel level, std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
-// Logs an error of a library whose callers mostly discard the reason for a failure, as DirectML programs do. The line
+// Logs an error from a library whose callers mostly discard the reason for a failure, as DirectML programs do. The line
 // is shown unless ANYDML_LOG is none. If ANYDML_LOG is not set, repetitions of a line are shown only the second,
 // fourth, eighth ... time, with a count, so that a program that fails in a loop does not flood the log.
 bool log_failure(std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
-// Shows a message that the log did not show: some programs request it by other means.
+// Shows a message that the log did not show, for programs that request messages by other means.
 void show_line(LogLevel level, std::string_view text) noexcept;
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory that the process may use: the machine's, or less if a control group limits it.
+// The memory that the process may use: all of the machine's memory, or less if a control group limits the process.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,9 @@
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
 // operate on the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h implements all
-// of their functions in integer arithmetic, which is exact on every device. A device derives its classes from those,
-// and redefines the functions that it provides itself, either natively or linked in later for each driver:
+// of their functions in integer arithmetic, which is exact on every device. A device derives its classes from the
+// classes there, and redefines the functions that it provides itself, either natively or linked in later for each
+// driver:
 //
 //   #include "base/integer_floats.h"
 //   extern "C" unsigned device_fma32(unsigned a, unsigned b, unsigned c);
@@ -91,8 +92,8 @@ __device__ inline f32 float32_of_float16(u16 bits) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));
   return result;
 }
-// The result is a 32-bit register: where two 16-bit results are rounded and lose their signs, CUDA 13.0's ptxas drops
-// one of the sign operations. The kernel tests detect it.
+// The result is a 32-bit register, because CUDA 13.0's ptxas drops one of the sign operations where two 16-bit results
+// are rounded and lose their signs. The kernel tests detect this.
 __device__ inline u16 float16_of_float32(f32 value) {
   u32 result;
 #if __CUDA_ARCH__ >= 800
@@ -104,7 +105,7 @@ __device__ inline u16 float16_of_float32(f32 value) {
 }
 #else
 inline constexpr bool kConvertsFloat16 = false;
-f32 float32_of_float16(u16 bits);  // neither is called or defined
+f32 float32_of_float16(u16 bits);  // neither function is called or defined
 u16 float16_of_float32(f32 value);
 #endif
 

@@ -9,7 +9,7 @@ namespace anydml {
 
 [[nodiscard]] std::mutex& process_mutex() noexcept;
 
-// Called around a fork for the owner of the threads. All three are called with the process mutex held.
+// Called before and after a fork, for the code that owns the threads. All three are called with the process mutex held.
 struct ForkHooks {
   void (*prepare)();
   void (*parent)();

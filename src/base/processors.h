@@ -6,8 +6,8 @@
 
 namespace anydml {
 
-// The processors that the process may run on, or fewer if a control group limits its time, as containers do, rounded
-// up. At least 1. root: as in base/memory.h.
+// The processors that the process may run on, or fewer if a control group limits its processor time, as in containers;
+// fractions are rounded up. At least 1. root: as in base/memory.h.
 [[nodiscard]] unsigned usable_processors(const std::string& root = {});
 
 }  // namespace anydml

@@ -64,8 +64,7 @@ inline constexpr std::size_t kMaxQuotedBytes = 64;  // bytes of a name that a me
   return name.empty() ? text : text.append(" ").append(quoted(name));
 }
 
-// The part of a caller's text that `quoted` examines: the text may be arbitrarily long, and it is copied if it must
-// outlive the call.
+// Copies the part of a caller's text that `quoted` examines, because the text may be arbitrarily long.
 [[nodiscard]] inline std::string name_of(const char* given) {
   return given == nullptr ? std::string() : std::string(given, strnlen(given, kMaxQuotedBytes + 4));
 }

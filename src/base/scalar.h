@@ -16,7 +16,8 @@ class Scalar {
   ANYDML_HOST_DEVICE constexpr explicit Scalar(i64 value) : kind_(Kind::integer), bits_(static_cast<u64>(value)) {}
   ANYDML_HOST_DEVICE constexpr explicit Scalar(u64 value) : kind_(Kind::natural), bits_(value) {}
 
-  // The number in T: floats round once to nearest even; integers drop the fraction and are clamped; NaN becomes 0.
+  // Converts the number to T: floats round once to nearest even; integers drop the fraction and are clamped; NaN
+  // becomes 0.
   template <class T>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T as() const {
     if constexpr (is_float<T>) {

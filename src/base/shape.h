@@ -18,8 +18,8 @@ inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
 // "[3, 4]"
 [[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
 
-// The error message if there are more than kMaxElements elements; no value otherwise. A size of 0 means that there are
-// none.
+// The error message if there are more than kMaxElements elements; no value otherwise. If a size is 0, the tensor has no
+// elements.
 [[nodiscard]] std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes);
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stable sort for a few elements that, unlike std::stable_sort, never allocates.
+// A stable sort for small arrays that, unlike std::stable_sort, never allocates.
 #pragma once
 
 #include <cstddef>

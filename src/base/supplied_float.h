@@ -23,7 +23,7 @@ struct SuppliedFloat {
     return number;
   }
 
-  // From a literal. The compiler computes its bits, so the device need not support the type.
+  // Converts a literal. The compiler computes its bits, so the device need not support the type.
   template <class Number>
   requires std::is_same_v<Number, Literal>
   consteval SuppliedFloat(Number literal) : bits(__builtin_bit_cast(Bits, literal)) {}  // NOLINT: like the literal

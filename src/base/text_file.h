@@ -26,7 +26,7 @@ namespace anydml {
   return text;
 }
 
-// Calls use(line) for each line, without its end, until one returns false.
+// Calls use(line) for each line, without its newline, until a call returns false.
 template <class Use>
 void for_each_line(std::string_view text, Use use) {
   while (!text.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The addresses of one run, and which operands are present. A small number of them needs no allocation. Callers
-// identify memory by pointers, which are stored as numbers here: on most devices they are the addresses that programs
-// use.
+// The addresses for one run, and which operands are present. Storing a small number of addresses needs no allocation.
+// Callers identify memory by pointers, which are stored as numbers here: on most devices the pointers are the addresses
+// that programs use.
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,7 @@
 namespace anydml {
 namespace {
 
-// There are as many tensors as were passed, except for optional ones at the end that were left out.
+// Stores the addresses of the tensors that were passed. Optional tensors at the end may have been left out.
 void set_addresses(const Surface& surface, const Call& call, Addresses& addresses) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     addresses[i] = number_of(call.inputs[i].data);
@@ -89,7 +89,7 @@ Result<Call> read_call(const Arguments& given) {
               .attributes = std::span(given.attributes, given.attribute_count)};
 }
 
-// Which inputs are constant: by the options, or by the older bit in their types.
+// Finds the inputs that the options, or the older bit in their types, mark as constant.
 Result<std::vector<bool>> find_constants(std::string_view op, const anydml_options& options,
                                          std::span<const anydml_tensor> inputs) {
   ANYDML_TRY(check_array(op, "options.constants", options.constants, options.constant_count, "positions"));
@@ -290,7 +290,7 @@ int anydml_set_interrupt(anydml_interrupt_function function, void* context) {
   return ANYDML_OK;
 }
 
-// The views below are created from literals, so they end in a null character.
+// The views below are created from literals, so they are followed by a null character.
 const char* anydml_type_name(anydml_type type) { return anydml::type_name(static_cast<anydml::DataType>(type)).data(); }
 
 size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }

@@ -17,9 +17,8 @@ struct Message {
 };
 
 // The string that anydml_last_error returns: the thread's own text, or one of the constants here. Only pointers are in
-// thread-local storage, because the library's part of it exists for every thread from the start
-// (-ftls-model=initial-exec), and such storage is scarce. glibc would allocate a larger part at the first use, and end
-// the process if there is no memory.
+// thread-local storage, because it exists for every thread from the start (-ftls-model=initial-exec) and is scarce.
+// glibc would allocate larger thread-local storage at the first use, and end the process if there is no memory.
 constinit thread_local const char* t_last_error = "";
 constinit thread_local Message* t_message = nullptr;
 

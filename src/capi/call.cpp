@@ -119,8 +119,8 @@ class Reader {
     return check_scale_bias(given);
   }
 
-  // The tensors of one direction, in the order of their fields. An array gets the tensors that the other fields do not
-  // use.
+  // The tensors of one direction, in the order of their fields. An array field gets the tensors that remain after the
+  // other fields have theirs.
   Status take_tensors(std::span<const anydml_tensor> given, bool outputs) {
     const auto wanted = outputs ? facts::is_output : facts::is_input;
     std::size_t fixed = 0;
@@ -158,7 +158,7 @@ class Reader {
     return {};
   }
 
-  // Fills in fields that may be left out because others imply them, and reports missing ones.
+  // Fills in fields that may be left out because other fields imply them, and reports missing fields.
   Status complete() {
     for (std::size_t i = 0; i < op_.fields.size(); ++i) {
       const facts::Field& field = op_.fields[i];

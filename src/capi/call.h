@@ -29,7 +29,7 @@ struct Call {
 // Whether an attribute may be left out: DirectML makes it optional, or another argument determines it.
 [[nodiscard]] bool is_optional_attribute(const facts::Operator& op, std::size_t field);
 
-// Returns false if the call is invalid, which another function reports, or too long to be remembered.
+// Returns false if the call is too long to be remembered, or invalid; another function reports the error.
 [[nodiscard]] bool make_key(const anydml_device* wanted, const Call& call, CallKey& key);
 
 }  // namespace anydml

@@ -50,10 +50,10 @@ struct anydml_compiled {
   struct Constant {
     std::size_t input;
     std::shared_ptr<anydml::DeviceMemory> memory;
-    std::byte* pointer;  // of the element at index 0
+    std::byte* pointer;  // to the element at index 0
   };
 
-  anydml::Surface surface;  // refers to one of these two
+  anydml::Surface surface;  // refers to `desc` or `graph`
   std::shared_ptr<const anydml::OpDesc> desc;
   std::optional<anydml::CompiledGraph> graph;
   const anydml::Device* device = nullptr;

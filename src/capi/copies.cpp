@@ -44,8 +44,8 @@ class ElementCopy {
 
 namespace {
 
-// Copies elements on the CPU and returns when they are copied. Bytes between elements are not ours, and are neither
-// read nor written.
+// Copies elements on the CPU and returns when they are copied. Bytes between elements do not belong to the tensor, and
+// are neither read nor written.
 Status copy_elements(std::string_view label, const TensorDesc& from_tensor, const void* from,
                      const TensorDesc& to_tensor, void* to) {
   const auto cpu = cpu_device();

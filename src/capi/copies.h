@@ -16,7 +16,7 @@ namespace anydml {
 
 [[nodiscard]] inline std::uint64_t bytes_of(Reach reach) { return static_cast<std::uint64_t>(reach.end - reach.first); }
 
-// The tensor with each element once: dimensions with a stride of 0 have size 1.
+// Returns the tensor with each element only once: dimensions with a stride of 0 get size 1.
 [[nodiscard]] TensorDesc without_repeats(TensorDesc tensor);
 
 // The address of the element at index 0 for the device's programs, if they can reach the tensor.
@@ -25,7 +25,7 @@ namespace anydml {
 // A device program that copies the elements of one tensor to the locations of another.
 class ElementCopy;
 
-// Operands that are copied, with their locations in one block of memory after the program's own.
+// Operands that are copied, with their locations in one block of memory, after the memory that the program itself uses.
 class Copies {
  public:
   Copies(const anydml_compiled& compiled, const anydml_compiled& program, const OperandSet& copied);

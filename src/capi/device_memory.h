@@ -2,7 +2,7 @@
 // Memory of a device, owned by shared pointers, and the pointers that name it. Tensors identify their memory by
 // pointers. On a device that shares the process's addresses, the pointer is the address. On other devices, memory that
 // callers may name gets its own range of addresses, which is never mapped: it identifies the bytes in calls, and an
-// accidental access ends the program instead of reading something else.
+// accidental access crashes the program instead of reading unrelated memory.
 #pragma once
 
 #include <cstddef>

@@ -110,14 +110,14 @@ Result<const Device*> open_cpu() {
   return g_cpu;
 }
 
-// The lock for loading plugins. It is not the process mutex: a fork locks that one, and a plugin may fork (CUDA starts
-// a helper if its kernel module is not loaded) or wait for a thread that does.
+// The lock for loading plugins. It is not the process mutex, because a fork locks the process mutex, and a plugin may
+// fork (CUDA starts a helper if its kernel module is not loaded) or wait for a thread that does.
 std::mutex g_probe_mutex;
 std::atomic<bool> g_probing = false;
 std::atomic<bool> g_forked_in_probe = false;
 
-// A child that was forked during the loading has no thread to complete it, and locks held by the plugins stay locked.
-// The child does without plugins.
+// A child that was forked while plugins were being loaded has no thread to finish the loading, and locks held by the
+// plugins stay locked. The child does without plugins.
 [[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, [] {
   new (&g_probe_mutex) std::mutex;  // always: it may have been locked just before the flag was set
   if (g_probing.exchange(false)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The devices of this process, from every backend, in the order that users see. Only this file has such state.
+// The devices of this process, from every backend, in the order that users see. No other file keeps a list of devices.
 #pragma once
 
 #include <mutex>

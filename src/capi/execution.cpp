@@ -58,7 +58,8 @@ std::size_t find_sharing_output(const Surface& surface, const Addresses& address
                  format_text("overlaps {}; expected memory of its own", surface.tensors[one].name));
 }
 
-// Cold, like the other paths for many tensors: nearly all calls have few, and their code stays together.
+// Cold, like the other paths for many tensors: nearly all calls have few tensors, and the code for those calls stays
+// together.
 [[gnu::cold]] Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
   std::vector<TensorAt> outputs;
   outputs.reserve(surface.tensors.size() - surface.input_count);
@@ -108,7 +109,8 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   }
 }
 
-// Adds inputs of a graph that share memory with an output: a graph may read any byte between an input's first and last.
+// Adds inputs of a graph that share memory with an output. A graph may read any byte between an input's first and last
+// bytes.
 void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
   if (surface.tensors.size() > kFewRanges) {
     return add_conflicting_inputs(surface, addresses, operands);
@@ -165,7 +167,7 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
 }
 
 // Finds the operands that a run over these addresses must copy because the device cannot reach them. add_overlaps adds
-// the others.
+// the operands that an output would overwrite.
 Result<OperandSet> find_unreached(const anydml_compiled& compiled, const Addresses& addresses) {
   const Surface& surface = compiled.surface;
   ANYDML_TRY(check_addresses(surface, addresses));
@@ -248,7 +250,7 @@ Result<std::unique_ptr<anydml_compiled>> specialized(const anydml_compiled& comp
   return compile(*compiled.device, std::move(desc));
 }
 
-// Replaces the pointers by the addresses that programs use, except for operands that are copied.
+// Replaces the pointers with the addresses that programs use, except for operands that are copied.
 [[gnu::cold]] Addresses on_device(const anydml_compiled& compiled, const OperandSet& copied, Addresses addresses) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
     const Reach reach = compiled.surface.tensors[i].reach;
@@ -259,7 +261,7 @@ Result<std::unique_ptr<anydml_compiled>> specialized(const anydml_compiled& comp
   return addresses;
 }
 
-// Finishes the run before its memory is released, however the function is left.
+// Finishes the run before its memory is released, however the function returns.
 class FinishBefore {
  public:
   explicit FinishBefore(Run& run) : run_(run) {}
@@ -271,8 +273,8 @@ class FinishBefore {
   Run& run_;
 };
 
-// Runs, and waits if the run needs memory that can only be freed after waiting. addresses: the operands as callers name
-// them; reached: as programs name them, for operands that are not copied.
+// Runs, and waits if the run needs memory that can only be freed after waiting. addresses: the callers' pointers to the
+// operands; reached: the addresses that programs use, for operands that are not copied.
 Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses,
                 const Addresses& reached) {
   if (!copied.any() && compiled.temporary_bytes == 0) {
@@ -347,7 +349,7 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
   if (!compiled.graph && compiled.persistent == nullptr) {
     return run(compiled.program.get(), addresses.data());
   }
-  // In the slots of a graph's plan, the graph's own memory follows the temporary.
+  // Among the slots of a graph's plan, the graph's own memory follows the temporary slot.
   const std::size_t count = compiled.surface.tensors.size() + 1;
   Addresses slots(count + 1 + (compiled.graph ? compiled.graph->shared.size() : 0));
   std::copy_n(addresses.data(), count, slots.data());
@@ -427,7 +429,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
   Graph graph = graph_of(compiled->desc);
   for (const ConstantInput& constant : constants) {
     if (constant.input < kept.input_count && kept.tensors[constant.input].present) {
-      // Its bytes begin at the lowest address, which may not be the element at index 0.
+      // The constant's bytes begin at its lowest address, which may not be that of the element at index 0.
       graph.inputs[constant.input].owned = true;
       graph.nodes.front().sources[constant.input].offset = -kept.tensors[constant.input].reach.first;
     }

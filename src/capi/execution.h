@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the C API runs a compiled object over memory: it copies inputs that overlap an output, and operands that the
-// device cannot reach.
+// Runs a compiled object for the C API. Inputs that overlap an output, and operands that the device cannot reach, are
+// copied.
 #pragma once
 
 #include <cstddef>

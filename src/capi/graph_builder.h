@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph that is built by calls to the C API. Each call is checked by itself, and an invalid call does not change the
+// A graph that is built by calls to the C API. Each call is checked on its own, and an invalid call does not change the
 // graph. An operator's inputs already exist when it is added, so a graph has no cycle.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace {
 // Constants up to this size use their bytes as the key.
 constexpr std::uint64_t kSmall = 64;
 
-// Allocates consecutive ranges of one block of memory.
+// Allocates consecutive ranges in one block of memory.
 class Offsets {
  public:
   std::uint64_t take(std::uint64_t bytes) {
@@ -83,8 +83,8 @@ void GraphMemory::find_used(const Graph& graph) {
   }
 }
 
-// Sets the addresses of everything that is shared. A device that can reach the caller's memory reads the constants in
-// place. For other devices they are uploaded, once for all graphs if runs read them.
+// Sets the addresses of all shared constants and values. A device that can reach the caller's memory reads the
+// constants in place. For other devices they are uploaded, once for all graphs if runs read them.
 Status GraphMemory::find_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads) {
   const bool reaches_all = device_.info.unified_memory != 0;
   graph.shared.resize(plans.shared.size());

@@ -50,12 +50,12 @@ class GraphMemory {
   SharedConstants* shared_;
   std::vector<bool> used_inputs_, used_constants_;
   GraphSharing sharing_;
-  // Memory that other graphs computed, by key. Keeps it alive until this graph owns it.
+  // The memory of values that other graphs computed, by key. Keeps the memory alive until this graph owns it.
   std::map<std::string, std::shared_ptr<DeviceMemory>> found_;
   // Indices into GraphPlans::shared: memory that other graphs will find, and memory that is needed until the first plan
   // has run.
   std::vector<std::size_t> new_, passing_;
-  std::vector<std::uint64_t> passing_offsets_;  // the offsets of the latter in their common memory
+  std::vector<std::uint64_t> passing_offsets_;  // the offsets of the entries of passing_ in their common memory
 };
 
 }  // namespace anydml

@@ -26,7 +26,7 @@ void mark_unknown(schema::Described& described) {
       }
     }
     if (field == union_type && !argument.numbers.empty() && argument.numbers.front().as<u32>() == kUnknownType) {
-      argument.numbers.clear();  // it was copied from the output's type
+      argument.numbers.clear();  // the number was copied from the output's type
     }
   }
 }

@@ -12,7 +12,7 @@ void set_interrupt(anydml_interrupt_function function, void* context) noexcept;
 // The interrupt for the runs of this thread; null if the thread has set no function.
 [[nodiscard]] const Interrupt* interrupt_of_thread() noexcept;
 
-// Whether this thread is inside that function, in the middle of another call.
+// Whether this thread is running its interrupt function, in the middle of another call.
 [[nodiscard]] bool is_asking() noexcept;
 
 }  // namespace anydml

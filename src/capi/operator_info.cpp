@@ -15,7 +15,7 @@
 namespace anydml {
 namespace {
 
-// The facts' texts are literals, so their views end in a null character.
+// The texts in the facts are literals, so their views are followed by a null character.
 
 class OperatorList {
  public:

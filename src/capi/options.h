@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a struct that the caller passes, which grows with the versions of the library.
+// Reads the options that a caller passes. Newer versions of the library add members to the struct.
 #pragma once
 
 #include "anydml/anydml.h"
@@ -8,11 +8,11 @@
 
 namespace anydml {
 
-// The options, in the form of this version. A null pointer, and members that an older program does not have, mean the
-// defaults. Members of a newer program that are set and would be ignored are an error, and so are unknown flags.
+// Returns the options as this version's struct. A null pointer, and members that an older program does not have, mean
+// the defaults. It is an error if a newer program sets members that this version would ignore, or sets unknown flags.
 [[nodiscard]] Result<anydml_options> read_options(const char* function, const anydml_options* given);
 
-// The flags in the form that the layers below use.
+// Converts the flags to the form that the lower layers use.
 [[nodiscard]] CompileOptions compile_options(const anydml_options& options);
 
 }  // namespace anydml

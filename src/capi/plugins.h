@@ -12,15 +12,15 @@ namespace anydml {
 
 struct Plugins {
   std::vector<const BackendTable*> backends;
-  // Why other plugins are unavailable, one message each, for callers that ask for one of their devices.
+  // Why the remaining plugins are unavailable, one message each, for callers that ask for one of their devices.
   std::vector<std::string> notes;
 };
 
-// Loads the available plugins, which stay loaded for the life of the process. A plugin that does not fit produces a
-// note; a requested folder that cannot be read is an error. Must not be called by several threads at once.
+// Loads the available plugins, which stay loaded for the life of the process. An incompatible plugin produces a note; a
+// requested folder that cannot be read is an error. Must not be called by several threads at once.
 Result<Plugins> load_plugins(const std::string& setting);
 
-// A message if this table was built for another version of anydml; empty if it fits.
+// A message if this table was built for another version of anydml; empty if it is compatible.
 [[nodiscard]] std::string why_not_ours(const BackendTable& table);
 
 }  // namespace anydml

@@ -17,8 +17,8 @@
 
 namespace anydml {
 
-// Whether the field is a bound of clipping. A bound outside the range of the elements' type has no effect, so it need
-// not fit.
+// Whether the field is a clipping bound. A bound outside the range of the elements' type has no effect, so it need not
+// fit.
 inline bool is_bound(const facts::Field& field) { return field.name == "Min" || field.name == "Max"; }
 
 // Whether the number becomes an element of the output.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The recent calls of this thread, compiled: a call that repeats another with other addresses is neither checked nor
-// compiled again, and allocates nothing. For few elements, checking and compiling take five times as long as the work.
+// The compiled forms of this thread's recent calls: a call that differs from a recent one only in its addresses is
+// neither checked nor compiled again, and allocates nothing. For few elements, checking and compiling take five times
+// as long as the work.
 #pragma once
 
 #include <array>

@@ -73,8 +73,8 @@ class Run {
     return check(device_.backend->run(queue_, program, addresses, interrupt_of_thread()));
   }
   Status run(const anydml_compiled& compiled, const Addresses& addresses);
-  // Memory for the work, valid until this object is destroyed. There is none if the device cannot allocate in the order
-  // of its work.
+  // Memory for the work, valid until this object is destroyed. There is no memory if the device cannot allocate in the
+  // order of its work.
   class InOrder {
    public:
     InOrder(const Device& device, BackendQueue* queue, const MemoryBlock& block)

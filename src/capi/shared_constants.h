@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constants of several graphs, and the memory that the graphs compiled from them share: packed weights, for example.
+// Constants that several graphs use, and the memory that the compiled graphs share, such as packed weights.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class SharedConstants {
  public:
   // Returns null if no live graph has the value.
   [[nodiscard]] std::shared_ptr<DeviceMemory> find(const Device& device, const std::string& key) const;
-  // Makes a value visible to other graphs. Returns the memory to use: another graph's, if two computed it at once.
+  // Makes a value visible to other graphs. Returns the memory to use, which is another graph's if two graphs computed
+  // the value at once.
   std::shared_ptr<DeviceMemory> add(const Device& device, const std::string& key, std::shared_ptr<DeviceMemory> memory);
 
  private:

@@ -61,7 +61,8 @@ enum class FieldKind : std::uint8_t {
   optional_attribute,
 };
 
-// The type of a member of a desc struct, for code that reads or writes one. Every array has a field with its length.
+// The type of a member of a desc struct, for code that reads or writes the struct. Every array has a field with its
+// length.
 enum class FieldType : std::uint8_t {
   tensors,       // const DML_TENSOR_DESC*: one, or an array
   real,          // FLOAT
@@ -160,7 +161,7 @@ struct Alias {
 // Whether the field is the length of another one.
 [[nodiscard]] bool is_count(const Operator& op, std::size_t field);
 
-// All 177, ordered by number.
+// All 177 operators, ordered by number.
 [[nodiscard]] std::span<const Operator> operators();
 
 // Finds an operator by name or alias, with or without DML_OPERATOR_; null if DirectML has no such operator.

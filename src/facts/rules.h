@@ -109,7 +109,7 @@ struct Fusable {
 };
 [[nodiscard]] std::span<const Fusable> fusable();
 
-// Types that a tensor accepts in addition to those in its table, where a page contradicts itself.
+// Types that a tensor accepts in addition to the types in its table, where a documentation page contradicts itself.
 struct Extra {
   std::uint32_t op;  // DML_OPERATOR_TYPE
   std::uint8_t field;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Makes views free: the reader of a slice reads the memory behind the slice, and the producer of a join's input writes
-// it directly to the location that the join would have copied it to.
+// directly to the location to which the join would have copied the input.
 #include <algorithm>
 
 #include "graph/passes.h"
@@ -183,7 +183,7 @@ class Aliaser {
   const std::vector<std::uint32_t> sorted_;
   std::vector<std::vector<Reader>> readers_;  // of each node
   std::vector<std::shared_ptr<OpDesc>> own_;  // for each node: its operator, if it was changed here
-  NodeSet is_output_;                         // whether an output of the node is one of the graph's
+  NodeSet is_output_;                         // whether an output of the node is an output of the graph
 };
 
 bool has_views(const Graph& graph, std::span<const std::uint32_t> nodes) {

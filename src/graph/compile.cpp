@@ -153,8 +153,8 @@ class Compiler {
     return read;
   }
 
-  // Constants that are only folded, such as weights that are packed, come after the others, because a run does not need
-  // them.
+  // Constants that only folding reads, such as weights to be packed, come after the other constants, because a run does
+  // not need them.
   void place_given(const ValueSet& read) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       locations_[values_.of_input(i)] = {.slot = i, .offset = 0};
@@ -374,7 +374,8 @@ class Compiler {
     return moved(locations_[values_.of(source)], source.offset);
   }
 
-  // Whether the value from this source is part of an output of this node, and its producer already wrote it there.
+  // Whether the value from this source is part of an output of this node, so that the value's producer has already
+  // written it there.
   [[nodiscard]] bool is_in_place(const GraphSource& source, std::uint32_t node) const {
     if (source.kind != SourceKind::node) {
       return false;

@@ -51,7 +51,8 @@ Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& dev
   return all;
 }
 
-// The source of each value of a node's decomposition: the inputs of the whole, then the outputs of the parts.
+// The source of each value of a node's decomposition: the inputs of the composed operator, then the outputs of its
+// parts.
 std::vector<GraphSource> values_of(const GraphNode& node, const Decomposition& decomposition,
                                    std::uint32_t first_node) {
   std::vector<GraphSource> values = node.sources;

@@ -106,8 +106,8 @@ NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
     }
   };
   mark([](std::uint32_t) { return true; });
-  // A result that is not worth keeping is still computed in advance if everything that depends on it is too, and is
-  // then discarded. An example is weights that are converted and then packed.
+  // A result that is not worth keeping is still computed in advance if everything that depends on it is computed in
+  // advance too, and is then discarded. Weights that are converted and then packed are an example.
   NodeSet is_kept(graph.nodes.size());  // a run reads it, or it is an output
   for (const GraphSource& output : graph.outputs) {
     is_kept[output.index] = true;

@@ -325,7 +325,7 @@ class Fuser {
     }
   }
 
-  // Merges these groups into the first of them, if that is allowed.
+  // Merges these groups into the first one, if that is allowed.
   bool try_merge(std::span<const std::uint32_t> groups) {
     std::vector<std::uint32_t> nodes;
     for (const std::uint32_t group : groups) {
@@ -346,7 +346,7 @@ class Fuser {
     return true;
   }
 
-  // Merges these groups into the first of them, if no other group comes between them.
+  // Merges these groups into the first one, if no other group comes between them.
   bool merge(std::span<const std::uint32_t> groups, const std::vector<std::uint32_t>& nodes) {
     if (is_in_between(groups)) {
       return false;
@@ -381,7 +381,7 @@ class Fuser {
       return;
     }
     const Joins joins = op.family->joins(op, device_);
-    // Only the first tensors have a bit; an operator may have more.
+    // Only the first 64 tensors have a bit, although an operator may have more tensors.
     for (std::uint64_t left = joins.inputs; left != 0; left &= left - 1) {
       if (join_before(node, static_cast<std::uint32_t>(std::countr_zero(left)))) {
         break;
@@ -546,8 +546,8 @@ class Fuser {
     }
     for (const std::uint32_t node : result.nodes) {
       const GraphNode& of = graph_.nodes[node];
-      // Element-wise operators write only values that have readers outside. Others write all their outputs, except an
-      // output that is passed on and a view without readers.
+      // Element-wise operators write only values that have readers outside. Other operators write all their outputs,
+      // except an output that is passed on and a view without readers.
       const bool is_main =
           result.nodes.size() == 1 || (result.main != kNoPosition && node == result.nodes[result.main]);
       const std::vector<bool> is_left_out =

@@ -43,7 +43,7 @@ std::string tensor_text(const OpTensor& tensor) {
   return text;
 }
 
-// The nodes of a cycle among the remaining ones, from one of them back to itself.
+// Lists the nodes of a cycle among the remaining nodes, from a node back to itself.
 std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unmet) {
   auto node =
       static_cast<std::uint32_t>(std::ranges::find_if(unmet, [](std::uint32_t n) { return n != 0; }) - unmet.begin());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators and their sources, as a caller described them through any API. Plain data: each pass over it is a function,
-// and no pass reads elements.
+// Operators and the sources of their inputs, as a caller described them through any API. Plain data: each pass over it
+// is a function, and no pass reads elements.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes keys for the folded values: their sources and operations, as text. Elements are not examined.
+// Computes keys for the folded values. A key lists the value's sources and operations as text. Elements are not
+// examined.
 #include <bit>
 #include <cstring>
 

@@ -49,7 +49,8 @@ std::vector<Lifetime> lifetimes_in(const ValueNumbers& values, std::span<const E
   return result;
 }
 
-// Always picks the ready group that adds the least to the live memory, and the most recent one of several equal ones.
+// Always picks the ready group that adds the least to the live memory. Among equal groups, picks the one that became
+// ready last.
 std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::span<const GraphGroup> groups,
                                         const ValueSet& temporary) {
   const auto bytes_of = [&](std::uint32_t value) {
@@ -63,7 +64,7 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
   }
   std::vector<std::uint32_t> unmet(groups.size());
   std::vector<std::uint32_t> readers(temporary.size());  // readers that are still to come
-  std::vector<std::uint64_t> sums(temporary.size());     // the sums of their numbers, which identify the last one
+  std::vector<std::uint64_t> sums(temporary.size());     // the sum of the readers' numbers, to identify the last reader
   std::vector<std::vector<std::uint32_t>> followers(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].reads) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The passes from a graph to its plans. Each is a function over plain data:
+// The passes from a graph to its plans. Each pass is a function over plain data:
 //
 //   expand  composed operators -> their parts
 //   prune   the nodes that an output needs
-//   ask     checks that the device has an operator for each of them
+//   ask     checks that the device has the operator of each of these nodes
 //   alias   readers of views read the memory behind them; inputs of joins are computed in place
 //   fold    the nodes that run once, when the graph is initialized
 //   keys    the folded values that other graphs may share
@@ -55,15 +55,15 @@ inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a
 using NodeSet = std::vector<bool>;   // by node
 using ValueSet = std::vector<bool>;  // by value
 
-// Replaces composed operators by their decompositions, under their names; the parts may be composed too. No value if no
-// operator of the graph needs to be decomposed for the device.
+// Replaces composed operators with their decompositions, which keep the operators' names; the parts may be composed
+// too. No value if no operator of the graph needs to be decomposed for the device.
 [[nodiscard]] Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device);
 
 // The nodes that an output depends on. `order` must be sorted.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
 
 // An error for the first of these nodes whose operator the device lacks: it may lack a family, an operator or a type.
-// given: the caller's graph, of which the nodes of `graph` are parts.
+// given: the caller's graph, from which `graph` was expanded.
 [[nodiscard]] Status ask(const Graph& given, const Graph& graph, std::span<const std::uint32_t> nodes,
                          const LacksOperator& lacks);
 
@@ -115,7 +115,7 @@ struct Lifetime {
   std::uint32_t last;   // the position of the last group that reads it
 };
 
-// An order of the groups, as their numbers, in which few bytes are alive at the same time.
+// The numbers of the groups, in an order that keeps few bytes alive at the same time.
 [[nodiscard]] std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values,
                                                std::span<const GraphGroup> groups, const ValueSet& temporary);
 

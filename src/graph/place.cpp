@@ -34,8 +34,8 @@ bool has_in_place(const OpDesc& op) {
   return false;
 }
 
-// For each lifetime, the lifetime whose bytes it may reuse: a value that its group reads for the last time, if each of
-// its elements is read only to compute the element that is written in its place.
+// For each lifetime, the lifetime whose bytes it may reuse: a value that its group reads for the last time, if each
+// element of that value is read only to compute the element that replaces it.
 std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups, const ValueNumbers& values,
                                              const Graph& graph, std::span<const Lifetime> lifetimes) {
   std::vector<std::uint32_t> number(values.count(), kNoNumber);

@@ -15,7 +15,7 @@ namespace {
   return {.size = outer.size * inner.size, .input = inner.input, .output = inner.output};
 }
 
-// Adds a loop inside the others. It is merged with the last one if the two are contiguous.
+// Adds a loop inside the existing ones, or merges it with the innermost loop if the two are contiguous.
 void add_inner(AxisLoop* loops, std::uint32_t& rank, const AxisLoop& loop) {
   if (rank != 0 && follows(loops[rank - 1], loop)) {
     loops[rank - 1] = joined(loops[rank - 1], loop);

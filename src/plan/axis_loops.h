@@ -33,8 +33,9 @@ struct AxisLoops {
 // contiguous in both tensors are merged.
 [[nodiscard]] AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uint32_t axes);
 // The loops of split_axes, and the loops of two further tensors of the input's sizes: in `others`, `input` and `output`
-// are the strides of `first` and `second`. The kept loops of both have the same sizes and order, so their positions
-// have the same numbers. The reduced loops visit the same elements in the same order, but may be split differently.
+// are the strides of `first` and `second`. The kept loops of `loops` and `others` have the same sizes and order, so
+// their positions have the same numbers. The reduced loops visit the same elements in the same order, but may be split
+// differently.
 struct PairedLoops {
   AxisLoops loops;
   AxisLoops others;

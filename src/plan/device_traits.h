@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The facts about a device that lowering may use, so that plans fit the device that runs them. Plain data: a backend
 // fills it in once. Each trait controls one decision, made by the part of the library named in parentheses. A backend
-// sets the traits to what its kernels need. The defaults demand the least of them: weights in their original layout,
-// operators decomposed into small steps, nothing joined.
+// sets the traits to what its kernels need. The defaults require the least from kernels: weights in their original
+// layout, operators decomposed into small steps, nothing joined.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace anydml {
 
 struct DeviceTraits {
-  // Pieces of work that run at once: CPU threads, or multiprocessors of a GPU. If there are at most half as many rows,
-  // and they are long, mean and variance become reductions, in which threads share a row (normalize).
+  // The number of pieces of work that run at once: CPU threads, or a GPU's multiprocessors. If there are at most half
+  // as many rows, and the rows are long, mean and variance become reductions, in which threads share a row (normalize).
   std::uint32_t threads = 1;
 
   // The smallest element count at which plans may have operands without a slot; 0: never (graph).
@@ -47,7 +47,7 @@ struct DeviceTraits {
   }
 };
 
-// Describes an operator with steps of its own, when asking a device whether it has kernels for it.
+// Describes an operator that has its own steps, to ask a device whether it has kernels for the operator.
 struct AskedOperator {
   std::string_view name;            // without DML_OPERATOR_; may be internal to the family: "PRODUCT"
   std::string_view part_of;         // the operator that the caller described, possibly this one

@@ -27,9 +27,9 @@ struct LoopNest {
   [[nodiscard]] const Loop& innermost() const { return loops[rank - 1]; }
 };
 
-// For validated tensors of equal sizes, the output last. Dimensions of size 1 are dropped, the output's strides become
-// positive, with the largest one outermost, and neighbors that are contiguous in every operand are merged. The outer
-// loops are then ordered by the smallest stride of any operand, so that all operands benefit from the caches.
+// Requires validated tensors of equal sizes, the output last. Dimensions of size 1 are dropped, the output's strides
+// become positive, with the largest one outermost, and neighbors that are contiguous in every operand are merged. The
+// outer loops are then ordered by the smallest stride of any operand, so that all operands benefit from the caches.
 [[nodiscard]] LoopNest make_loop_nest(std::span<const TensorDesc> tensors);
 
 }  // namespace anydml

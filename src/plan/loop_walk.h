@@ -8,8 +8,8 @@
 
 namespace anydml {
 
-// The offsets of the positions of a nest of loops, one after another, the last loop fastest. The first position is
-// `number`; input and output are the offsets of position 0.
+// Visits the positions of a nest of loops in order, the last loop fastest, and computes their offsets. The first
+// position is `number`; input and output are the offsets of position 0.
 class LoopWalk {
  public:
   LoopWalk(const AxisLoop* loops, std::uint32_t rank, std::int64_t number, std::int64_t input = 0,

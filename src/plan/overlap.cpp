@@ -21,7 +21,7 @@ struct Dimension {
 
 // Two indices collide if their difference d, with |d[i]| <= steps[i] and not all zero, satisfies sum d[i] * stride[i] =
 // 0. The search is depth first from the largest stride down. Each level tries only those d[i] that the smaller strides
-// can still cancel: one or two for the layouts that people write.
+// can still cancel: one or two values for typical layouts.
 class CollisionSearch {
  public:
   explicit CollisionSearch(std::span<const Dimension> dimensions) : dimensions_(dimensions) {
@@ -97,7 +97,7 @@ std::vector<std::size_t> sorted_ranges(std::span<const ByteRange> ranges) {
 }
 
 // Whether all these tensors are on one grid, each at its own offset, like the columns of one matrix. If so, no two of
-// them share a byte, because find_sharing compares two tensors on a grid that is a multiple of this one.
+// these tensors share a byte, because find_sharing compares two tensors on a grid that is a multiple of this one.
 bool are_interleaved(std::span<const TensorAt> tensors, std::span<const std::size_t> which) {
   std::uint64_t step = 0;
   for (const std::size_t i : which) {

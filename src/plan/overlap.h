@@ -47,7 +47,8 @@ struct ByteRange {
   bool written = false;
 };
 
-// Up to this number, ranges or tensors are best compared pair by pair: that allocates nothing and beats sorting.
+// Up to this number, ranges or tensors are best compared pair by pair: this allocates nothing and is faster than
+// sorting.
 inline constexpr std::size_t kFewRanges = 16;
 
 // For each range, whether it overlaps another one and at least one of the two is written. Takes O(n log n) time.

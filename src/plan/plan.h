@@ -17,9 +17,9 @@ namespace anydml {
 
 inline constexpr std::uint64_t kTemporaryAlignment = 64;
 
-// The slot of an operand without an address: its elements pass from one step to the next while they are computed,
-// packed and never all at once. Only for devices that join steps. The two steps are matched by the offset, which is the
-// same number in both.
+// The slot of an operand without an address: its elements, numbered as if they were packed, pass from one step to the
+// next as they are computed, and are never all in memory at once. Only for devices that join steps. The two steps are
+// matched by the offset, which is the same number in both.
 inline constexpr std::uint32_t kForwardedSlot = 0xffffffff;
 // The slot of an absent tensor, such as an optional one that was left out. Its address is null.
 inline constexpr std::uint32_t kAbsentSlot = 0xfffffffe;
@@ -33,7 +33,7 @@ enum class StepRole : std::uint32_t { main, prologue, epilogue };
 // The largest number of tensors in a step of any family. Element-wise steps are limited to kMaxOperands (tensor.h).
 inline constexpr std::size_t kMaxStepOperands = 1024;
 
-// A tensor of a step: the run-time address that it belongs to, and its offset from that address.
+// A tensor of a step: the slot with its address at run time, and its offset from that address.
 struct Operand {
   std::uint32_t slot;
   DataType type;
@@ -106,8 +106,8 @@ bool for_each_step(std::span<const std::uint64_t> words, Use use) {
   return true;
 }
 
-// Calls use(steps) for each unit of work of a plan: prologues, a main step, epilogues. Returns false if use did, or if
-// prologues at the end have no main step.
+// Calls use(steps) for each unit of work of a plan: prologues, a main step, epilogues. Returns false if a call to use
+// returned false, or if prologues at the end have no main step.
 template <class Use>
 bool for_each_work(std::span<const std::uint64_t> words, Use use) {
   std::vector<Step> steps;

@@ -10,12 +10,12 @@
 
 namespace anydml {
 
-// Row-major, element for element; no value if no strides at these sizes describe the result, or if the element counts
-// differ.
+// Views the elements, in row-major order, at the given sizes. No value if no strides describe the view, or if the
+// element counts differ.
 [[nodiscard]] std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes);
 
-// Whether both have the same sizes and element sizes, and each index has the same offset. Strides of dimensions of size
-// 1 are ignored.
+// Whether both tensors have the same sizes and element sizes, and each index has the same offset in both. Strides of
+// dimensions of size 1 are ignored.
 [[nodiscard]] bool same_layout(const TensorDesc& a, const TensorDesc& b);
 
 // Whether the elements fill all bytes from the first to the last.
@@ -30,8 +30,8 @@ struct SeenTensor {
   std::int64_t offset;  // in bytes, of its element at index 0
 };
 // `read` begins `offset` bytes after the element at index 0 of `result` and reads its memory. Each element of `result`
-// is also the element of `view` at the same index, in other memory. The result locates the elements of `read` in that
-// memory. No value if no strides describe it.
+// is also the element of `view` at the same index, in other memory. The returned tensor locates the elements of `read`
+// in the memory of `view`. No value if no strides describe these locations.
 [[nodiscard]] std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset,
                                                      const TensorDesc& result, const TensorDesc& view);
 

@@ -32,7 +32,7 @@ struct TensorDesc {
   std::int64_t strides[kMaxRank] = {};  // in elements
 };
 
-// The tensor and the operator that a message refers to.
+// The tensor and the operator to which a message refers.
 struct Where {
   std::string_view op;
   std::string_view tensor;
@@ -51,7 +51,7 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
 // Sets packed strides, last dimension fastest. Returns false if a stride does not fit.
 [[nodiscard]] bool set_packed_strides(TensorDesc& tensor);
 
-// These need a validated tensor. A tensor broadcast by stride 0 counts every element that it represents.
+// These functions require a validated tensor. A tensor broadcast with stride 0 counts every element that it represents.
 [[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
 // The bytes of that many elements, stored without gaps.
 [[nodiscard]] std::int64_t packed_bytes(const TensorDesc& tensor);

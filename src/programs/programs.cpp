@@ -43,7 +43,7 @@ struct Refusal {
 Refusal g_not_joined{.what = "join the steps", .instead = "; such graphs run with separate steps"};
 Refusal g_not_half{.what = "run the FLOAT16 products", .instead = "; such graphs run with the defined bits"};
 
-// Turns the device's answer into a message for the caller, who may not know how the operator is decomposed.
+// Turns the device's answer into a message for a caller who may not know how the operator is decomposed.
 LacksOperator lacks_of(const CoreDevice& device) {
   if (device.backend->lacks == nullptr) {
     return {};
@@ -74,7 +74,7 @@ Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOp
 
 Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
                                        std::string* text, const CompileOptions& options) {
-  // Families compute with floats too, and the caller may have set any rounding mode.
+  // Lowering computes with floats too, and the caller may have set any rounding mode.
   const DefaultFloatEnvironment modes;
   GraphPrograms programs;
   const auto allowed = lowering_traits(device.info->traits, options);

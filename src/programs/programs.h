@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiles a graph into programs of a device: both of its plans, compiled by the device's backend. Shared by the C API
-// and DirectML.
+// Compiles a graph into programs for a device: the device's backend compiles both of the graph's plans. Used by the C
+// API and DirectML.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class DeviceProgram {
 
   [[nodiscard]] explicit operator bool() const { return program_ != nullptr; }
   [[nodiscard]] const BackendProgram* get() const { return program_; }
-  // The memory that a run needs at the temporary slot of the plans: the plan's own, plus the workspace of its kernels.
+  // The memory that a run needs at the temporary slot: the plan's own temporary memory, plus the workspace of its
+  // kernels.
   [[nodiscard]] std::uint64_t temporary_bytes() const {
     return program_ != nullptr ? backend_->temporary_bytes(program_) : 0;
   }
@@ -50,7 +51,7 @@ struct GraphPrograms {
 };
 
 struct CompileOptions {
-  bool allow_half = false;                // products of FLOAT16 may differ from the defined bits if that is faster
+  bool allow_half = false;                // FLOAT16 products may differ from the defined bits if that is faster
   const GraphSharing* sharing = nullptr;  // memory shared with other graphs; null: none
 };
 
@@ -58,8 +59,8 @@ struct CompileOptions {
 [[nodiscard]] Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOptions& options);
 
 // If the backend turns out to be unable to join steps of the graph, the graph is compiled again with separate steps. If
-// it lacks a product for which other bits are allowed, the graph is compiled again with the defined bits. who: the
-// beginning of messages. text: as in compile_graph.
+// the backend lacks a product that may differ from the defined bits, the graph is compiled again with the defined bits.
+// who: the beginning of messages. text: as in compile_graph.
 [[nodiscard]] Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
                                                      std::string* text = nullptr, const CompileOptions& options = {});
 

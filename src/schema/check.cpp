@@ -258,8 +258,8 @@ class Checker {
     }
   }
 
-  // The tensor whose sizes the others of the group must have: preferably one whose rank the operator accepts, then an
-  // output, because broadcasting starts from it.
+  // The tensor whose sizes the other tensors of the group must have: preferably one whose rank the operator accepts,
+  // then an output, because inputs are broadcast to its sizes.
   [[nodiscard]] std::size_t model_of(const facts::SameGroup& group) const {
     const auto worth = [&](std::size_t i) {
       return seen_[i].rank_fits * 2 + facts::is_output(op_.fields[field_of(i)].kind);

@@ -30,12 +30,13 @@ struct TensorType {
   std::uint32_t type = 0;
 };
 
-// Types that differ although the facts require equal ones: each tensor once, compared with the first of its group.
+// Types that differ although the facts require equal types. Each tensor is listed once, compared with the first tensor
+// of its group.
 [[nodiscard]] std::vector<Violation> check_same_types(const facts::Operator& op, std::span<const TensorType> tensors);
 
 // Checks everything. First the level, then each tensor by itself in order, then relations between them, then the
-// attributes and the rules: CreateOperator reports the first violation. Violations that merely follow from one already
-// listed are left out.
+// attributes and the rules: CreateOperator reports the first violation. Violations that merely follow from a violation
+// already listed are left out.
 [[nodiscard]] std::vector<Violation> check_operator(const Described& described, facts::FeatureLevel level);
 
 // The part of check_operator that does not need attributes.

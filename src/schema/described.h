@@ -38,10 +38,10 @@ struct GivenTensor {
 struct Described;
 
 // The argument for one field. The kind of the field determines which of the three lists may be filled:
-//   tensors    one, or those of an array; none for an absent optional tensor, which keeps its field
+//   tensors    one, or all tensors of an array; none for an absent optional tensor, which keeps its field
 //   numbers    one for FLOAT, UINT, INT, BOOL, an enumeration and a scalar union (in the type that its sibling names);
 //              two for a ScaleBias (Scale, Bias) and a DML_SIZE_2D (Width, Height); all numbers of an array
-//   operators  one, or those of an array
+//   operators  one, or all operators of an array
 struct Argument {
   bool present = false;  // false: null or left out
   std::vector<GivenTensor> tensors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The requirements of fields by their kind, whatever the operator.
+// The requirements that follow from the kind of a field, for every operator.
 #include <algorithm>
 
 #include "base/element.h"

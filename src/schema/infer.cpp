@@ -75,7 +75,7 @@ class Report {
     }
   }
 
-  // The reason that a rule could not determine the size is more specific than "not determined".
+  // The reason why a rule could not determine the size is more specific than "not determined".
   void add_size(Location location) {
     const auto fault = std::ranges::find_if(faults_, [&](const Violation& known) {
       return known.location.field == location.field && known.location.index == location.index &&

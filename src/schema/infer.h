@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of the documentation, read as equations: the unknown parts of a described operator are computed from the
-// rest, for any of the 177 operators. check.h checks a complete description against the same rules.
+// Reads the rules of the documentation as equations, and computes the unknown parts of a described operator from the
+// known parts, for any of the 177 operators. check.h checks a complete description against the same rules.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Inference {
 
 // The outputs may be unknown or partly known. A required output that is absent counts as unknown; an optional one that
 // is absent stays absent. An array of outputs must contain its final number of tensors. An attribute that should have a
-// single number, but is present without one, is unknown too: this is for the type of a scalar union, which follows from
+// single number, but is present without one, is unknown too: this is how the type of a scalar union is inferred from
 // the output's type. Nothing is checked: if inputs contradict each other, the first rule wins, and check.h reports the
 // mistake.
 [[nodiscard]] Inference infer_outputs(Described partial, facts::FeatureLevel level, SizeRule sizes = SizeRule::same);

@@ -12,7 +12,7 @@ using facts::RuleNode;
 using facts::RuleOp;
 using State = RuleValue::State;
 
-// The precedence of binary operations: the higher one binds more tightly.
+// The precedence of binary operations. A higher number binds more tightly.
 constexpr int kSum = 1;
 constexpr int kProduct = 2;
 constexpr int kTightest = 3;

@@ -109,7 +109,7 @@ class RuleChecker {
         {location, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text() + remedy_text(claim)});
     const bool is_tensor = described_.op->fields[location.field].type == facts::FieldType::tensors;
     if (!is_tensor || location.part == Part::dimension_count) {
-      blamed_.push_back(location.field);  // one wrong size does not make the others wrong
+      blamed_.push_back(location.field);  // one wrong size does not make the other sizes wrong
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks a described operator against the rules of the facts, and against the requirements of its field kinds.
+// Checks a described operator against the rules in the facts, and against the requirements for its kinds of fields.
 #pragma once
 
 #include <algorithm>
@@ -37,10 +37,11 @@ void check_rules(const Described& described, facts::FeatureLevel level, Findings
 
 enum class Verdict : std::uint8_t { asks_nothing, kept, broken };
 
-// Checks one rule by itself, independent of the others.
+// Checks one rule by itself, independently of the other rules.
 [[nodiscard]] Verdict judge(const Described& described, facts::FeatureLevel level, const facts::Rule& rule);
 
-// The sizes that a function rule requires of a tensor, aligned at the right: leading 1s may be missing.
+// The sizes that a rule implemented as a function requires of a tensor, aligned at the right: leading 1s may be
+// missing.
 struct SizesByFunction {
   std::size_t field;
   std::vector<std::int64_t> sizes;

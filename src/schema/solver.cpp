@@ -32,7 +32,7 @@ void for_each_tensor(Described& described, const facts::SameGroup& group, const 
   }
 }
 
-// Widens `all` to the sizes that both broadcast to, by NumPy's rule. Returns false if they do not broadcast.
+// Widens `all` to the sizes to which both tensors broadcast by NumPy's rule. Returns false if they do not broadcast.
 bool broadcast(const GivenTensor& tensor, GivenTensor& all) {
   GivenTensor wide = all;
   if (tensor.rank > all.rank) {
@@ -161,7 +161,8 @@ bool Solver::apply_types() {
   return changed;
 }
 
-// Booleans, counts and indices are unsigned integers: if an output accepts only unsigned types, it gets the smallest.
+// Booleans, counts and indices are unsigned integers, so an output that accepts only unsigned types gets the smallest
+// one.
 bool Solver::apply_usual_types() {
   constexpr DataType kUnsigned[] = {DataType::UINT8, DataType::UINT16, DataType::UINT32, DataType::UINT64};
   TypeSet all = 0;
@@ -313,7 +314,7 @@ void Solver::walk_each(const RuleNode& node) {
   }
 }
 
-// An equation: a known side determines the other.
+// Treats an equality as an equation: a known side determines the other side.
 void Solver::claim(const RuleNode& node) {
   if (choices_ != nullptr) {
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules for every tensor, whatever the operator.
+// Rules for the tensors of every operator.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace anydml {
 
-// The bits of an element of a DML_TENSOR_DATA_TYPE, including UINT4 and INT4; 0 for a value that is not a type.
+// The number of bits in an element of a DML_TENSOR_DATA_TYPE, including UINT4 and INT4; 0 for a value that is not a
+// type.
 [[nodiscard]] std::uint32_t element_bits(std::uint32_t type);
 
 // The smallest valid TotalTensorSizeInBytes, as in DirectML's DMLCalcBufferTensorSize: up to the last element, rounded

@@ -12,7 +12,7 @@ namespace anydml::schema {
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// A part of a field that can be named separately.
+// A part of a field that a message can name.
 enum class Part : std::uint8_t {
   whole,
   sizes,            // of a tensor

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Messages with values in them. This is fmt, with its heavy part compiled once in format.cpp: a file that uses it takes
-// a second or two to compile instead of a dozen.
+// Messages with values in them. This is fmt, with its expensive part compiled once, in format.cpp. A file that uses
+// this header compiles in one or two seconds instead of a dozen.
 #pragma once
 
 #include <fmt/core.h>

@@ -59,7 +59,7 @@ std::string cpu_model() {
 #endif
 }
 
-// No exception may leave the table: allocations can throw here.
+// Calls a function that may allocate. Exceptions must not leave the functions in the table.
 template <class Body>
 BackendStatus guarded(Body body) noexcept {
   try {
@@ -71,7 +71,7 @@ BackendStatus guarded(Body body) noexcept {
   }
 }
 
-// The requested instructions, or the best available.
+// Chooses the requested instruction set, or the best available one.
 BackendStatus choose_target(std::string_view wanted, cpu::Target& target) {
   const auto targets = cpu::machine_targets();
   const auto found = wanted.empty() ? targets.begin() : std::ranges::find(targets, wanted, cpu::target_name);
@@ -79,7 +79,7 @@ BackendStatus choose_target(std::string_view wanted, cpu::Target& target) {
     target = *found;
     return kOk;
   }
-  static char message[256];  // of the first failure; open is called under the process mutex
+  static char message[256];  // for the first failure; open is called under the process mutex
   int length =
       std::snprintf(message, sizeof(message), "ANYDML_CPU_TARGET is '%.*s'; expected one that this machine runs: ",
                     static_cast<int>(std::min<std::size_t>(wanted.size(), 64)), wanted.data());
@@ -140,7 +140,7 @@ MemoryBlock block_at(void* address) {
           .address = reinterpret_cast<std::uintptr_t>(address),
           .host = static_cast<std::byte*>(address)};
 }
-// A handle is the address of its first byte, and never 0.
+// A handle is the address of the block's first byte, and never 0.
 std::byte* address_of(MemoryLocation location) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(location.block) + location.offset);
 }
@@ -196,7 +196,7 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
   device->promised_bytes.fetch_sub(whole_units(bytes));
 }
 
-// A queue is synchronous, and stores only its device.
+// Queues are synchronous and have no state: a queue is a pointer to its device.
 BackendDevice* device_of(BackendQueue* queue) { return reinterpret_cast<BackendDevice*>(queue); }
 
 BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
@@ -242,7 +242,7 @@ struct ReadyStep {
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
-  // How threads wait between steps: they spin if several jobs for them follow each other.
+  // How threads wait between steps: they spin if the program has several jobs in a row for them.
   ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
   std::shared_ptr<Scratch> scratch;  // null: no step needs it
   std::uint64_t temporary_bytes = 0;

@@ -5,11 +5,11 @@
 //
 // A function or template is compiled for the target in whose section it is written, wherever it is instantiated. So the
 // scalar definitions, which are written elsewhere, may be called here: a copy that is not inlined runs on every
-// machine, whichever file it comes from, and the linker may keep any of them. Code that is compiled for one target has
-// that target's namespace in its name.
+// machine, whichever file it comes from, and the linker may keep any of the copies. Code that is compiled for one
+// target has that target's namespace in its name.
 
-// Only targets that were tested are enabled: NEON, AVX2 and AVX-512. Without a fused multiply-add the proof of the
-// modulus of floats does not hold.
+// Only tested targets are enabled: NEON, AVX2 and AVX-512. All of them have a fused multiply-add, which the proof for
+// the floating-point modulus requires.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #pragma GCC diagnostic push

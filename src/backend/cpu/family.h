@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A family's kernels, as the CPU backend sees them: they prepare a step and cut it into pieces for threads. The backend
-// owns the threads, the memory and the queues, and names no family.
+// A family's kernels, as the CPU backend sees them. A family prepares a step and cuts it into pieces for threads. The
+// backend owns the threads, the memory and the queues, and names no family.
 //
 // The contract, in addition to ops/family.h, whose statements on strides, overlaps and types apply to kernels too:
 //
 // Validation  Steps come from the family's own lowering in the same build. Kernels trust their parameters, and the
 //             backend has checked the number of operands.
 // Addresses   `run` gets an address for each operand of the step. It may have any alignment. It is null for absent
-//             tensors, and for forwarded operands, whose elements come from, or go to, a neighbor.
+//             tensors, and for forwarded operands, because their elements come from, or go to, a neighbor.
 // Order       A step has one or more phases, which run one after another. The pieces of a phase run once each, in any
-//             order and at once on several threads; no two may write the same byte. All are done before the next phase
-//             or step begins, which sees everything that they wrote.
+//             order and at once on several threads; no two may write the same byte. All of them finish before the next
+//             phase or step begins, so that phase or step sees everything that they wrote.
 // Scratch     A step may request scratch memory. No other piece uses it while a piece runs. Its contents are
 //             undefined when a piece begins, and it is aligned to 64 bytes.
 // Modes       Rounding to nearest, subnormals kept, traps off, on every thread. A kernel leaves the modes alone.
 // Errors      A prepared step cannot fail: `run` does not throw, allocate or block.
-// Results     The bits do not depend on the number of threads or of pieces.
+// Results     The bits do not depend on the number of threads or pieces.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ class PreparedStep {
   PreparedStep& operator=(const PreparedStep&) = delete;
 
   // The number of pieces of a phase. A piece should be worth handing to another thread: ten microseconds of work or
-  // more, if there is that much.
+  // more, if the step has that much.
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
   // The number of pieces of one phase, for a step that has several phases. Called in each run.
   [[nodiscard]] virtual std::uint64_t pieces_in(std::uint32_t /*phase*/) const noexcept { return pieces_; }
@@ -105,14 +105,14 @@ struct Neighbor : anydml::Neighbor<JoinedStep> {
 using Neighbors = anydml::Neighbors<Neighbor>;
 
 struct FamilyKernels {
-  // Called before the first step is prepared for this target, to create what its steps need. May be null. One thread at
-  // a time calls it, and never during a fork, so it needs no lock. May throw std::bad_alloc.
+  // Called before the first step is prepared for this target, to create data that all of its steps need. May be null.
+  // One thread at a time calls it, and never during a fork, so it needs no lock. May throw std::bad_alloc.
   void (*open)(Target target);
-  // Returns null if the family has no kernel for this step. Only families whose operators declare that they join others
-  // (ops/family.h) get neighbors. May throw std::bad_alloc.
+  // Returns null if the family has no kernel for this step. Only families whose operators declare that they can be
+  // joined with other steps (ops/family.h) get neighbors. May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const StepContext& context, Neighbors neighbors);
-  // Prepares a step that is joined with one of another family, as a prologue or an epilogue. Null: the family has no
-  // such steps.
+  // Prepares a step that is joined with a step of another family, as a prologue or an epilogue. Null if the family has
+  // no such steps.
   std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const StepContext& context);
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Converts rows of FLOAT16 to FLOAT32 and back, which compilers vectorize badly. Include it inside a namespace: after
-// each_target.h in a file that is compiled for a target, and without it for unknown machines. There is no include
-// guard, because the file is included again for each target. Include <cstring> and base/element.h first.
+// Converts rows between FLOAT16 and FLOAT32, because compilers vectorize these conversions badly. Include it inside a
+// namespace: after each_target.h in a file that is compiled for a target, and without each_target.h in a file that is
+// compiled for any machine. There is no include guard, because the file is included again for each target. Include
+// <cstring> and base/element.h first.
 
 #if defined(HWY_NAMESPACE)
 

@@ -54,7 +54,7 @@ Scratch::CallerBlock* Scratch::take() noexcept {
   return add();
 }
 
-// Adds a block that is already taken; null if out of memory.
+// Adds a block and takes it; returns null if out of memory.
 Scratch::CallerBlock* Scratch::add() noexcept {
   Memory memory = allocate(1, bytes_);
   auto* const block = memory == nullptr ? nullptr : new (std::nothrow) CallerBlock;

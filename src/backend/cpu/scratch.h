@@ -2,10 +2,10 @@
 // Memory that a kernel uses while it runs a piece. The contents of a block are undefined between two pieces, so each
 // thread needs only one block, however many programs it serves:
 //
-// Workers  have a block each, by their number. A worker runs one piece at a time.
+// Workers  each have a block, found by the worker's number. A worker runs one piece at a time.
 // Callers  may arrive at any time and in any number. Each takes a block for the duration of a run. One block exists
-//          from the start. Another is allocated when callers run at the same time, and is kept for the next time. A
-//          caller that gets none, because memory has run out, has not begun its run and reports that.
+//          from the start. Another is allocated when callers run at the same time, and is kept for the next time. If
+//          memory runs out, the caller gets no block and reports this before its run begins.
 //
 // A program owns a reference to the set that it was compiled for, and programs share a set that is large enough for all
 // of them (ThreadPool::scratch). So no set is freed while a thread uses it, and all memory is freed with the last

@@ -25,7 +25,7 @@ inline constexpr std::size_t kTargets = 4;
   return "generic";
 }
 
-// The size of the vectors for which a target's kernels need packed weights.
+// The vector size for which a target's kernels need their weights packed.
 [[nodiscard]] constexpr std::uint32_t vector_bytes(Target target) {
   return target == Target::avx512 ? 64 : target == Target::avx2 ? 32 : 16;
 }

@@ -17,7 +17,7 @@
 namespace anydml {
 namespace {
 
-// While this object exists, no signal is delivered to this thread. New threads inherit that: a worker must never
+// While this object exists, no signal is delivered to this thread. New threads inherit this: a worker must never
 // receive a signal that is meant for the host's own threads, or run its handlers.
 class SignalsBlocked {
  public:
@@ -47,7 +47,7 @@ void pause() {
 
 // Spins until `is_over`. Returns false if it takes too long.
 //
-// It does not yield the processor meanwhile: on a busy machine a thread that yields loses its time slice, several
+// It does not yield the processor meanwhile: on a busy machine a thread that yields loses a time slice of several
 // milliseconds, whereas a sleeping thread is woken at once.
 template <class Condition>
 bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
@@ -126,7 +126,7 @@ void ThreadPool::forget_workers() {
 
 // ---- Workers -------------------------------------------------------------------------------------------------------
 
-// Spinning threads would keep others from working. A few more callers than processors do no harm.
+// Whether spinning threads would keep other threads from working. Slightly more threads than processors do no harm.
 bool ThreadPool::is_crowded() const {
   const unsigned threads = workers_.load(std::memory_order_relaxed) + sequences_.load(std::memory_order_relaxed);
   return threads > processors_ + processors_ / 8;
@@ -176,8 +176,8 @@ bool ThreadPool::work_on(Job& job, unsigned number) {
   if (done == 0) {
     return false;
   }
-  // Sequentially consistent with the caller, which announces that it sleeps and then checks what is done, so at least
-  // one of the two sees the other's store.
+  // Sequentially consistent with the caller, which announces that it is going to sleep and then checks how many chunks
+  // are done, so at least one of the two sees the other's store.
   job.done.fetch_add(done, std::memory_order_seq_cst);
   if (job.caller_sleeps.load(std::memory_order_seq_cst)) {
     { const std::scoped_lock lock(mutex_); }
@@ -250,8 +250,8 @@ bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
   job.function = function;
   job.context = context;
   job.done.store(0, std::memory_order_relaxed);
-  // Sequentially consistent with a worker, which announces that it sleeps and then looks for work, so at least one of
-  // the two sees the other's store.
+  // Sequentially consistent with a worker, which announces that it is going to sleep and then looks for work, so at
+  // least one of the two sees the other's store.
   job.left.store(static_cast<std::int64_t>(count), std::memory_order_seq_cst);
   jobs_begun_.fetch_add(1, std::memory_order_release);
   wake(count - 1);

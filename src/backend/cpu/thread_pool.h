@@ -3,16 +3,17 @@
 // that has not taken a chunk, so a job finishes even when every worker is busy, could not be created, or was lost in a
 // fork.
 //
-// Jobs       A pool has a fixed array of slots for jobs, one for each thread that currently submits some. The slots
-//            live as long as the pool, so workers read them without a lock. A slot counts down the chunks that
-//            no thread has taken. A thread that took a chunk keeps the job open until it reports the chunk as done, so
-//            it may read the rest of the job. A thread that comes too late reads a count that is not positive.
+// Jobs       A pool has a fixed array of slots for jobs, one for each thread that is currently submitting jobs. The
+//            slots live as long as the pool, so workers read them without a lock. A slot counts down the chunks that no
+//            thread has taken. A thread that took a chunk keeps the job open until it reports the chunk as done, so it
+//            may read the rest of the job. A thread that comes too late reads a count that is not positive.
 // Sequences  A program is a sequence of jobs: its steps, and the phases of a step. Each begins when the job before it
 //            has ended, and sees everything that the earlier jobs wrote. Between two jobs of a sequence the workers
 //            spin, because waking a thread takes longer than a small step. After tens of microseconds they sleep.
 //            They do not spin when no sequence is running, or when the workers and the callers outnumber the
 //            processors.
-// Ends       An interrupted caller removes all remaining chunks without running them, and waits for those in progress.
+// Ends       An interrupted caller removes all remaining chunks without running them, and waits for the chunks in
+//            progress.
 // Fairness   While several threads submit jobs, a worker takes one chunk of each job in turn. A single job keeps
 //            its workers.
 //
@@ -38,7 +39,7 @@ class ThreadPool {
 
  public:
   // The work of one chunk. Called from several threads at once; must not throw. `thread` is 0 for the thread that
-  // submitted the job, and otherwise the number of a worker: no two threads of a job have the same one.
+  // submitted the job, and otherwise the number of a worker: no two threads that work on a job have the same number.
   using ChunkFunction = void (*)(void* context, std::uint64_t chunk, unsigned thread) noexcept;
 
   // `threads` includes the caller, so a pool of one has no workers.
@@ -105,7 +106,7 @@ class ThreadPool {
 
  private:
   static constexpr std::size_t kApart = 128;  // bytes between data that different threads write: two cache lines
-  static constexpr unsigned kSlots = 64;      // if more threads submit jobs at once, the others work alone
+  static constexpr unsigned kSlots = 64;      // threads that submit jobs while all slots are taken work alone
 
   struct Job {
     // A thread that takes a chunk gets the rest of the job with the same cache line.
@@ -120,7 +121,7 @@ class ThreadPool {
 
     // Takes a chunk and returns the number that were left, including this one. If that is not positive, none was left.
     [[nodiscard]] std::int64_t take() {
-      // Read before writing: many threads that write in vain would delay the threads that start.
+      // Read before writing: pointless writes by many threads would delay the threads that are starting.
       const std::int64_t seen = left.load(std::memory_order_relaxed);
       return seen <= 0 ? seen : left.fetch_sub(1, std::memory_order_acquire);
     }
@@ -146,7 +147,7 @@ class ThreadPool {
   std::atomic<unsigned> workers_{0};
   std::atomic<bool> lost_in_fork_{false};  // the first job that can use the workers starts them again
   std::atomic<unsigned> sequences_{0};     // sequences that have a slot
-  std::atomic<unsigned> slots_{0};         // slots that were ever in use
+  std::atomic<unsigned> slots_{0};         // slots that have ever been in use
 
   // Spinning workers read this line. It changes with every job.
   alignas(kApart) std::atomic<std::uint32_t> jobs_begun_{0};

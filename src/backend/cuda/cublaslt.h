@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLASLt, loaded at run time: nothing here requires it, and its headers are not needed to build. The names and
+// Loads cuBLASLt at run time. The plugin does not require it, and can be built without its headers. The names and
 // numbers come from its documentation. Part of the interface between a family and the backend.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The plugin's state for a GPU, and the conversion of CUDA's errors to statuses. Nothing here creates a context: that
-// takes a process tenths of a second and is left to the first allocation, queue or launch.
+// The plugin's state for a GPU, and the conversion of CUDA's errors to statuses. Nothing here creates a context,
+// because that takes tenths of a second; the first allocation, queue or launch does.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -46,7 +46,7 @@ inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUD
 // Converts an error. Also clears the thread's last error, which other code would mistake for its own.
 [[nodiscard]] BackendStatus status_of(cudaError_t error) noexcept;
 
-// A handle is the address of its first byte, and never 0.
+// A handle is the address of the block's first byte, and never 0.
 [[nodiscard]] inline MemoryBlock block_at(void* address, bool is_host) {
   return {.handle = static_cast<BackendMemory*>(address),
           .address = reinterpret_cast<std::uintptr_t>(address),
@@ -57,7 +57,7 @@ inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUD
 }
 
 [[nodiscard]] std::uint32_t device_count();
-// The reason that CUDA cannot be used here, or null if it can.
+// The reason why CUDA cannot be used on this machine, or null if it can.
 [[nodiscard]] const char* why_no_device();
 BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept;
 

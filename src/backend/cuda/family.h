@@ -6,16 +6,18 @@
 //
 // Validation  Steps come from the family's own lowering in the same build, and their parameters are trusted. `prepare`
 //             rejects a step that the kernels cannot run, such as one with too many elements, and says why. If it
-//             rejects a step with neighbors, it is called again without them, over memory.
+//             rejects a step with neighbors, it is called again without neighbors, and the elements pass through
+//             memory.
 // Device      `prepare` may be called while another device is current: everything it needs to know is in
 //             GpuProperties. A launch finds its device current.
-// Addresses   launch gets one for each operand of the step, at any alignment, in memory that the device can reach. The
-//             addresses of operands without a slot have no meaning: their elements come from, or go to, a neighbor.
+// Addresses   `launch` gets an address for each operand of the step, at any alignment, in memory that the device can
+//             reach. The addresses of operands without a slot have no meaning: their elements come from, or go to, a
+//             neighbor.
 // Workspace   A step that needs one gets its address at each launch, a multiple of kTemporaryAlignment. Its
 //             contents are undefined, and other steps use the same memory before and after.
 // Order       Work on the stream sees the results of all earlier work there. A launch waits for nothing and allocates
 //             nothing on the device. Other threads may launch the same step on other streams at the same time.
-// Errors      launch returns the error of CUDA's call. It does not throw.
+// Errors      `launch` returns the error that CUDA reported. It does not throw.
 // Results     The bits equal those of the CPU's kernels, whatever the launch's shape, unless the step says that its
 //             caller allows other bits (DeviceTraits::half_products).
 #pragma once
@@ -36,7 +38,7 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::uint32_t kMaxSmallTasks = 200;      // per launch: they are a kernel's parameter
+inline constexpr std::uint32_t kMaxSmallTasks = 200;      // per launch: together they are one kernel parameter
 inline constexpr std::uint32_t kMaxSmallElements = 4096;  // per task
 
 // A step with everything that a launch needs except the addresses. Threads may launch the same step at once.
@@ -98,17 +100,17 @@ using Neighbors = anydml::Neighbors<Neighbor>;  // their classes are called Befo
 
 struct FamilyKernels {
   // On failure, returns null and sets `why` to a text that is never freed. Only families whose operators declare that
-  // they join others (ops/family.h) get neighbors. May throw std::bad_alloc.
+  // they can be joined with other steps (ops/family.h) get neighbors. May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& gpu, Neighbors neighbors,
                                            const char** why) = nullptr;
-  // Prepares a step that is joined with one of another family, as a class of this name. Null: the family has no such
-  // steps.
+  // Prepares a step that is joined with a step of another family, as a class of this name. Null if the family has no
+  // such steps.
   std::unique_ptr<JoinedStep> (*prepare_joined)(const Step& step, const char* name) = nullptr;
   // Launches small tasks of this family that are independent of one another; null if the family has none.
   cudaError_t (*launch_at_once)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
   // Launches small tasks in waves: tasks of a wave may depend on earlier waves.
   cudaError_t (*launch_in_waves)(const SmallTask* tasks, std::uint32_t count, cudaStream_t stream) noexcept = nullptr;
-  // Plans join no steps of this family with others (DeviceTraits::joined_families).
+  // Plans join no steps of this family with other steps (DeviceTraits::joined_families).
   bool is_alone = false;
 };
 

@@ -16,7 +16,7 @@ struct GpuProperties {
   std::uint32_t warp_threads = 32;
   std::uint32_t threads_of_block = 0;           // the maximum
   std::uint32_t threads_of_multiprocessor = 0;  // the maximum at a time
-  std::uint32_t registers_of_block = 0;         // of 32 bits
+  std::uint32_t registers_of_block = 0;         // the maximum, of 32 bits each
   std::uint32_t registers_of_multiprocessor = 0;
   std::uint64_t shared_bytes_of_block = 0;  // the maximum, for kernels that request it
   std::uint64_t shared_bytes_of_multiprocessor = 0;

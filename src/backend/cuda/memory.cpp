@@ -70,8 +70,8 @@ cudaError_t allocate_on_device(BackendDevice& device, std::uint64_t bytes, bool 
 
 std::atomic<std::uint64_t> g_pinned_bytes{0};
 
-// Several threads create the pages if there are many: creating tens of GiB takes one thread tens of seconds. New pages
-// already contain zeros.
+// Several threads create the pages if there are many: a single thread needs tens of seconds to create tens of GiB. New
+// pages already contain zeros.
 void populate(std::byte* start, std::uint64_t bytes) noexcept {
   constexpr std::uint64_t kShare = std::uint64_t{128} << 20;
   if (bytes < 2 * kShare) {
@@ -112,8 +112,8 @@ void unpin(void* start, std::uint64_t bytes) noexcept {
 }
 
 bool pin(void* start, std::uint64_t bytes) noexcept {
-  // Pinned pages are unavailable to other processes, and the system would rather kill processes than refuse a request.
-  // So this never requests more than half of the machine's memory, or more than is available.
+  // Pinned pages are unavailable to other processes, and the system kills processes rather than refusing a request. So
+  // this never requests more than half of the machine's memory, or more than is available.
   const MemoryState memory_state = read_memory_state();
   if (g_pinned_bytes.fetch_add(bytes) + bytes > memory_state.limit / 2 || bytes > memory_state.available) {
     g_pinned_bytes.fetch_sub(bytes);
@@ -236,7 +236,7 @@ BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, Memory
 
 void release_in_order(BackendQueue* queue, BackendMemory* handle) {
   const OnDevice scope(*queue->device);
-  static_cast<void>(queue->small.launch(queue->stream));  // work that was collected may use it
+  static_cast<void>(queue->small.launch(queue->stream));  // collected tasks may use the memory
   static_cast<void>(cudaFreeAsync(handle, queue->stream));
   static_cast<void>(cudaGetLastError());
 }

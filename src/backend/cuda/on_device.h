@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device of the calling thread. Part of the interface between a family and the backend.
+// The current device of the calling thread. Part of the interface between a family and the backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,8 @@ struct BackendDevice;
 
 namespace cuda {
 
-// The calling thread's current device belongs to other code: it is restored, unless that would create a new context.
+// Switches the calling thread to a device. Other code relies on the previous device, so the destructor restores it,
+// unless that would create a new context.
 class OnDevice {
  public:
   explicit OnDevice(const BackendDevice& device);

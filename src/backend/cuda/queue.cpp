@@ -10,7 +10,7 @@
 namespace anydml::cuda {
 namespace {
 
-// Launches the collected tasks before anything else.
+// Launches the collected tasks, then calls body.
 template <class Body>
 BackendStatus in_order(BackendQueue& queue, const Body& body) {
   const OnDevice scope(*queue.device);
@@ -21,8 +21,8 @@ BackendStatus in_order(BackendQueue& queue, const Body& body) {
   return status_of(error);
 }
 
-// Small tasks that are collected last stay in the queue, so that they can be launched together with those of the next
-// program.
+// Small tasks that are collected last stay in the queue, so that they can be launched together with the small tasks of
+// the next program.
 cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, const DeviceAddress* addresses,
                          cudaStream_t stream) noexcept {
   for (const BackendProgram::PlacedStep& step : program.steps) {
@@ -180,7 +180,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
       if (cudaGraphLaunch(recordings.graph(), queue->stream) == cudaSuccess) {
         return kOk;
       }
-      static_cast<void>(cudaGetLastError());  // such as too little memory for the recording: the steps need none
+      static_cast<void>(cudaGetLastError());  // such as too little memory for the recording; the steps alone need none
       recordings.keep(nullptr);
     }
   }

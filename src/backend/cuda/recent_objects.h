@@ -11,7 +11,7 @@
 
 namespace anydml::cuda {
 
-// Keeps, by name, all objects in use, and the most recently requested others, up to a total number.
+// Keeps all objects that are in use, by name, and the most recently requested unused ones, up to a total number.
 template <class Value>
 class RecentObjects {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Records the launches of a program as a CUDA graph. A network has a hundred launches or more, and each of them costs
-// the CPU a few microseconds. A program that runs again at the same addresses is recorded once, and is then one launch.
-// Programs with few launches gain nothing and are never recorded.
+// Records the launches of a program as a CUDA graph. A network needs a hundred launches or more, and each of them costs
+// the CPU a few microseconds. A program that runs again with the same addresses is recorded once, and then needs only
+// one launch. Programs with few launches gain nothing and are never recorded.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,11 +22,11 @@ class Recordings {
   Recordings(const Recordings&) = delete;
   Recordings& operator=(const Recordings&) = delete;
 
-  // Locked from the advice until the run ends, so that several threads can run one program at once.
+  // To be locked from the call to advise until the run ends, so that several threads can run one program at once.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
-  // Tells a caller how to run the program at these addresses: on the second run, it should record. Allocates memory
-  // only for new addresses.
+  // Tells a caller how to run the program with these addresses. On the second run, the caller should record it.
+  // Allocates memory only for new addresses.
   [[nodiscard]] Advice advise(const std::uint64_t* addresses, std::size_t count) noexcept;
   // Keeps the recording for the addresses of the last advice. If `graph` is null, the program cannot be recorded, and
   // no recording is kept for any addresses.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernels that are compiled at run time: a family writes source that uses the same definitions as its other kernels,
-// and NVRTC compiles it where it is installed. Part of the interface between a family and the backend.
+// and NVRTC, if it is installed, compiles it. Part of the interface between a family and the backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,8 +26,8 @@ extern const std::size_t kRuntimeHeaderCount;
 struct KernelSource {
   std::string text;
   std::vector<std::string> kernels;  // their C++ names
-  // The maximum dynamic shared memory that a launch of any of them will use. CUDA must know in advance if a block uses
-  // more than 48 KiB, including static memory.
+  // The maximum dynamic shared memory that a launch of any of these kernels will use. CUDA must know in advance if a
+  // block uses more than 48 KiB, including static memory.
   std::uint32_t max_shared_bytes = 0;
 };
 
@@ -65,7 +65,7 @@ class RuntimeKernels {
   RuntimeKernels(const RuntimeKernels&) = delete;
   RuntimeKernels& operator=(const RuntimeKernels&) = delete;
 
-  // kernel: its position in the source's list. parameters: the address of each.
+  // kernel: the kernel's position in the source's list. parameters: the address of each parameter.
   [[nodiscard]] virtual cudaError_t launch(std::size_t kernel, const LaunchShape& shape, void** parameters,
                                            cudaStream_t stream) const noexcept = 0;
 };
@@ -74,7 +74,7 @@ class RuntimeKernels {
 [[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source,
                                                                          const GpuProperties& gpu);
 
-// Whether source can be compiled here for this GPU. It tries an empty kernel.
+// Whether source can be compiled here for this GPU. Tries to compile an empty kernel.
 [[nodiscard]] bool compiles_while_running(const GpuProperties& gpu);
 
 }  // namespace anydml::cuda

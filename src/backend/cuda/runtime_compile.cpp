@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NVRTC, loaded at run time: nothing here requires it.
+// Loads NVRTC at run time. The plugin does not require it.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -104,8 +104,8 @@ bool compile_source(const KernelSource& source, const char* architecture, Kernel
     nvrtc.add_name(program, kernel.c_str());
   }
   const std::string target = std::string("--gpu-architecture=") + architecture;
-  // As in the plugin's own build, products and sums are not contracted, and helpers of definitions need not be marked
-  // for host or device.
+  // As in the plugin's own build, products and sums are not contracted, and helper functions in definitions need not be
+  // marked for host or device.
   const char* const options[] = {"--std=c++20", "--fmad=false", "--device-as-default-execution-space",
                                  "--device-int128", target.c_str()};
   std::size_t bytes = 0;

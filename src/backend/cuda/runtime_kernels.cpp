@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels from NVRTC that are ready to launch: cached in memory for this process, and on disk for later ones.
+// Kernels from NVRTC that are ready to launch. They are cached in memory for this process, and on disk for later
+// processes.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,8 +22,8 @@ namespace {
 
 constexpr std::size_t kMaxKept = 256;  // kernels that no program uses, tens of kilobytes each
 
-// Functions of the driver, under its own names. A library's kernels are loaded for each context when it first launches
-// them.
+// Functions from the CUDA driver, under their original names. A library's kernels are loaded for each context when it
+// first launches them.
 struct Driver {
   int (*load)(void** library, const void* code, void*, void*, unsigned, void*, void*, unsigned) = nullptr;
   int (*unload)(void* library) = nullptr;
@@ -82,7 +83,7 @@ class LoadedKernels final : public RuntimeKernels {
     const auto& [blocks, threads, shared_bytes] = shape;
     const int result = driver_.launch(kernels_[kernel], blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
                                       shared_bytes, stream, parameters, nullptr);
-    return static_cast<cudaError_t>(result);  // codes that both APIs have mean the same
+    return static_cast<cudaError_t>(result);  // error codes that exist in both APIs mean the same
   }
 
  private:
@@ -121,7 +122,7 @@ std::string cache_file(const std::string& key) {
   return folder + name;
 }
 
-// The file contains the key, so that code of another source is never used by mistake.
+// The file contains the key, so that code compiled from another source is never used by mistake.
 bool read_binary(const std::string& file, const std::string& key, std::size_t kernels, KernelBinary& binary) {
   std::ifstream in(file, std::ios::binary);
   std::string size;
@@ -163,8 +164,8 @@ void write_binary(const std::string& file, const std::string& key, const KernelB
   }
 }
 
-// The code of this source for this architecture, from the disk or compiled. take(binary) returns whether it can be
-// used.
+// Reads the code for this source and architecture from disk, or compiles it. take(binary) returns whether the code can
+// be used.
 template <class Take>
 bool find_binary(const KernelSource& source, const std::string& architecture, const std::string& key, Take take) {
   const std::string file = cache_file(key);

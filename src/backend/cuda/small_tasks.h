@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The small tasks of a queue, launched by CUDA. Dependent steps run in one block that continues from one wave to the
-// next.
+// The small tasks of a queue, launched with CUDA. Dependent steps run in a single block, which continues from one wave
+// to the next.
 #pragma once
 
 #include "backend/cuda/family.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Building blocks of the kernels of every family: indices, loads and stores, and elements in 32-bit words.
+// Building blocks for the kernels of every family: indices, loads and stores, and elements in 32-bit words.
 #pragma once
 
 #include "backend/cuda/fast_divisor.h"
@@ -25,7 +25,7 @@ struct Quotient {
   return {quotient, index - quotient * by.divisor};
 }
 
-// The offset of a position in a nest of loops, the last of them fastest. The first loop needs no size.
+// The offset of a position in a nest of loops, with the last loop fastest. The first loop needs no size.
 [[nodiscard]] __device__ inline std::int64_t loop_offset(std::uint32_t index, std::uint32_t rank,
                                                          const FastDivisor* sizes, const std::int64_t* strides) {
   std::int64_t offset = 0;
@@ -38,8 +38,8 @@ struct Quotient {
   return offset + static_cast<std::int64_t>(index) * strides[0];
 }
 
-// Loads one element as its bits, at any alignment. Does not use the read-only cache, because a task may read another's
-// output.
+// Loads one element as its bits, at any alignment. Does not use the read-only cache, because a task may read another
+// task's output.
 template <class T>
 [[nodiscard]] __device__ inline bits_t<T> load_element(const std::byte* from, bool aligned) {
   if (aligned || sizeof(T) == 1) {

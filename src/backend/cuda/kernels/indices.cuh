@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements of an output whose values follow from their indices, for outputs with any strides.
+// Elements whose values are computed from their indices, for outputs with any strides.
 #pragma once
 
 #include <algorithm>

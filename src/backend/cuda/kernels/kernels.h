@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels that belong to no family, for the work of queues other than programs. Nothing here waits.
+// The kernels that belong to no family, for queue work other than running programs. Nothing here waits.
 #pragma once
 
 #include <cuda_runtime_api.h>
