@@ -81,8 +81,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     std::uint64_t value = 0;
   };
 
-  static constexpr std::uint64_t kSoon =
-      20'000;  // XX
+  static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds from a submission to a wait that comes right after it
   static constexpr std::chrono::microseconds kInterval{100};  // between two checks by the queue's thread
 
   // A signal that depends on a released object may never come. kLookInterval: how often the queue's thread checks for

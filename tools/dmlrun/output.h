@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints the output of a run while it proceeds: lines in DxDispatch's format, or one JSON document.
+// Prints the output of a run as it proceeds: lines in DxDispatch's format, or one JSON document.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ class Output {
   virtual void compared(const Resource& resource, const Comparison& comparison, const Tolerance& tolerance) = 0;
   virtual void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) = 0;
   virtual void written(std::string_view resource, std::string_view path) = 0;
-  // A failed run adds members to the unfinished document.
+  // After a failed run, `add` adds members to the unfinished document.
   virtual void finish(const std::function<void(JsonWriter&)>& add = {}) = 0;
 };
 
