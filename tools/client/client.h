@@ -75,9 +75,7 @@ class Device {
   [[nodiscard]] IDMLCommandRecorder* recorder() const { return recorder_.Get(); }
   [[nodiscard]] DML_FEATURE_LEVEL feature_level() const;  // the highest level that the device offers
   [[nodiscard]] std::uint64_t timestamp_frequency() const;
-  [[nodiscard]] bool shares_memory() const {
-    return shared_memory_;
-  }  // whether the device shares memory with the CPU, so that nothing is copied
+  [[nodiscard]] bool shares_memory() const { return shared_memory_; }  // with the CPU; then nothing is copied
 
   void close();    // closes the list; throws recording errors
   void execute();  // executes the closed list, which can be executed again

@@ -15,8 +15,7 @@ struct OperatorRequest {
   std::string name;                          // as written on the command line
   std::vector<std::string> inputs = {};      // [FIELD=]x.npy or [FIELD=]TYPE:SIZES[:VALUES]; empty: the example
   std::vector<std::string> attributes = {};  // NAME=VALUE
-  std::vector<std::string> results =
-      {};  // FIELD, or [FIELD=]TYPE:SIZES: outputs that are optional or cannot be inferred
+  std::vector<std::string> results = {};     // FIELD, or [FIELD=]TYPE:SIZES: outputs that are optional or not inferred
   std::uint64_t seed = 0;
 };
 
