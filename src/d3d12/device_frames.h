@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Helpers that the device's methods share, for the files that define those methods.
+// Helpers shared by the files that define the device's methods.
 #pragma once
 
 #include <string>

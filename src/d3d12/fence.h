@@ -45,7 +45,7 @@ class FenceCore {
   }
   // The device has received the work, and the value is reached when the mark is passed.
   void expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark) noexcept;
-  // The mark after which the value is reached; null if it is already reached or if no mark is known.
+  // The mark after which the value is reached; null if the value is already reached or no mark for it is known.
   [[nodiscard]] std::shared_ptr<Mark> mark_at(std::uint64_t value) noexcept;
 
   // The queue will signal this value. Returns whether anyone depends on the value without running the queue's work.

@@ -67,7 +67,7 @@ class Device;
 [[nodiscard]] ID3D12Device* device_interface(Device& device) noexcept;
 [[nodiscard]] const std::shared_ptr<DeviceCore>& device_core(Device& device) noexcept;
 
-// An object created by a device, which it keeps alive.
+// An object that was created by a device and keeps the device alive.
 template <class Derived, class First, class... Others>
 class Child : public Object<Derived, First, Others...> {
  public:

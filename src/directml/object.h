@@ -88,7 +88,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
 
 #pragma GCC diagnostic pop
 
-// An object created by a device, which it keeps alive.
+// An object that was created by a device and keeps the device alive.
 template <class Derived, class First, class... Others>
 class DmlChild : public DmlObject<Derived, First, Others...> {
  public:

@@ -188,7 +188,7 @@ class Executor {
     std::vector<double> device;  // of the last iterations
   };
 
-  // Runs the operation as often as the options say.
+  // Runs the operation as often as the options request.
   Times measure(client::Operation& operation, std::span<const DML_BUFFER_BINDING> inputs,
                 std::span<const DML_BUFFER_BINDING> outputs, const std::string& title, const std::string& path) {
     const std::uint64_t maximum = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;

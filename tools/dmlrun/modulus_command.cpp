@@ -41,7 +41,7 @@ Result<Array> load_npy(const std::string& file) {
         format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, maximum));
   }
   for (const std::uint64_t size : header.value().shape) {
-    if (size > kMaxElements) {  // if one size is 0, the others may be anything
+    if (size > kMaxElements) {  // if one size is 0, the other sizes may be anything
       return invalid(format_text("has a size of {}; expected {} at most", size, kMaxElements));
     }
   }

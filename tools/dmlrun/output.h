@@ -22,7 +22,7 @@ struct DispatchReport {
   std::string_view name;
   std::size_t iterations = 0;
   std::span<const double> cpu;     // milliseconds of each iteration
-  std::span<const double> device;  // of the last iterations, which the device's clock timed
+  std::span<const double> device;  // milliseconds of the last iterations, by the device's clock
   std::size_t warm_up = 0;
   std::uint64_t bytes = 0;  // of the input and output tensors
 };
