@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # One hash over everything that is passed between our libraries, computed from the text of the headers that define its
-# layout and meaning. Each library contains the hash it was built with, and refuses the tables of a library with a
-# different hash. The build computes it, so nobody can forget to change it.
+# layout and meaning. Each library contains the hash it was built with, and refuses tables from a library with a
+# different hash. The build computes the hash, so nobody can forget to change it.
 #
 #   include(cmake/build_hash.cmake)
 #   anydml_build_hash(target)      # the target and everything linked to it may include "anydml_build/hash.h"

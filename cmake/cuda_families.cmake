@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The CUDA side of the families of src/ops, and the include paths that enforce the layers there: as in layers.cmake, a
+# The CUDA part of the families in src/ops, and the include paths that enforce the layers there: as in layers.cmake, a
 # target's include path contains only links to the headers that it may see. These functions are self-contained, because
 # the CUDA plugin is a separate project.
 #
@@ -26,8 +26,8 @@ macro(anydml_read_cuda_family name)
   include(${anydml_cuda_source}/ops/${name}/cuda/family.cmake OPTIONAL)
 endmacro()
 
-# anydml_cuda_see(TARGET NAME PATHS...): the target may include these files and folders of src/. NAME is the name of the
-# folder with the links to them.
+# anydml_cuda_see(TARGET NAME PATHS...): the target may include these files and folders from src/. NAME is the name of
+# the folder that contains the links to them.
 function(anydml_cuda_see target name)
   set(view ${CMAKE_CURRENT_BINARY_DIR}/cuda_layers/${name})
   foreach(path ${ARGN})
@@ -61,8 +61,8 @@ function(anydml_note_cuda_layers)
   endforeach()
 endfunction()
 
-# anydml_cuda_family(NAME INTO): the kernels of a family, which see the interface, the scalar definitions and their own
-# folder. They become part of the target INTO.
+# anydml_cuda_family(NAME INTO): builds the kernels of a family, which see the interface, the scalar definitions and
+# their own folder. The kernels become part of the target INTO.
 function(anydml_cuda_family name into)
   set(folder ${anydml_cuda_source}/ops/${name}/cuda)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu ${folder}/*.cpp)
@@ -87,8 +87,8 @@ function(anydml_cuda_family name into)
   target_link_libraries(${into} PRIVATE ${target})
 endfunction()
 
-# The headers that kernels compiled at run time may include, relative to src/: the backend's own, the scalar
-# definitions, and the headers that each family names.
+# The headers that kernels compiled at run time may include, relative to src/: the backend's own headers, the scalar
+# definitions, and the headers that each family lists.
 function(anydml_runtime_headers result)
   file(GLOB scalars CONFIGURE_DEPENDS RELATIVE ${anydml_cuda_source}
     ${anydml_cuda_source}/ops/scalar/*.h ${anydml_cuda_source}/ops/scalar/functions/*.h)
@@ -106,7 +106,7 @@ function(anydml_runtime_headers result)
 endfunction()
 
 # anydml_embed_headers(OUTPUT HEADERS...): writes a C++ file that contains the text of these headers, each under the
-# name by which others include it. They are compiled again at run time.
+# name by which it is included. The headers are compiled again at run time.
 function(anydml_embed_headers output)
   set(text "// Generated from the headers themselves.\n#include \"backend/cuda/runtime.h\"\n\nnamespace anydml::cuda {\n\nconst RuntimeHeader kRuntimeHeaders[] = {\n")
   foreach(header ${ARGN})

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` installs: the libraries, their headers, the .pc files and the CMake package; and the .debs.
-# Every rule belongs to one of two components, which are also the two packages: anydml, which programs need to run, and
-# anydml-dev, which they need to be compiled. Without --component both are installed. pip installs only a third
-# component, python, which pyproject.toml names.
+# What `cmake --install` installs: the libraries, their headers, the .pc files and the CMake package; and how the .deb
+# packages are built. Every rule belongs to one of two components, which correspond to the two packages: anydml, which
+# programs need at run time, and anydml-dev, which is needed to compile programs. Without --component, both are
+# installed. pip installs only a third component, python, which pyproject.toml names.
 include(CMakePackageConfigHelpers)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR and CMAKE_INSTALL_INCLUDEDIR must be relative to the prefix, because an "
@@ -33,7 +33,7 @@ if(ANYDML_BUILD_TOOLS)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml
   COMPONENT anydml-dev)
-# The documents keep their folder structure, so that links to one another and to the examples work.
+# The documents keep their folder structure, so that their links to one another and to the examples work.
 install(FILES LICENSE NOTICE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT anydml
@@ -62,7 +62,7 @@ foreach(pc ${anydml_pc_files})
 endforeach()
 if(ANYDML_BUILD_DIRECTML)
   # Also puts the installation path into the rpath of programs, so that they keep working if the .pc file is moved or
-  # removed. Omitted while a package is built, whose path is temporary.
+  # removed. Omitted while a package is being built, because the path is then temporary.
   install(CODE "
     cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_PREFIX NORMALIZE OUTPUT_VARIABLE anydml_prefix)
     set(anydml_pc \"\$ENV{DESTDIR}\${anydml_prefix}/${CMAKE_INSTALL_LIBDIR}/pkgconfig/anydml-directml.pc\")

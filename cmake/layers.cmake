@@ -4,12 +4,12 @@
 # table (layers.json in the build folder), which tests/tree/layers_test.py compares with the sources.
 
 # Without this, CMake would allow layers, which are static libraries, to depend on each other in a cycle. A project that
-# includes this one decides for itself.
+# includes this one makes its own choice.
 if(PROJECT_IS_TOP_LEVEL)
   set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 endif()
 
-# With -O3 the libraries are about a tenth faster, in kernels and in calls over few elements. Programs and tests gain
+# With -O3 the libraries are about 10 % faster, both in kernels and in calls with few elements. Programs and tests gain
 # nothing, and would take a third longer to compile.
 set(anydml_library_options)
 if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
@@ -22,8 +22,8 @@ target_compile_features(anydml_options INTERFACE cxx_std_20 c_std_11)
 target_compile_options(anydml_options INTERFACE
   # For exact results, a product and a sum round separately unless the code calls a fused operation.
   -ffp-contract=off
-  # Thread-local storage must exist from a thread's start. Otherwise a library loaded by dlopen allocates it at its
-  # first use, and glibc ends the process if there is no memory. A test keeps it small.
+  # Thread-local storage must exist from a thread's start. Otherwise a library loaded by dlopen allocates the storage at
+  # its first use, and glibc ends the process if there is no memory. A test ensures that the storage stays small.
   -ftls-model=initial-exec
   -fvisibility=hidden
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
@@ -33,14 +33,14 @@ target_compile_options(anydml_options INTERFACE
   # clang 19 warns that libstdc++ 12 uses one of its own deprecated functions, and about loops that it did not
   # vectorize.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations -Wno-pass-failed>)
-# Sanitizers' instrumentation makes g++ warn about bounds that are respected.
+# With sanitizers' instrumentation, g++ warns about bounds that the code does respect.
 if(ANYDML_WARNINGS_AS_ERRORS AND NOT ANYDML_SANITIZE)
   target_compile_options(anydml_options INTERFACE -Werror)
 endif()
 if(ANYDML_SANITIZE)
   # The enum check is left out, because programs and tests pass arbitrary numbers as enumerations of the DirectML API.
-  # The compilers used here give an enumeration every value of its underlying type, and each value is checked before it
-  # is used.
+  # With the compilers used here, an enumeration can have every value of its underlying type, and each value is checked
+  # before it is used.
   target_compile_definitions(anydml_options INTERFACE _GLIBCXX_ASSERTIONS)  # checks optionals and spans
   target_compile_options(anydml_options INTERFACE -fsanitize=${ANYDML_SANITIZE} -fno-sanitize=enum
                                                   -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -49,8 +49,8 @@ endif()
 
 # anydml_note_layer(NAME FOLDER folder [FILES headers] [SOURCES ...] [DEPENDS ...] [USES ...] [LINKS ...] [SEES paths ...]
 #                   [TARGET target])
-# adds a line to the table of layers; a name may have several. SEES: additional files and folders of src/ that it may
-# include, for layers whose build names paths and not layers. TARGET: its library.
+# adds a line to the table of layers; a name may have several lines. SEES: additional files and folders in src/ that the
+# layer may include, for layers whose build lists paths instead of layers. TARGET: the layer's library.
 function(anydml_note_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 LAYER "" "FOLDER;TARGET" "FILES;SOURCES;DEPENDS;USES;LINKS;SEES")
   set(archive)
@@ -75,10 +75,10 @@ function(anydml_write_layers path)
 endfunction()
 
 # anydml_layer(NAME [FOLDER folder] [FILES headers] [SOURCES ...] [DEPENDS layers] [USES layers] [LINKS layers])
-# FOLDER: where its sources are, below src/; by default src/NAME. All headers there are visible, or only those in FILES.
-# Without sources it consists only of headers.
-# DEPENDS: layers whose headers its own headers include. USES: layers that only its sources include. LINKS: layers that
-# define functions it declares, but whose headers it does not see.
+# FOLDER: the folder of the layer's sources, below src/; by default src/NAME. All headers there are visible, or only the
+# headers in FILES. Without sources, the layer consists only of headers.
+# DEPENDS: layers whose headers the layer's own headers include. USES: layers that only its sources include. LINKS:
+# layers that define functions that it declares, but whose headers it does not see.
 function(anydml_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 LAYER "" FOLDER "FILES;SOURCES;DEPENDS;USES;LINKS")
   set(folder ${name})
@@ -93,8 +93,8 @@ function(anydml_layer name)
   endif()
   anydml_note_layer(${name} FOLDER ${folder} FILES ${LAYER_FILES} SOURCES ${LAYER_SOURCES} DEPENDS ${LAYER_DEPENDS}
     USES ${LAYER_USES} LINKS ${LAYER_LINKS} ${library})
-  # An old build folder may contain deleted headers, or a link to a whole folder, in which case files created below it
-  # would end up in the source tree.
+  # An old build folder may contain deleted headers. It may also contain a link to a whole folder, and files created
+  # below the link would end up in the source tree.
   file(REMOVE_RECURSE ${view})
   if(LAYER_FILES)
     file(MAKE_DIRECTORY ${view}/${folder})
@@ -129,10 +129,10 @@ function(anydml_layer name)
                                        INTERFACE ${LAYER_LINKS})
 endfunction()
 
-# anydml_family(NAME SOURCES ... CPU ... [BUILDS_ON families] [USES layers]): a folder of src/ops. SOURCES define its
-# operators; CPU are its kernels there, which see only the interface of the CPU backend. Families share the scalar
-# definitions. A family sees another one only if it builds on it: then its sources see that family's headers, and its CPU
-# kernels see that family's CPU kernels. recurrent and attention build on product.
+# anydml_family(NAME SOURCES ... CPU ... [BUILDS_ON families] [USES layers]): a folder in src/ops. SOURCES define its
+# operators; CPU are its CPU kernels, which see only the interface of the CPU backend. Families share the scalar
+# definitions. A family sees another family only if it builds on it: then its sources see that family's headers, and its
+# CPU kernels see that family's CPU kernels. recurrent and attention build on product.
 function(anydml_family name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "" "" "SOURCES;CPU;BUILDS_ON;USES")
   anydml_layer(${name} FOLDER ops/${name} SOURCES ${FAMILY_SOURCES} DEPENDS ops scalar

@@ -21,12 +21,12 @@ import anydml
 
 
 def about_worker():
-    """The process id of this worker, and the library's number of threads there."""
+    """Returns this worker's process id, and the number of threads that the library uses in the worker."""
     return os.getpid(), anydml.adapters()[0]["threads"]
 
 
 def compare(a, b, result):
-    """One row per block: elements, those that differ from NumPy's, and the process that compared them."""
+    """One row per block: the elements, how many differ from NumPy's, and the id of the process that compared them."""
     with np.errstate(invalid="ignore"):
         right = np.remainder(a, b)
     bits = f"u{right.itemsize}"
@@ -42,7 +42,7 @@ def nothing(a, b):
 
 
 def timed(function, a, b, turn):
-    """Runs the function over arrays in the workers' memory. Returns the result, which stays there, and the total ms."""
+    """Runs the function over arrays in the workers' memory. Returns the result, which also stays there, and the ms."""
     begin = time.perf_counter()
     result = da.map_blocks(function, a, b, dtype=a.dtype, name=f"{function.__name__}-{turn}").persist()
     wait(result)
@@ -69,7 +69,7 @@ def main():
         b = random.normal(0, 3, options.elements, chunks=options.chunk).astype(options.type).persist()
         wait([a, b])
         times = {anydml.modulus_floor: [], np.remainder: [], nothing: []}
-        for turn in range(6):  # the first also moves the operands of a block to one worker
+        for turn in range(6):  # the first turn also moves the operands of a block to one worker
             for function, taken in times.items():
                 built, ms = timed(function, a, b, turn)
                 taken.append(ms)

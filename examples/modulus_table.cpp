@@ -14,7 +14,7 @@
 
 namespace {
 
-// A float as the shortest text that reads back as the same number; integers unchanged.
+// Formats a float as the shortest text that reads back as the same number, and an integer as usual.
 template <class T>
 std::string text_of(T value) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -15,7 +15,7 @@ static void check(int status) {
 /* Receives the log's lines instead of standard error. Several threads may call it at once. */
 static void log_line(void* context, int level, const char* line) { fprintf(context, "log %d: %s\n", level, line); }
 
-/* The clock after some hours: hours mod 12, where 12 is a constant. */
+/* The time on a clock after some hours: hours mod 12, where 12 is a constant. */
 static void run_compiled(void) {
   const int64_t sizes[] = {4};
   const int32_t hours[] = {7, 19, -1, 24}, twelve = 12;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trains a small network with only DirectML's operators: a hidden layer with batch normalization, softmax, Adam.
+"""Trains a small network with only DirectML's operators: a hidden layer with batch normalization, softmax, and Adam.
 
     python examples/train_network.py --steps 60
 
@@ -19,7 +19,7 @@ RELU = anydml.Operator("ACTIVATION_RELU")
 
 
 def spirals(points=300, seed=0):
-    """Points on the three arms of a spiral, and the arm of each as a one-hot row."""
+    """Returns points on the three arms of a spiral, and a one-hot row for each point that identifies its arm."""
     random = np.random.default_rng(seed)
     arm = np.arange(points) % CLASSES
     radius = random.uniform(0.1, 1, points)
@@ -29,7 +29,7 @@ def spirals(points=300, seed=0):
 
 
 def first_parameters(seed=1):
-    """The weights of both layers, and between them the scale and the bias of the normalization."""
+    """Returns the first layer's weights, the normalization's scale and bias, and the second layer's weights."""
     random = np.random.default_rng(seed)
     weights = random.normal(0, 1, (FEATURES, HIDDEN)), np.ones((1, HIDDEN)), np.zeros((1, HIDDEN))
     return [one.astype(np.float32) for one in (*weights, random.normal(0, HIDDEN ** -0.5, (HIDDEN, CLASSES)))]

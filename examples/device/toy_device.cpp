@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The smallest complete device plugin, to learn from and to start with: docs/adding-a-device.md explains the parts.
-// "toy:0" has 256 MiB of memory at addresses from 2^40 on, which are not pointers of the process. It is synchronous: a
-// function of a queue returns when its work is done. It has a few element-wise operators and lacks all others.
+// "toy:0" has 256 MiB of memory at addresses starting at 2^40, which are not pointers in the process. It is
+// synchronous: a queue's functions return when their work is done. It has a few element-wise operators and lacks all
+// others.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -38,7 +39,7 @@ struct BackendDevice {
   std::unique_ptr<std::byte, decltype(&std::free)> memory{
       static_cast<std::byte*>(std::aligned_alloc(kBufferAlignment, kMemoryBytes)), &std::free};
   std::mutex mutex;                                             // any thread may allocate
-  std::array<bool, kMemoryBytes / kBufferAlignment> used = {};  // for each unit of the memory
+  std::array<bool, kMemoryBytes / kBufferAlignment> used = {};  // one entry for each unit of the memory
   std::atomic<std::uint64_t> buffer_bytes{0};
   std::atomic<const char*> failed{nullptr};  // the reason; a device that failed stays failed
 };
@@ -57,7 +58,7 @@ struct BackendProgram {
   struct Work {
     ElementStep step;
     std::vector<Operand> operands;           // the loads, then the stores
-    std::vector<ElementFunction> functions;  // of each instruction
+    std::vector<ElementFunction> functions;  // one for each instruction
   };
   std::vector<Work> works;
   std::uint64_t temporary_bytes;
@@ -76,7 +77,7 @@ constexpr BackendStatus kNoKernel{BackendCode::failed, "the toy device has no ke
 constexpr BackendStatus kNotJoined{BackendCode::not_joined, "the toy device joins no steps"};
 constexpr BackendStatus kInterrupted{BackendCode::interrupted, "the run was interrupted"};
 
-// The status that queues return. The other functions cannot fail with the device, and still work on a failed one.
+// The status that queues return. All other functions still work after the device has failed.
 BackendStatus status_of(const BackendDevice& device) {
   const char* const why = device.failed;
   return why == nullptr ? kOk : BackendStatus{BackendCode::failed, why};
@@ -101,7 +102,7 @@ void describe(const BackendDevice* /*device*/, BackendDeviceInfo* info) {
 
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 
-// Blocks of every kind occupy whole units, at least one: all are aligned, and 0 bytes have a unique address.
+// Blocks of every kind occupy one or more whole units: all are aligned, and even an empty one has a unique address.
 std::uint64_t units_of(std::uint64_t bytes) {
   return std::max(whole_units(bytes) / kBufferAlignment, std::uint64_t{1});
 }
@@ -154,7 +155,7 @@ T element_of(Value value) {
   return element;
 }
 
-// The definition in ops/scalar defines an operator; the instruction contains its attributes, such as Scale and Bias.
+// An operator is defined in ops/scalar; the instruction contains its attributes, such as Scale and Bias.
 template <class Definition>
 Value apply(const Instruction& instruction, const Value* values) {
   using Types = Signature<Definition>;
@@ -172,11 +173,11 @@ struct Kernel {
   EntryId entry;
   std::uint16_t variant;
   std::string_view name;
-  DataType type;  // of all its tensors
+  DataType type;  // the type of all the operator's tensors
   ElementFunction function;
 };
 
-// An instruction names its types by a number: the position at which for_each_variant visits them.
+// An instruction identifies its types by a number: the position at which for_each_variant visits them.
 template <template <class> class Definition, class T>
 constexpr Kernel kernel_of(EntryId entry, std::string_view name) {
   std::uint16_t visited = 0;
@@ -192,7 +193,7 @@ constexpr Kernel kernel_of(EntryId entry, std::string_view name) {
 #define TOY_KERNEL(op, Definition, T) kernel_of<Definition, T>(EntryId::op, #op)
 #define TOY_IDENTITY(T, name, value) TOY_KERNEL(ELEMENT_WISE_IDENTITY, Identity, T),
 constexpr Kernel kKernels[] = {
-    // IDENTITY of every type: the layers above copy tensors with such steps, and do not call `lacks` first.
+    // IDENTITY for every type: the layers above copy tensors with such steps, and do not call `lacks` first.
     ANYDML_FOR_EACH_TYPE(TOY_IDENTITY)
     // ScaleBias, an option of IDENTITY, is a separate instruction, and `lacks` cannot see whether it is present.
     TOY_KERNEL(SCALE_BIAS, ScaleBias, f16),
@@ -221,10 +222,10 @@ const char* lacks(const BackendDevice* /*device*/, const AskedOperator* op) {
 
 // ---- Programs -------------------------------------------------------------------------------------------------------
 
-// Adds a step to the program. It copies what runs need, because the plan's data is valid only during the call of
+// Adds a step to the program. It copies what runs need, because the plan's data is valid only during the call to
 // compile.
 BackendStatus add_step(const Step& step, BackendProgram& program) {
-  if (step.role != StepRole::main) {  // Only plans compiled for other traits have such steps.
+  if (step.role != StepRole::main) {  // Only plans compiled for other traits have steps with another role.
     return kNotJoined;
   }
   if (step.family != static_cast<std::uint32_t>(FamilyId::elementwise)) {
@@ -281,7 +282,7 @@ BackendStatus run_step(const BackendProgram::Work& work, std::vector<std::byte*>
     for (std::size_t i = step.loads; i < positions.size(); ++i) {
       std::memcpy(positions[i], &values[step.stored[i - step.loads]], element_size(step.types[i]));
     }
-    // Moves to the next element: a loop that ends restarts, and the enclosing loop advances.
+    // Moves to the next element: a loop that reaches its end restarts, and the enclosing loop advances.
     for (std::uint32_t i = step.nest.rank; i-- > 0;) {
       const Loop& loop = step.nest.loops[i];
       const bool ends = ++index[i] == loop.size;
@@ -349,7 +350,7 @@ BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
   return status_of(*queue->device);
 }
 
-// All work so far is done: every mark is null, and the other functions of marks are never called.
+// All work so far is already done, so every mark is null, and the other functions for marks are never called.
 BackendStatus mark(BackendQueue* queue, BackendMark** mark) {
   *mark = nullptr;
   return status_of(*queue->device);

@@ -489,7 +489,7 @@ Value Builder::lstm(const Value& x, UINT units, bool is_sequence) {
   const Value given[] = {weights({1, directions, 4 * units, inputs}, range_of(3, inputs)),
                          weights({1, directions, 4 * units, units}, range_of(3, units)),
                          weights({1, 1, directions, 8 * units}, 0.125f)};
-  // LSTM accepts no tensor that is OWNED_BY_DML; a node in between turns the weights into ordinary values.
+  // LSTM does not accept OWNED_BY_DML tensors; a node in between turns the weights into ordinary values.
   const Value matrix = packed(given[0]);
   const Value recurrence = packed(given[1]);
   const Value bias = packed(given[2]);

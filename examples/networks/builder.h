@@ -3,8 +3,8 @@
 // computes. Uses only the public headers, like any client.
 //
 // Weights are generated from a seed, so that every machine, and a program in another language (bench/networks.py), gets
-// the same ones. Input k of a graph, counted from 0 in the order in which the network adds its inputs and weights, gets
-// the numbers of splitmix64 with the initial state mix((seed << 32) + k); see Numbers.
+// the same weights. Input k of a graph, counted from 0 in the order in which the network adds its inputs and weights,
+// gets its numbers from splitmix64 with the initial state mix((seed << 32) + k); see Numbers.
 #pragma once
 
 // clang-format off
@@ -43,7 +43,8 @@ class Numbers {
 // 6 before a RELU and 3 otherwise.
 [[nodiscard]] float range_of(float gain, UINT fan_in);
 
-// A tensor of the graph: an input of the graph or an output of a node, and the sizes with which its bytes are read.
+// A tensor in the graph: an input of the graph or an output of a node, and the sizes with which its bytes are
+// interpreted.
 struct Value {
   int source = 0;  // a node index, or -1 - index for an input of the graph
   UINT output = 0;
@@ -53,7 +54,7 @@ struct Value {
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_FLOAT32;
   bool is_owned = false;
 
-  // The same bytes with other sizes and strides. An edge of a graph carries bytes, so a view needs no node.
+  // The same bytes with different sizes and strides. An edge of a graph carries bytes, so a view needs no node.
   [[nodiscard]] Value view(Sizes other_sizes, Sizes other_strides = {}) const;
 };
 
@@ -92,7 +93,7 @@ class Builder {
   Builder(IDMLDevice1* device, const Options& options) : device_(device), options_(options) {}
 
   // ---- Inputs
-  // Pictures of the test card, {batch, channels, side, side}: elements 0 to 255, times `scale`.
+  // Images of the test card, {batch, channels, side, side}: elements from 0 to 255, times `scale`.
   [[nodiscard]] Value picture(UINT batch, UINT channels, UINT side, float scale);
   // Numbers in [-1, 1); or whole numbers below `limit`, as UINT32.
   [[nodiscard]] Value signals(Sizes sizes);
@@ -126,7 +127,7 @@ class Builder {
   // The last dimension of x times a matrix of weights, plus a bias.
   [[nodiscard]] Value product(const Value& x, UINT columns, float gain);
   [[nodiscard]] Value gather(const Value& table, const Value& symbols);
-  // Attention of queries, keys and values that are stored as {N, S, heads, 3, E / heads}; the result is {N, S, E}.
+  // Attention for queries, keys and values that are stored as {N, S, heads, 3, E / heads}; the result is {N, S, E}.
   [[nodiscard]] Value attention(const Value& stacked, UINT heads);
   // x is {1, S, N, I}. The result is the sequence {S, directions, N, units}, or the last state {1, 1, N, units}.
   [[nodiscard]] Value lstm_sequence(const Value& x, UINT units);  // in both directions

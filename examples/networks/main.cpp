@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// network NAME: builds one of the networks with weights from a seed, runs it and shows the result. ./run network builds
-// and runs it.
+// network NAME: builds one of the networks with weights from a seed, runs the network and shows its output. ./run
+// network builds and runs this program.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -104,7 +104,7 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// The network with its buffers on a device.
+// The network, with its buffers on a device.
 class Running {
  public:
   Running(Device& device, const Network& network) : device_(device), operation_(make(device, network)) {
@@ -113,7 +113,7 @@ class Running {
                               ? DML_BUFFER_BINDING{}
                               : DML_BUFFER_BINDING{buffers_[i].Get(), 0, network.inputs[i].contents.size()});
       if (network.inputs[i].is_owned) {
-        buffers_[i].Reset();  // the graph has kept everything that it needs
+        buffers_[i].Reset();  // the graph has kept everything it needs from the owned inputs
       }
     }
     std::uint64_t bytes = sizeof(float);

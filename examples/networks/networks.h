@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The networks, one file for each.
+// The networks, one per file.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace networks {
 
 struct Scale {
   UINT batch;
-  UINT size;   // the side of an image, time steps or tokens
+  UINT size;   // the side length of an image, or the number of time steps or tokens
   UINT depth;  // the number of residual blocks or layers, in networks that repeat them
 };
 
@@ -20,7 +20,7 @@ struct Kind {
   const char* about;
   Scale usual;
   Scale small;       // for tests
-  bool makes_image;  // {N, C, H, W}, instead of probabilities of classes, {1, 1, N, classes}
+  bool makes_image;  // the output is an image, {N, C, H, W}, instead of class probabilities, {1, 1, N, classes}
   Value (*build)(Builder& to, const Scale& scale);
 };
 

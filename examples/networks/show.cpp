@@ -13,15 +13,15 @@ namespace {
 constexpr UINT kMaxRows = 4;
 constexpr std::size_t kBest = 5;
 
-// Image levels go up to 1 or up to 255.
+// Pixel values go up to 1 or up to 255.
 float white_of(std::span<const float> image) { return *std::ranges::max_element(image) > 2 ? 255.0f : 1.0f; }
 
 int level_of(float element, float white) {
   return static_cast<int>(std::clamp(element / white, 0.0f, 1.0f) * 255 + 0.5f);
 }
 
-// An image in characters, which are twice as high as wide. Each character shows the mean of its pixels, scaled from the
-// darkest to the brightest.
+// An image drawn with characters, which are twice as high as they are wide. Each character shows the mean of its
+// pixels, scaled from the darkest to the brightest.
 class Characters {
  public:
   Characters(std::span<const float> image, const Sizes& sizes) {

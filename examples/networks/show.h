@@ -9,7 +9,7 @@
 
 namespace networks {
 
-// Prints the likeliest classes of each input of the batch.
+// Prints the likeliest classes for each input in the batch.
 void show_classes(std::span<const float> probabilities, const Sizes& sizes);
 
 // Prints the first image next to the input.

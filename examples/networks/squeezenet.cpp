@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SqueezeNet 1.1: modules that squeeze the channels and expand them again with two convolutions, whose outputs are
-// joined.
+// SqueezeNet 1.1: each module reduces the number of channels and then expands it again with two convolutions, whose
+// outputs are joined.
 #include "networks.h"
 
 namespace networks {

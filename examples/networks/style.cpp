@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A style transfer network: the image is mirrored at its borders, downscaled, changed by residual blocks whose
-// convolutions remove the borders again, and upscaled by transposed convolutions.
+// A style transfer network: the image is extended by reflection at its borders, downscaled, changed by residual blocks
+// whose convolutions remove the added borders again, and upscaled by transposed convolutions.
 #include "networks.h"
 
 namespace networks {

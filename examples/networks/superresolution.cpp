@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Super-resolution: convolutions at the small size compute nine channels, whose elements become the pixels of 3 x 3
-// blocks. They are added to the linearly interpolated image.
+// blocks. These pixels are added to the linearly interpolated image.
 #include "networks.h"
 
 namespace networks {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A transformer encoder: embeddings of tokens and positions, layers of attention and of two products, each of which is
-// added to its input and normalized; the mean of all tokens is classified.
+// A transformer encoder: token and position embeddings, then layers of attention and of two products, each of which is
+// added to its input and normalized. The mean over all tokens is classified.
 #include "networks.h"
 
 namespace networks {
@@ -13,7 +13,7 @@ Value build_transformer(Builder& to, const Scale& scale) {
   const UINT tokens = scale.size;
   const Value symbols = to.symbols({1, 1, scale.batch, tokens}, kSymbols);
   const Value words = to.gather(to.weights({1, 1, kSymbols, kWidth}, 1), symbols);
-  // Every sequence has the same positions: a stride of 0 repeats their table.
+  // Every sequence has the same positions, so a stride of 0 repeats the position table.
   const Value positions =
       to.weights({1, 1, tokens, kWidth}, 1).view({1, scale.batch, tokens, kWidth}, {0, 0, kWidth, 1});
   Value x = to.layer_normalization(to.add(words, positions));

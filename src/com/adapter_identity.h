@@ -8,8 +8,7 @@
 
 namespace anydml {
 
-// The number that identifies device `index` of the process everywhere: DXCore's InstanceLuid and D3D12's
-// GetAdapterLuid.
+// The LUID of device `index`, the same throughout the process: DXCore's InstanceLuid and D3D12's GetAdapterLuid.
 [[nodiscard]] inline LUID adapter_luid(std::uint32_t index) {
   LUID luid{};
   luid.LowPart = index + 1;

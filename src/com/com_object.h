@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Shared by every COM object here: the reference count, QueryInterface from a list of interfaces, and the boundary that
-// catches exceptions. It does not depend on any of our objects.
+// catches exceptions. This file does not depend on any concrete object.
 #pragma once
 
 #include <wsl/winadapter.h>

@@ -70,7 +70,7 @@ template <class T>
   return found;
 }
 
-// Returns a new object, whose only reference the caller holds, through the requested interface.
+// Returns a new object through the requested interface. The caller receives the only reference to the object.
 template <class T>
 [[nodiscard]] HRESULT hand_out(T* created, REFIID riid, void** object) {
   const HRESULT result = created->QueryInterface(riid, object);

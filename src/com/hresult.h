@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The HRESULTs that DirectX-Headers does not define on Linux, and the only conversion of our error kinds to
+// The HRESULTs that DirectX-Headers does not define on Linux, and the only function that converts our error kinds to
 // HRESULTs.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a library recognizes its own objects. A pointer from the application may refer to anyone's object, so the object
-// is asked.
+// Lets a library recognize its own objects. A pointer from the application may refer to an object from any library, so
+// the object itself is asked.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -26,7 +26,7 @@ inline char kClassKey = 0;
 
 #pragma GCC diagnostic pop
 
-// The id contains the hash of the build: an object of another build is not ours.
+// The id contains the build hash: an object from another build is not ours.
 #define ANYDML_HASH_BYTE(i) static_cast<unsigned char>(anydml::kBuildHash >> (8 * (i)))
 __CRT_UUID_DECL(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, ANYDML_HASH_BYTE(7), ANYDML_HASH_BYTE(6),
                 ANYDML_HASH_BYTE(5), ANYDML_HASH_BYTE(4), ANYDML_HASH_BYTE(3), ANYDML_HASH_BYTE(2), ANYDML_HASH_BYTE(1),

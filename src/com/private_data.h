@@ -112,7 +112,7 @@ class PrivateData {
     return set(kObjectNameWide, static_cast<UINT>(std::wcslen(name) * sizeof(wchar_t)), name);
   }
 
-  // The name for messages, in UTF-8, truncated to the length that they show; empty if the object has no name.
+  // The name for messages, in UTF-8, truncated to the longest name that messages show; empty if the object has no name.
   [[nodiscard]] std::string name() const {
     const std::scoped_lock lock(mutex_);
     const Entry* entry = find(kObjectNameWide);
@@ -136,7 +136,7 @@ class PrivateData {
   }
 
   void replace(Entry entry, bool keep) {
-    Entry old;  // released after the lock: its destructor may call back
+    Entry old;  // destroyed after the lock is released, because its destructor may call back
     const std::scoped_lock lock(mutex_);
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
       if (same_guid(it->guid, entry.guid)) {
@@ -158,7 +158,8 @@ class PrivateData {
   std::vector<Entry> entries_;
 };
 
-// The name of an object that may belong to another library, read through the API that all of them share.
+// The name of an object that may belong to another library, read through GetPrivateData, which every D3D12 and DirectML
+// object has.
 template <class Object>
 [[nodiscard]] std::string object_name(Object& object) {
   UINT bytes = 0;

@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-// The name of an interface as the source spells it, "ID3D12Fence1".
+// The name of an interface as spelled in the source, such as "ID3D12Fence1".
 template <class Interface>
 [[nodiscard]] constexpr std::string_view interface_name() {
   std::string_view name = __PRETTY_FUNCTION__;  // "... [with Interface = ID3D12Fence1; ...]"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How libdirectml accesses the objects of libd3d12: only through QueryInterface for these interfaces. An object without
-// them is not ours. The ids contain the build hash, so an object of another build is not ours either.
+// How libdirectml accesses libd3d12's objects: only through QueryInterface for these interfaces. An object without them
+// is not ours. The ids contain the build hash, so an object from another build is not ours either.
 #pragma once
 
 #include <cstddef>
@@ -64,15 +64,15 @@ struct IBridgeDispatch : IUnknown {
   // Called on the submitting thread. descriptors is null if their heap is gone. Returns false if the work must not run;
   // its owner has then reported why.
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
-  // Whether it copies from or to its bindings.
+  // Whether the work copies from or to its bindings.
   virtual bool copies() const noexcept = 0;
-  // Adds the work to the queue, in the queue's order. locations: those of the bindings, if it copies.
+  // Adds the work to the queue, in the queue's order. locations: the locations of the bindings, if the work copies.
   virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept = 0;
 };
 
 enum class MessageSeverity { error, warning, info };
 
-// The only interface with a fixed id: its first method tells whether both sides agree on the others.
+// The only interface with a fixed id: its first method tells whether both sides agree on the other interfaces.
 struct IBridgeDevice : IUnknown {
   virtual std::uint64_t build() noexcept = 0;  // kBuildHash
   virtual const void* identity() noexcept = 0;

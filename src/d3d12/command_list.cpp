@@ -53,8 +53,8 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
     return format_text("pAllocator{} is of type {}; expected {}, the list's", known->quoted_name(),
                        type_text(known->type()), type_text(type_));
   }
-  // A submitted recording keeps its commands; otherwise their memory is reused. This comes before the allocator is
-  // taken, so that the allocator is free if this fails.
+  // A submitted recording keeps its commands; otherwise their memory is reused. This happens before the allocator is
+  // taken, so that the allocator stays free if this step fails.
   if (recording_->in_flight.load(std::memory_order_acquire) != 0) {
     recording_ = std::make_shared<Recording>();
   }
@@ -163,7 +163,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::ClearState(ID3D12PipelineState* stat
   }
 }
 
-// DirectML's clients only ever set these to null: there is nothing else to set them to.
+// DirectML clients only ever set these to null, because no root signature or pipeline state can be created here.
 void STDMETHODCALLTYPE GraphicsCommandList::SetComputeRootSignature(ID3D12RootSignature* signature) noexcept {
   if (signature != nullptr) {
     not_built("SetComputeRootSignature");

@@ -195,7 +195,7 @@ class GraphicsCommandList final
   State state_ = State::closed;
   HRESULT spoilt_by_ = S_OK;
   std::string spoilt_message_;
-  ComPtr<CommandAllocator> allocator_;  // while open
+  ComPtr<CommandAllocator> allocator_;  // set while the list is open
   std::shared_ptr<Recording> recording_ = std::make_shared<Recording>();
   std::shared_ptr<DescriptorStorage> views_;  // the current heap of views
 };

@@ -11,7 +11,7 @@ struct Overloaded : Bodies... {
   using Bodies::operator()...;
 };
 
-// Whether a binding table with another number wrote the descriptor.
+// Whether the descriptor was written by a binding table with a different number.
 bool is_of_another_table(const Descriptor& descriptor, std::uint32_t table) {
   const bool is_of_a_table = descriptor.kind == DescriptorKind::binding || descriptor.kind == DescriptorKind::none;
   return is_of_a_table && descriptor.detail != 0 && descriptor.detail != table;
@@ -72,8 +72,8 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
       command);
 }
 
-// Must be called outside the lookup's lock: DirectML may remove its device and report it. heap: the previous dispatch's
-// heap on entry, and this one's on return. Most lists use only one.
+// Must be called without the lookup's lock, because DirectML may remove its device and report the removal. heap: on
+// entry, the previous dispatch's heap; on return, this dispatch's heap. Most lists use a single heap.
 bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                                   std::shared_ptr<DescriptorStorage>& heap) {
   if (heap.owner_before(command.heap) || command.heap.owner_before(heap)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The commands that a list records, and their form after submission: buffers by number, then by their memory.
+// The commands that a list records, which refer to buffers by number, and the submitted commands, which refer to
+// memory.
 #pragma once
 
 #include <atomic>
@@ -148,7 +149,7 @@ class Submission {
   static constexpr std::uint64_t kSmallBytes = 65'536;
   static constexpr std::uint64_t kBytesOfAStart = 1024;  // the bytes touched in the time that a command takes to start
 
-  std::uint64_t number_ = 0;  // unique to this use
+  std::uint64_t number_ = 0;  // unique to each use of the object
   std::uint64_t bytes_ = 0;
   std::vector<std::shared_ptr<const Recording>> recordings_;
   std::vector<std::shared_ptr<Memory>> memory_;

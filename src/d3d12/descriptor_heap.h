@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Heaps of descriptors, which are plain memory, and heaps of queries.
+// Descriptor heaps, which are plain memory, and query heaps.
 #pragma once
 
 #include <memory>

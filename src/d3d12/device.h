@@ -21,7 +21,7 @@ class Device final
                     Interfaces<IBridgeDevice>, Interfaces<ID3D12InfoQueue1, ID3D12InfoQueue>,
                     Interfaces<ID3D12DebugDevice2, ID3D12DebugDevice>> {
  public:
-  // The device of an adapter: the existing one, or a new one. The caller receives a reference.
+  // The device for an adapter: the existing device, or a new one. The caller receives a reference.
   static Result<Device*> of_adapter(std::uint32_t index);
 
   explicit Device(std::shared_ptr<DeviceCore> core) : core_(std::move(core)) {}

@@ -15,7 +15,7 @@ namespace anydml {
 Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
     : device_(device), kind_(kind), bytes_(bytes) {
   // Recently released memory may not be freed yet, so the thread that waits for the device gets a few milliseconds to
-  // do that.
+  // free it.
   constexpr int kTries = 3;
   BackendStatus status{};
   for (int i = 0; i < kTries; ++i) {

@@ -23,15 +23,15 @@ namespace anydml {
 
 class FenceCore;
 
-// Memory throws this if the device has failed. The message comes from the backend.
+// Thrown by Memory if the device has failed. The message comes from the backend.
 struct DeviceFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Memory of the device, released with its last user, which may be a resource or work in flight.
+// Memory on the device, released with its last user, which may be a resource or work in flight.
 class Memory {
  public:
-  // Throws std::bad_alloc if the device does not have enough.
+  // Throws std::bad_alloc if the device does not have enough memory.
   Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes);
   ~Memory();
   Memory(const Memory&) = delete;
@@ -40,8 +40,8 @@ class Memory {
   [[nodiscard]] const MemoryBlock& block() const { return block_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // Whether another holder has used the memory since this holder's last use. If so, the holder must keep a pointer to
-  // it. Called under a BufferLookup.
+  // Whether another holder has used the memory since this holder's last use. If so, this holder must keep a pointer to
+  // the memory. Called under a BufferLookup.
   [[nodiscard]] bool is_new_to(std::uint64_t holder) { return std::exchange(last_holder_, holder) != holder; }
 
  private:
@@ -106,8 +106,8 @@ class DeviceCore {
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
-  // Like fail, but for a refusal that programs provoke in order to learn something, or whose reason was already
-  // reported: standard error does not show it unless ANYDML_LOG asks for errors.
+  // Like fail, but for failures that programs provoke to probe the device, and for failures whose reason was already
+  // reported. Standard error shows them only if ANYDML_LOG asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
   // Posts a message that was already logged or reported. Returns false if the debug layer is off.
@@ -128,11 +128,11 @@ class DeviceCore {
   void remove_heap(const DescriptorStorage& heap) noexcept;
   void add_fence(const std::shared_ptr<FenceCore>& fence);
 
-  // The result is empty if no live heap contains `count` descriptors starting there.
+  // The result is empty if no live heap contains `count` descriptors starting at `first`.
   [[nodiscard]] DescriptorSlot find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
   [[nodiscard]] DescriptorSlot find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
 
-  // Looks up buffers during its lifetime; returns null for the number of a buffer that is gone.
+  // Locks the device's buffers and looks them up by number; find returns null if the buffer is gone.
   class BufferLookup {
    public:
     explicit BufferLookup(DeviceCore& core) : core_(core), lock_(core.mutex_) {}
@@ -149,7 +149,7 @@ class DeviceCore {
     std::uint32_t generation = 1;
     BufferRange range;
     std::string name;
-    std::string name_before;  // of the previous buffer in the slot
+    std::string name_before;  // the name of the previous buffer in the slot
   };
 
   DescriptorSlot find_at(std::uintptr_t address, std::uint32_t count);

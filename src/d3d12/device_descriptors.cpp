@@ -121,7 +121,7 @@ void STDMETHODCALLTYPE Device::CreateUnorderedAccessView(ID3D12Resource* resourc
     if (buffer == nullptr) {
       return misused("pResource is another device's; expected a buffer of this device");
     }
-    // Nothing beyond the dimension is read unless it is a buffer's: the struct is larger in newer headers.
+    // Unless the dimension is BUFFER, nothing after it is read, because the struct is larger in newer headers.
     if (desc == nullptr || desc->ViewDimension != D3D12_UAV_DIMENSION_BUFFER) {
       return misused("pDesc is null or not of a buffer; expected ViewDimension BUFFER (1)");
     }
@@ -192,8 +192,8 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
     if ((to == nullptr && to_count != 0) || (from == nullptr && from_count != 0)) {
       return misused("an array of range starts is null");
     }
-    // All sources are read before anything is written. Ranges of one heap overlap only by mistake, but then at least
-    // the result does not depend on the order.
+    // All sources are read before anything is written. Source and destination ranges overlap only by mistake, but even
+    // then the outcome does not depend on the order of the copies.
     std::vector<Descriptor> read;
     for (UINT i = 0; i < from_count; ++i) {
       const UINT size = from_sizes != nullptr ? from_sizes[i] : 1;

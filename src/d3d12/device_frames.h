@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Helpers that the device's methods share, for the files that define those methods.
+// Helpers shared by the files that define the device's methods.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Refusal {
   std::string why;
 };
 
-// The error in a mask of nodes; empty if it is valid.
+// The error in a node mask; empty if the mask is valid.
 [[nodiscard]] std::string check_node_mask(const char* name, UINT mask);
 
 template <class Body>

@@ -21,8 +21,8 @@
 namespace anydml {
 namespace {
 
-// The registered events, by the application's descriptor, which may have been closed and reused for another event
-// since.
+// The registered events, by the application's descriptor, which may since have been closed and reused for another
+// event.
 constinit std::mutex g_events_mutex;
 using Events = std::unordered_map<int, std::weak_ptr<const EventDescriptor>>;
 constinit Events* g_events = nullptr;     // never freed
@@ -47,7 +47,7 @@ long eventfd_id(int descriptor) noexcept {
   return id;
 }
 
-// Whether both descriptors refer to one event. If the kernel does not say, they count as different.
+// Whether both descriptors refer to the same event. If the kernel cannot tell, they count as different.
 bool is_same_event(int a, int b) noexcept {
   const CancellationDeferred deferred;
   const pid_t self = getpid();
@@ -58,7 +58,7 @@ bool is_same_event(int a, int b) noexcept {
   return id >= 0 && id == eventfd_id(b);
 }
 
-// Writing to anything but an eventfd could block or raise SIGPIPE on a thread that does not belong to its owner.
+// Writing to anything but an eventfd could block, or raise SIGPIPE on a thread that did not open the descriptor.
 bool is_eventfd(int descriptor) noexcept {
   char path[48];
   char target[32] = "";
@@ -100,7 +100,7 @@ EventDescriptor::~EventDescriptor() {
 
 void EventDescriptor::set() const noexcept {
   const CancellationDeferred deferred;
-  // An event whose counter is full already counts as set for its reader; waiting for room could take forever.
+  // An event whose counter is full is already set, and waiting for room in the counter could take forever.
   pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
   if (poll(&ready, 1, 0) == 1) {
     const std::uint64_t one = 1;

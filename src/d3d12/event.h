@@ -10,8 +10,8 @@
 
 namespace anydml {
 
-// An eventfd under our own descriptor, because the application may close its descriptor. All registrations of one event
-// share it, so that they do not use up the process's descriptors.
+// An eventfd under a descriptor of our own, because the application may close its descriptor. All registrations of one
+// event share this object, so that they do not use up the process's descriptors.
 class EventDescriptor {
  public:
   explicit EventDescriptor(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -34,7 +34,7 @@ class EventDescriptor {
 [[nodiscard]] std::shared_ptr<const EventDescriptor> find_event(HANDLE event);
 [[nodiscard]] std::shared_ptr<const EventDescriptor> make_event();
 
-// Sets an event once, when all the fences it waits for have arrived.
+// Sets an event once, after the awaited number of fences have arrived.
 class EventTarget {
  public:
   EventTarget(std::shared_ptr<const EventDescriptor> event, std::uint32_t awaited)
@@ -47,7 +47,7 @@ class EventTarget {
   [[nodiscard]] bool is_done() const noexcept { return awaited_.load(std::memory_order_relaxed) <= 0; }
 
  private:
-  std::shared_ptr<const EventDescriptor> event_;  // released after it is set
+  std::shared_ptr<const EventDescriptor> event_;  // released after the event is set
   std::atomic<std::int64_t> awaited_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The results of CheckFeatureSupport. Features that a device of buffers and operators lacks are reported as absent, in
-// the requested struct. A struct of the wrong size is refused, because clients rely on that.
+// The results of CheckFeatureSupport. The device supports only buffers and operators, so all other features are
+// reported as absent, in the requested struct. A struct of the wrong size is refused, because clients rely on that.
 
 #include <cstring>
 
@@ -19,7 +19,7 @@ struct Options19 {
   std::uint32_t words[10];
 };
 
-// The structs in which every field may be zero: not supported, none, tier 0.
+// The structs in which every field may be zero, meaning not supported, none or tier 0.
 constexpr struct {
   int feature;
   UINT size;
@@ -122,7 +122,7 @@ std::string fill(D3D12_FEATURE_DATA_SERIALIZATION& value, const BackendDeviceInf
   return {};
 }
 
-// ComputeOnlyCustomHeapSupported is its last word: CUSTOM heaps are accepted wherever DEFAULT ones are.
+// ComputeOnlyCustomHeapSupported is the struct's last word: CUSTOM heaps are accepted wherever DEFAULT ones are.
 std::string fill(Options19& value, const BackendDeviceInfo&) {
   value = {};
   value.words[9] = TRUE;

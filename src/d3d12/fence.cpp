@@ -91,7 +91,7 @@ void FenceCore::wake_signalers() noexcept {
 
 std::uint64_t FenceCore::poll() noexcept {
   const CancellationDeferred deferred;  // the driver may have cancellation points
-  // Do not wake them on the first poll, because many callers poll once before they wait.
+  // Do not wake the signalers on the first poll, because many callers poll once before they wait.
   if (looks_left_.load(std::memory_order_relaxed) > 0 && looks_left_.fetch_sub(1, std::memory_order_relaxed) == 1) {
     const std::scoped_lock lock(mutex_);
     wake_signalers();
@@ -129,8 +129,8 @@ void FenceCore::wait(std::uint64_t value) {
   std::unique_lock lock(mutex_);
   // Other signalers may be added or removed meanwhile; one that is missed is merely not helped.
   for (std::size_t i = 0; i < signalers_.size() && completed() < value; ++i) {
-    // Help only the queues that will signal this value: the work of others may take long, and the value may come from
-    // elsewhere.
+    // Help only the queues that will signal this value: other queues' work may take a long time, and the value may be
+    // signaled by other means.
     if (signalers_[i].value < value) {
       continue;
     }
@@ -191,7 +191,7 @@ void FenceCore::wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& q
 void FenceCore::abandon() noexcept {
   const std::scoped_lock lock(mutex_);
   abandoned_.store(true, std::memory_order_release);
-  for (const QueueAt& sleeper : sleepers_) {  // each checks whether anything can still signal
+  for (const QueueAt& sleeper : sleepers_) {  // each queue checks whether anything can still signal the fence
     if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
       queue->wake();
     }

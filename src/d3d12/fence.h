@@ -38,16 +38,17 @@ class FenceCore {
   // Wakes the queue when the value is reached, unless it already is.
   void wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
-  // Whether a queue that waits for the value may continue: the value is reached, or will be without further action.
+  // Whether a queue that waits for the value may continue: the value is reached, or the device already has the work
+  // that will reach it.
   [[nodiscard]] bool is_ahead(std::uint64_t value) const noexcept {
     return completed() >= value || expected_.load(std::memory_order_acquire) >= value;
   }
   // The device has received the work, and the value is reached when the mark is passed.
   void expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark) noexcept;
-  // The mark after which the value is reached; null if it is already reached or if no mark is known.
+  // The mark after which the value is reached; null if the value is already reached or no mark for it is known.
   [[nodiscard]] std::shared_ptr<Mark> mark_at(std::uint64_t value) noexcept;
 
-  // The queue will signal this value. Returns whether a party that does not run the queue's work depends on it.
+  // The queue will signal this value. Returns whether anyone depends on the value without running the queue's work.
   [[nodiscard]] bool expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
   // The application has released the fence: from now on only queues that already plan to signal it can do so.
@@ -60,7 +61,7 @@ class FenceCore {
   // The queues that will signal this value or a higher one.
   [[nodiscard]] std::vector<std::shared_ptr<QueueCore>> signalers_of(std::uint64_t value);
 
-  // The value, for callers that may poll: from the second call on, the queues that will raise it are awake.
+  // Returns the value, for callers that may poll. The second poll wakes the queues that will raise the value.
   [[nodiscard]] std::uint64_t poll() noexcept;
 
  private:
@@ -84,7 +85,7 @@ class FenceCore {
   std::atomic<std::uint64_t> completed_;
   std::atomic<std::uint64_t> expected_{0};  // the highest value that has a mark
   std::atomic<bool> abandoned_{false};
-  std::atomic<int> looks_left_{0};  // polls left before the signalers are woken; 0: none need to be
+  std::atomic<int> looks_left_{0};  // polls left before the signalers are woken; 0: no signaler needs waking
   std::mutex mutex_;
   std::condition_variable risen_;
   std::uint32_t waiting_threads_ = 0;
@@ -95,7 +96,8 @@ class FenceCore {
   std::weak_ptr<QueueCore> last_signaler_;  // the last queue that was to signal; it may already have done so
 };
 
-// The result of a method when find_event or make_event failed, according to errno. null: what a null event would mean.
+// The result of a method when find_event or make_event failed, according to errno. null: the meaning of a null event,
+// for the message.
 HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter = "hEvent",
                  const char* null = "to block");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A first-in, first-out queue that keeps its memory: once it has grown to the size in use, it allocates nothing.
+// A first-in, first-out queue that keeps its memory: once it has grown large enough, it no longer allocates.
 #pragma once
 
 #include <utility>
@@ -20,7 +20,8 @@ class Fifo {
   // If there is no memory, the item is left unchanged.
   void push(T&& item) {
     if (items_.size() == items_.capacity()) {
-      // Compacts instead of growing if half of it is free: each item moves at most once per item added.
+      // Compacts instead of growing if more than half of the vector is free: each item moves at most once per item
+      // added.
       if (first_ > items_.size() / 2) {
         items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
         first_ = 0;

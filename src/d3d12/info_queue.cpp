@@ -84,7 +84,8 @@ HRESULT MessageStore::Filter::copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* b
   return S_OK;
 }
 
-// A callback's call in progress, which ends even if the callback throws. Linked to the enclosing calls on this thread.
+// A callback invocation in progress, which ends even if the callback throws. Linked to the enclosing invocations on
+// this thread.
 struct MessageStore::RunningCall {
   RunningCall(MessageStore& of_store, Callback& of_callback)
       : store(of_store), callback(of_callback), outer(innermost) {

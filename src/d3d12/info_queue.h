@@ -47,7 +47,7 @@ class MessageStore {
   MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
 
   // Stores the message and calls the callbacks, without holding a lock while they run. Returns false if nobody was
-  // told: no filter rejected the message, and no callback is registered.
+  // told: the message passed the filter, but no callback is registered.
   bool add(Message message);
 
   HRESULT set_limit(UINT64 limit);

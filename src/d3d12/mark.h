@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A position in the work of a device's queue, kept as long as someone may wait for it.
+// A position in the work of a device's queue, kept for as long as anyone may wait for it.
 #pragma once
 
 #include "backend/backend.h"
@@ -14,7 +14,7 @@ class Mark {
   Mark& operator=(const Mark&) = delete;
 
   [[nodiscard]] bool is_passed() const noexcept { return backend_.is_passed(mark_) != 0; }
-  // Blocks until it is passed, or the device fails.
+  // Blocks until the device passes the mark or fails.
   [[nodiscard]] BackendStatus wait() const noexcept { return backend_.wait(mark_); }
   [[nodiscard]] BackendMark* get() const { return mark_; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by all D3D12 objects: private data and a name, the device they belong to, and how we recognize our own.
+// Shared by all D3D12 objects: private data and a name, the device that an object belongs to, and how we recognize our
+// own objects.
 #pragma once
 
 #include <memory>
@@ -51,7 +52,7 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
   [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }
 
  protected:
-  // For code that needs the name where the object itself is not available.
+  // Called with the new name, for code that needs the name where the object itself is not available.
   virtual void named(const std::string&) {}
 
  private:
@@ -66,7 +67,7 @@ class Device;
 [[nodiscard]] ID3D12Device* device_interface(Device& device) noexcept;
 [[nodiscard]] const std::shared_ptr<DeviceCore>& device_core(Device& device) noexcept;
 
-// An object created by a device, which it keeps alive.
+// An object that was created by a device and keeps the device alive.
 template <class Derived, class First, class... Others>
 class Child : public Object<Derived, First, Others...> {
  public:
@@ -86,7 +87,8 @@ class Child : public Object<Derived, First, Others...> {
   const std::shared_ptr<DeviceCore> core_;
 };
 
-// The object behind an application's pointer if it is ours, of that class and of that device; otherwise null.
+// The object behind an application's pointer, or null if it is not ours, has another class, or belongs to another
+// device.
 template <class T>
 [[nodiscard]] T* own(IUnknown* pointer, const DeviceCore& core) {
   T* found = own_object<T>(pointer);

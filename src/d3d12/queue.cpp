@@ -379,7 +379,7 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
       wrong(E_INVALIDARG, format_text("ppCommandLists is null; expected {} lists", count));
       return S_OK;
     }
-    // All lists are checked before any is resolved, so a wrong call runs nothing.
+    // All lists are checked before any is resolved, so an invalid call runs nothing.
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       if (list == nullptr) {
@@ -459,7 +459,7 @@ HRESULT STDMETHODCALLTYPE CommandQueue::GetClockCalibration(UINT64* gpu, UINT64*
     if (core().removed()) {
       return kDeviceRemoved;
     }
-    // Uses a separate queue, since this queue's work would delay it.
+    // Uses a separate queue, since this queue's work would delay the reading.
     const auto aside = std::make_shared<QueueCore>(shared_core());
     const QueryStorage query(core().device(), 1);
     const std::uint64_t before = monotonic_nanoseconds();

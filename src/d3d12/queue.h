@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Command queues: work in order. An asynchronous device receives the work at once, on the submitting thread, unless it
-// must wait for a fence; the queue's own thread then waits for the device, signals fences and releases the resources.
-// On other devices the queue's own thread does the work, or a thread that waits for it.
+// Command queues: work in order. An asynchronous device receives the work at once, on the submitting thread, unless the
+// queue must wait for a fence; the queue's own thread then waits for the device, signals fences and releases the
+// resources. On other devices, the work runs on the queue's own thread or on a thread that waits for the work.
 //
-// Waking the queue's thread is a system call, which takes longer than a small piece of work, and the thread then gets
-// in the way of the waiting one. Therefore, if the last wait came right after its submission, the next small submission
-// wakes no thread: a waiting thread is expected. Meanwhile the queue's thread checks the queue at intervals, and takes
-// any work that the expected thread did not fetch. A client that depends on the work but will not run it (it polls,
-// sets an event, or makes another queue wait) wakes the queue's thread at once.
+// Waking the queue's thread is a system call, which takes longer than a small piece of work, and the woken thread then
+// competes with the waiting thread. Therefore, if the last wait came right after its submission, the next small
+// submission wakes no thread, because a waiting thread is expected to run the work. Meanwhile the queue's thread checks
+// the queue at intervals and runs any work that the expected thread did not take. A client that depends on the work but
+// will not run it (it polls, sets an event, or makes another queue wait) wakes the queue's thread at once.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ namespace anydml {
 
 class QueueCore : public std::enable_shared_from_this<QueueCore> {
  public:
-  // Throws if the device has no queue to offer.
+  // Throws if the device cannot provide a queue.
   explicit QueueCore(std::shared_ptr<DeviceCore> device);
   ~QueueCore();
   QueueCore(const QueueCore&) = delete;
@@ -51,7 +51,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   };
   [[nodiscard]] Awaited awaited();
 
-  // Makes the queue's own thread check: the event it waits for may have happened, or no other thread will do the work.
+  // Makes the queue's own thread check the queue: the event it waits for may have happened, or no other thread will run
+  // the work.
   void wake() noexcept;
 
   // Writes the device's current time, for a queue that was not started. Returns false if the device failed.
@@ -80,12 +81,12 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     std::uint64_t value = 0;
   };
 
-  static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds after a submission in which its wait may still come
-  static constexpr std::chrono::microseconds kInterval{100};  // at which the queue's thread checks
+  static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds from a submission to a wait that comes right after it
+  static constexpr std::chrono::microseconds kInterval{100};  // between two checks by the queue's thread
 
   // A signal that depends on a released object may never come. kLookInterval: how often the queue's thread checks for
-  // this. kPatience: how long it takes until work that others depend on counts as hung, which is the time that Windows
-  // allows a device.
+  // this. kPatience: how long work that others depend on may be stuck before it counts as hung; Windows gives a device
+  // the same time.
   static constexpr std::chrono::milliseconds kLookInterval{50};
   static constexpr std::chrono::seconds kPatience{2};
 
@@ -93,7 +94,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void work();
   void wait_for_abandoned(std::unique_lock<std::mutex>& lock);
   void doze(std::unique_lock<std::mutex>& lock);
-  // Whether the first of the tasks arrived only just now.
+  // Whether the first task in the queue has only just arrived.
   [[nodiscard]] bool is_recent() const noexcept { return monotonic_nanoseconds() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
   // Whether the queue waits for a fence, which will wake it.
@@ -106,8 +107,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   [[nodiscard]] Given give(Task& task) noexcept;
   void finish(Given& given) noexcept;
   void keep_spare(Given& given) noexcept;  // with the lock
-  // The caller must hold the lock. Returns false if there was no memory to store the work, so that it was waited for
-  // instead.
+  // The caller must hold the lock. Returns false if there was no memory to store the work; the function has then waited
+  // for the work instead.
   bool keep_in_flight(Given& given) noexcept;
   void finish_first(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::shared_ptr<Mark> make_mark() noexcept;
@@ -148,13 +149,13 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   std::mutex mutex_;
   std::condition_variable arrived_;
   Fifo<Task> tasks_;
-  Fifo<Given> in_flight_;  // of an asynchronous device
+  Fifo<Given> in_flight_;  // only for an asynchronous device
   static constexpr std::size_t kMaxSpares = 16;
   std::vector<std::unique_ptr<Submission>> spares_;  // with enough capacity for all, so that keeping one cannot fail
   std::uint64_t first_pushed_ = 0;                   // when a task last arrived at the empty queue
   std::uint64_t pushes_ = 0;
   bool running_ = false;          // some thread is running a task
-  bool helper_expected_ = false;  // a thread that waits
+  bool helper_expected_ = false;  // a waiting thread is expected to run the work
   bool dozing_ = false;           // the queue's thread will check again by itself
   bool closed_ = false;
 };

@@ -21,7 +21,7 @@ struct Requirement {
   bool may_be_upload;
 };
 
-// The whole message: the object, the binding, and the reason.
+// The complete error message: the object, the binding, and the reason.
 [[nodiscard]] std::string wrong(const Requirement& requirement, const std::string& what);
 
 // Reads one BUFFER binding. A null buffer means no binding; the caller decides whether that is allowed. A size of 0,

@@ -37,8 +37,8 @@ bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
                             : is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
 }
 
-// Whether the device computes with the type. The answer is that of addition or, for the 4-bit types, which few
-// operators accept, of dequantization.
+// Whether the device computes with the type: whether addition supports it or, for the 4-bit types, which few operators
+// accept, whether dequantization does.
 bool has_type(const CoreDevice& device, DataType type) {
   if (device.backend->lacks == nullptr) {
     return true;

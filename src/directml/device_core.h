@@ -33,8 +33,8 @@ class DmlCore {
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
-  // Like fail, but for a refusal that programs provoke in order to learn something: standard error does not show it
-  // unless ANYDML_LOG asks for errors.
+  // Like fail, but for failures that programs provoke to probe the device. Standard error shows them only if ANYDML_LOG
+  // asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   // The error of a method: its message begins with the method's name.
   HRESULT fail(const char* method, const Error& error);

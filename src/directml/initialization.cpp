@@ -20,7 +20,7 @@ Requirement owned_requirement(const Execution& target, std::size_t input) {
   return {target, tensor.name, tensor.bytes, tensor.alignment, true};
 }
 
-// Checks the input bindings of one target: there must be all of them or none.
+// Checks the input bindings of one target: either all inputs must be bound, or none.
 std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
                         const DML_BUFFER_ARRAY_BINDING*& array) {
   array = nullptr;
@@ -172,8 +172,8 @@ std::string Initialization::check_all(const ResolvedDescriptor* bindings) const 
     return std::pair(bindings[i].descriptor.buffer, bindings[i].descriptor.offset);
   });
   constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
-  std::size_t input = kNothing;       // the first in this buffer
-  std::size_t persistent = kNothing;  // the one in this buffer with the furthest end so far
+  std::size_t input = kNothing;       // the first input in this buffer
+  std::size_t persistent = kNothing;  // the persistent resource in this buffer with the furthest end so far
   for (std::size_t at = 0; at < order.size(); ++at) {
     const std::size_t i = order[at];
     if (at == 0 || bindings[i].descriptor.buffer != bindings[order[at - 1]].descriptor.buffer) {

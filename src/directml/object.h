@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by all DirectML objects: private data and a name, the device they belong to, and failing every call once the
-// device is removed.
+// Shared by all DirectML objects: private data and a name, the device that an object belongs to, and the check that
+// makes every call fail once the device is removed.
 #pragma once
 
 #include <memory>
@@ -56,7 +56,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
  protected:
   explicit DmlObject(std::shared_ptr<DmlCore> core) : core_(std::move(core)) {}
 
-  // For code that needs the name where the object itself is not available.
+  // Called with the new name, for code that needs the name where the object itself is not available.
   virtual void named(const std::string&) {}
 
   // The common part of a method that returns an HRESULT.
@@ -88,7 +88,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
 
 #pragma GCC diagnostic pop
 
-// An object created by a device, which it keeps alive.
+// An object that was created by a device and keeps the device alive.
 template <class Derived, class First, class... Others>
 class DmlChild : public DmlObject<Derived, First, Others...> {
  public:
@@ -109,7 +109,8 @@ class DmlChild : public DmlObject<Derived, First, Others...> {
   const ComPtr<IDMLDevice> device_;
 };
 
-// The object behind an application's pointer if it is ours, of that class and of that device; otherwise null.
+// The object behind an application's pointer, or null if it is not ours, has another class, or belongs to another
+// device.
 template <class T>
 [[nodiscard]] T* own(IUnknown* pointer, const DmlCore& core) {
   T* found = own_object<T>(pointer);

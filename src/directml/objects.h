@@ -24,7 +24,7 @@ class DmlCompiledOperator final
     : public DmlChild<DmlCompiledOperator,
                       Interfaces<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable, IDMLDeviceChild, IDMLObject>> {
  public:
-  // op: the operator that it keeps alive; null for a graph, which keeps none.
+  // op: the operator that this object keeps alive; null for a graph.
   DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator* op, ComPtr<Execution> execution)
       : DmlChild(device, std::move(core)),
         operator_(op != nullptr ? ComPtr<IDMLOperator>::share(op) : ComPtr<IDMLOperator>()),
@@ -53,7 +53,7 @@ class DmlOperatorInitializer final
   }
   HRESULT STDMETHODCALLTYPE Reset(UINT count, IDMLCompiledOperator* const* operators) noexcept override;
 
-  // The error in the operators; empty if they are the targets now.
+  // The error in the operators; empty if they are now the targets.
   [[nodiscard]] std::string set_targets(UINT count, IDMLCompiledOperator* const* operators);
 
   [[nodiscard]] const ComPtr<Initialization>& initialization() const { return initialization_; }
@@ -76,7 +76,7 @@ class DmlBindingTable final
   void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* binding) noexcept override;
   HRESULT STDMETHODCALLTYPE Reset(const DML_BINDING_TABLE_DESC* desc) noexcept override;
 
-  // The error in the desc; empty if the table now uses it.
+  // The error in the desc; empty if the table now uses the desc.
   [[nodiscard]] std::string set_desc(const DML_BINDING_TABLE_DESC* desc);
 
   [[nodiscard]] const ComPtr<Work>& work() const { return work_; }
@@ -94,7 +94,7 @@ class DmlBindingTable final
   ComPtr<Work> work_;  // null: an empty table
   D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
-  std::uint32_t number_ = 0;  // marks the descriptors that it writes
+  std::uint32_t number_ = 0;  // identifies the descriptors that this table writes
   Bindings bindings_;
   ResolvedDescriptor temporary_{};  // kept even if the work does not need it and has no descriptor for it
 };
@@ -108,7 +108,7 @@ class DmlCommandRecorder final
                                         IDMLBindingTable* bindings) noexcept override;
 };
 
-// The work behind a dispatchable of this device; null if it is not one.
+// The work behind a dispatchable of this device; null if the dispatchable does not belong to the device.
 [[nodiscard]] ComPtr<Work> find_work(IDMLDispatchable* dispatchable, const DmlCore& core);
 
 }  // namespace anydml

@@ -37,8 +37,7 @@ Result<schema::Described> read_right(const DML_OPERATOR_DESC* desc, facts::Featu
   return given;
 }
 
-// The requirements of each tensor for its binding, in the order of the operator's tensors: the inputs, then the
-// outputs.
+// Each tensor's requirements for its binding, in the order of the operator's tensors: the inputs, then the outputs.
 std::vector<TensorBinding> bindings_of(const schema::Described& described) {
   std::vector<TensorBinding> bindings;
   for (bool (*const wanted)(facts::FieldKind) : {&facts::is_input, &facts::is_output}) {

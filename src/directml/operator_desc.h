@@ -14,7 +14,7 @@
 
 namespace anydml {
 
-// The requirements of a tensor for its buffer.
+// A tensor's requirements for its buffer.
 struct TensorBinding {
   std::string name;
   bool present = false;         // false: optional and absent, or never read

@@ -169,8 +169,8 @@ class GraphReader {
                          : wrong(format_text("{}: {} is {}; expected less than {}", edge.text(), field, index, count));
   }
 
-  // How messages refer to a graph input or output, given its index among both. Edges have names but inputs do not, so
-  // the name of the first named edge is used.
+  // How messages refer to a graph input or output, given its index in the list of all inputs, then all outputs. Edges
+  // have names but inputs do not, so the name of the first named edge is used.
   [[nodiscard]] std::string port_text(UINT port) const {
     const bool is_input = port < desc_.InputCount;
     std::string text =
@@ -194,7 +194,7 @@ class GraphReader {
                        with_name(reference.def->desc.op->name, result_.graph.nodes[reference.index].name));
   }
 
-  // The tensor that an edge leads to, after all the checks on the tensor alone.
+  // The tensor that an edge leads to, after all checks that concern only this tensor.
   Result<const TensorBinding*> take_target(const EdgeWords& edge, UINT node, UINT input, const GraphSource& source) {
     ANYDML_TRY(check_index(edge, "ToNodeIndex", node, desc_.NodeCount));
     const NodeReference& reference = references_[node];

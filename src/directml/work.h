@@ -31,7 +31,7 @@ class Work : public ComObject<IBridgeDispatch> {
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
 
-  // For messages: its kind, and the name that the application gave it.
+  // For messages: the kind of work, and the name that the application gave it.
   [[nodiscard]] std::string label() const;
   void set_name(std::string given);
   virtual std::string bind_inputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const = 0;
@@ -101,8 +101,8 @@ class Execution final : public Work {
   // The temporary memory that initialize needs.
   [[nodiscard]] std::uint64_t initialize_temporary_bytes() const { return initialize_.temporary_bytes(); }
 
-  // Called by its initialization: set_persistent_address records where its persistent resource is, and set_initialized
-  // that it is filled. The latter returns false if it already was.
+  // Called by the initialization. set_persistent_address records the address of the persistent resource.
+  // set_initialized records that the resource is filled, and returns false if it already was.
   void set_persistent_address(DeviceAddress address) noexcept {
     persistent_address_.store(address, std::memory_order_release);
   }
@@ -152,7 +152,7 @@ class Execution final : public Work {
 };
 
 // The initialization of compiled operators. Its descriptors are, for each operator, the owned inputs and then the
-// persistent resource, if any. The last one is the temporary resource, if an operator needs it.
+// persistent resource, if any. The last descriptor is the temporary resource, if an operator needs one.
 class Initialization final : public Work {
  public:
   Initialization(std::shared_ptr<DmlCore> core, std::vector<ComPtr<Execution>> targets);

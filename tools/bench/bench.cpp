@@ -50,7 +50,7 @@ struct Failure {
   std::string message;
 };
 
-// The defaults for a device whose memory is not the CPU's.
+// The defaults for a device that does not share the CPU's memory.
 constexpr std::int64_t kDeviceElements = std::int64_t{1} << 28;
 constexpr std::int64_t kDeviceSamples = std::int64_t{1} << 20;
 constexpr int kDeviceRounds = 11;
@@ -68,7 +68,7 @@ std::vector<T> parse_all(const std::vector<std::string>& texts, const char* opti
   return parsed;
 }
 
-// The case whose time per element a strided case is compared with; it must be measured too.
+// The name of the case that a strided case's time per element is compared with; that case must be measured too.
 std::string reference_name(Case of) {
   of.layout = Layout::tensor;
   return of.name();
@@ -100,8 +100,8 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
       cases.push_back(of);
     }
   };
-  // The outer loop is over data, so that memory is rarely refilled. The inner loop is over layouts, so that results to
-  // compare are measured close together in time.
+  // The outer loop is over data, so that memory is rarely refilled. The inner loop is over layouts, so that results
+  // that will be compared are measured close together in time.
   const auto add_all = [&](anydml_type type, const Data& kind) {
     for (const Size& size : sizes) {
       for (const Row* row : operators) {

@@ -17,9 +17,9 @@ namespace anydml::bench {
 // only once.
 int run(const std::vector<std::string>& arguments, const std::vector<std::string>& self);
 
-// Adds its options to a command that is only inspected, so that completion can read them.
+// Adds the benchmark's options to a command that is never parsed, so that completion can read them.
 void describe(CLI::App& app);
-// The values of an option whose help calls them `name`, such as "LAYOUTS"; empty if they cannot be listed.
+// The values of an option whose help text calls them `name`, such as "LAYOUTS"; empty if they cannot be listed.
 std::vector<std::string> option_values(const std::string& name);
 
 }  // namespace anydml::bench

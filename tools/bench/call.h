@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A benchmark row over placed tensors, as a C API call.
+// A benchmark row with tensors in memory, as a C API call.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -18,7 +18,7 @@ class Call {
   Call& operator=(const Call&) = delete;
   ~Call() { anydml_compiled_release(compiled_); }
 
-  // Empty if the library compiled it and every run succeeded; otherwise the error message.
+  // Empty if the library compiled the call and every run succeeded; otherwise the error message.
   [[nodiscard]] const std::string& error() const { return error_; }
   void run(std::span<const void* const> inputs, void* output);
   // On an asynchronous device: submits the work; a later run() waits for all of it.

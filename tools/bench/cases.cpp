@@ -14,18 +14,18 @@ namespace {
 constexpr std::string_view kLayouts[] = {"tensor",  "scalar",      "dividend", "row",      "transposed",
                                          "stride2", "stride2_all", "rows7",    "rows1000", "dims8",
                                          "inplace", "inner",       "outer",    "whole"};
-constexpr std::int64_t kMaxColumns = 4096;  // of a reduction, and of a repeated row
+constexpr std::int64_t kMaxColumns = 4096;  // the maximum for a reduction and for a repeated row
 
-// Named sizes, by the bytes of one tensor. Three tensors of the first size about fit in the smallest L1 cache, 32 KiB,
-// and three of the second in 512 KiB. One tensor of the last size is at least as large as the last-level cache, so
-// three are far beyond it.
+// Named sizes, by the bytes of one tensor. Three tensors of the first size roughly fit in the smallest L1 cache, 32
+// KiB, and three of the second size in 512 KiB. One tensor of the last size is at least as large as the last-level
+// cache, so three tensors far exceed the cache.
 struct NamedSize {
   std::string_view name;
   std::int64_t bytes;
 };
 constexpr NamedSize kSizes[] = {{"l1", 8 << 10}, {"l2", 128 << 10}, {"memory", 64 << 20}};
 
-// The curve of time against size: from 2^4 elements, in factors of four.
+// The curve of time against size starts at 2^4 elements; each size is four times the previous one.
 constexpr int kCurveFirst = 4;
 constexpr int kCurveLast = 24;
 
@@ -65,7 +65,7 @@ bool is_reduction(Layout layout) {
   return layout == Layout::inner || layout == Layout::outer || layout == Layout::whole;
 }
 
-// The input that a layout repeats as one element or one row; none if the operator has fewer than two inputs.
+// The input that a layout repeats as one element or one row; no value if the operator has fewer than two inputs.
 std::optional<std::size_t> repeated_input(const Row& row, Layout layout) {
   const auto tensors = row.tensors();
   if (tensors.size() < 2) {
@@ -142,7 +142,7 @@ std::int64_t Placement::offset(const Extents& strides, std::int64_t element) con
 
 namespace {
 
-// Sets only the sizes. False if the layout does not fit the number of elements.
+// Sets only the sizes. Returns false if the layout does not fit the number of elements.
 bool place_sizes(Placement& p, Layout layout, std::int64_t count) {
   const auto bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(count))) - 1;  // 2^bits <= count
   p.rank = 2;
@@ -241,7 +241,7 @@ Placement place_packed(const Row& row, int rank, const Extents& sizes, const std
 
 std::optional<Placement> lay_out(const Case& of) {
   const Row& row = *of.row;
-  // For mixed types, a size in bytes refers to the widest type.
+  // For mixed types, a size in bytes refers to the tensor with the widest type.
   const auto widest =
       static_cast<std::int64_t>(std::max(anydml_type_size(of.type), anydml_type_size(row.output_type(of.type))));
   const std::int64_t count = of.size.bytes != 0 ? of.size.bytes / widest : of.size.elements;

@@ -17,13 +17,13 @@
 namespace anydml::bench {
 
 enum class Layout {
-  tensor,       // all operands packed tensors
+  tensor,       // all operands are packed tensors
   scalar,       // the divisor (the last of several inputs) is one element, with stride 0
   dividend,     // the dividend (the input before the last) is one element
-  row,          // the divisor is one row for all rows
+  row,          // the divisor is one row, repeated for all rows
   transposed,   // the divisor, or the only input, is read down its columns
   stride2,      // every second element of the inputs
-  stride2_all,  // also of the output
+  stride2_all,  // every second element of the inputs and the output
   rows7,        // rows of 7 elements, 8 apart, in all tensors
   rows1000,     // rows of 1,000 elements, 1,024 apart, in all tensors
   dims8,        // eight dimensions, 64 innermost, none of which can be merged
@@ -43,7 +43,7 @@ struct Data {
 
 struct Size {
   std::string name;        // "l1", or the number
-  std::int64_t bytes = 0;  // bytes of a tensor; 0 if `elements` gives the size
+  std::int64_t bytes = 0;  // bytes per tensor; 0 if `elements` gives the size
   std::int64_t elements = 0;
 };
 
@@ -86,23 +86,24 @@ struct Placement {
 // Tensors without gaps, of any size.
 Placement place_packed(const Row& row, int rank, const Extents& sizes, const std::array<bool, 8>& is_reduced);
 
-// No value if the layout does not apply to the row or does not fit the size: eight dimensions need 8,192 elements, and
-// a row layout needs at least one row.
+// Returns no value if the layout does not apply to the row or does not fit the size: eight dimensions need 8,192
+// elements, and a row layout needs at least one row.
 std::optional<Placement> lay_out(const Case& of);
 
-// The layouts of a row if the user names none.
+// The layouts for a row if the user names none.
 std::vector<Layout> default_layouts(const Row& row);
 
-// Whether the pass streams over that input: false for an input that the layout or the row reduces to a single element
-// or a single row.
+// Whether the pass streams over the input: false if the layout or the row reduces the input to a single element or a
+// single row.
 bool is_stream(const Case& of, std::size_t input);
-// Whether its time per element is to be compared with that of `tensor`.
+// Whether the layout's time per element is to be compared with that of `tensor`.
 bool is_strided(Layout layout);
 
 std::string_view name_of(Layout layout);
 std::string name_of(const Data& data);
 
-// Each parses one item of a comma-separated list, or "all", and appends to `to`; false if the item is invalid.
+// Each function parses one item of a comma-separated list, or "all", and appends to `to`; returns false if the item is
+// invalid.
 bool parse_type(std::string_view text, std::vector<anydml_type>& to);
 bool parse_layout(std::string_view text, std::vector<Layout>& to);
 bool parse_size(std::string_view text, std::vector<Size>& to);

@@ -18,7 +18,7 @@ namespace {
 template <class T>
 T expected(T a, T b, bool floor) {
   if constexpr (std::is_same_v<T, Half>) {
-    // The sum of two such values is exact as a double.
+    // The sum of two FLOAT16 values is exact as a double.
     const double divisor = to_double(b);
     double m = std::fmod(to_double(a), divisor);
     if (floor) {
@@ -103,7 +103,7 @@ void append(Bytes& to, const void* from, std::int64_t element, std::size_t size)
   to.insert(to.end(), first, first + size);
 }
 
-// The packed inputs for the reference, and where its answers are in the operator's own output.
+// The packed inputs for the reference, and the offsets of its results in the operator's own output.
 struct Question {
   Placement placement;
   std::vector<Bytes> inputs;
@@ -116,7 +116,7 @@ Question question_of(const Case& of, const Placement& placement, std::span<const
   const Layout layout = of.layout;
   Question question;
   question.inputs.resize(inputs.size());
-  std::vector<std::int64_t> elements;  // indices in the inputs
+  std::vector<std::int64_t> elements;  // indices into the inputs
   if (row.family == RowKind::reduce) {
     const std::int64_t columns = placement.sizes[1];
     Extents sizes = placement.sizes;
@@ -190,7 +190,7 @@ Check check_modulus(const Case& of, const Placement& placement, const void* a, c
 
 namespace {
 
-// offsets: where the reference's answers are in `out`.
+// offsets: the positions in `out` that correspond to the reference's results.
 Check compare(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
               const void* out, const std::vector<std::int64_t>& offsets, Reference& reference) {
   Check result;

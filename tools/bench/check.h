@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Checks results against independent ones. The modulus is checked against the C library's fmod and the compiler's
-// integers. Every other row is checked against the library's plain kernels, which are the definitions, run with one
-// thread in a separate process. The tests check those kernels against arithmetic that is independent of the library.
+// Checks results against an independent computation. The modulus is checked against the C library's fmod and the
+// compiler's integer arithmetic. Every other row is checked against the library's plain kernels, which are the
+// definitions, run with one thread in a separate process. The tests check the plain kernels against arithmetic that is
+// independent of the library.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +22,12 @@ struct Check {
   std::string first_wrong;  // a message
 };
 
-// Checks about `samples` elements, spread over the tensor and including its first and last; all, if there are fewer.
-// For a reduction it checks some outputs; for a fill, all of them.
+// Checks about `samples` elements, spread over the tensor and including its first and last, or all elements if there
+// are fewer. For a reduction it checks some outputs; for a fill, all outputs.
 Check check(const Case& of, const Placement& placement, std::span<const void* const> inputs, const void* out,
             std::int64_t samples, Reference& reference);
 
-// Checks packed results of packed inputs against the reference.
+// Checks packed results, computed from packed inputs, against the reference.
 Check check_packed(const Row& row, anydml_type type, const Placement& placement,
                    std::span<const std::vector<std::byte>> inputs, std::span<const std::byte> out,
                    Reference& reference);

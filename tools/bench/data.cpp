@@ -47,7 +47,7 @@ T from_double(double value) {
   }
 }
 
-// The biased exponents of a pair that is `gap` binades apart, around the middle of the range.
+// The biased exponents of two floats that are `gap` binades apart, around the middle of the range.
 template <class T>
 int exponent_of(int gap, Operand operand) {
   using F = Format<T>;
@@ -64,7 +64,7 @@ T with_exponent(int exponent, std::uint64_t random) {
   return std::bit_cast<T>(static_cast<Bits>(kept | sign | static_cast<Bits>(Bits(exponent) << F::kFraction)));
 }
 
-// Operands whose values do not depend on the data. False if the operand is not one of them.
+// Fills operands whose values do not depend on the data. Returns false for any other operand.
 template <class T>
 bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
   if constexpr (is_float<T>) {
@@ -83,7 +83,7 @@ bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
   return false;
 }
 
-// The range of a function's argument; false if the operand is not an argument.
+// Finds the range of a function's argument; returns false if the operand is not an argument.
 bool find_range(Operand operand, double& lowest, double& maximum) {
   switch (operand) {
     case Operand::argument:

@@ -12,21 +12,21 @@ namespace anydml::bench {
 
 inline constexpr std::uint64_t kSeed = 20'240'611;
 
-// ordinary: floats N(0, 100) by N(0, 3); integers of the whole range by 1 to 1000 (less if the type has a smaller
-//   range), of either sign if the type is signed. Arguments of functions are from -4 to 4, or, where the function
-//   requires it, from 0.01 to 100, 1 to 100, or -0.99 to 0.99.
+// ordinary: float dividends from N(0, 100) and divisors from N(0, 3); integer dividends from the whole range and
+// divisors from 1 to 1000 (less if the type has a smaller range), of either sign if the type is signed. Arguments of
+// functions are from -4 to 4, or, where the function requires it, from 0.01 to 100, 1 to 100, or -0.99 to 0.99.
 // hard: random bits, all patterns equally likely.
 // gap:N: floats whose exponents are N apart, with random fractions and signs.
 // Other operands do not depend on the data: a magnitude is a dividend without its sign, a condition is 0 or 1, a shift
 // is less than the type's bits, a scale is 0.1, a zero point is 3.
-// The values repeat after a million: too many for a branch predictor to learn. The periods of dividends and divisors
-// differ, so that pairs do not repeat.
+// The values repeat after a million elements, too many for a branch predictor to learn. The periods of dividends and
+// divisors differ, so that pairs do not repeat.
 void fill(void* to, std::size_t elements, anydml_type type, const Data& data, Operand operand, Team& team);
 
-// The single value of a broadcast operand, typical of the data: a single draw of random bits could be a NaN.
+// The single value of a broadcast operand, typical of the data: a single random bit pattern could be a NaN.
 void fill_single(void* to, anydml_type type, const Data& data, Operand operand);
 
-// Whether the row supports this data: a gap is between two floats, and cannot exceed the exponent range.
+// Whether the row supports this data: a gap requires two float operands, and cannot exceed the exponent range.
 bool has_data(const Row& row, anydml_type type, const Data& data);
 
 }  // namespace anydml::bench

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::uint64_t kSetBytes = std::uint64_t{384} << 20;  // far beyond any device's cache
 constexpr std::uint64_t kMaxSets = 64;
-// The clock is coarse, and reading it takes a launch, so a sample has enough runs to last this long.
+// The clock is coarse, and reading it requires a launch, so a sample consists of enough runs to last this long.
 constexpr double kSampleSeconds = 4e-3;
 constexpr std::uint64_t kMaxRuns = 1000;
 constexpr int kMaxDeviceRounds = 101;
-constexpr std::int64_t kWindow = 1 << 16;  // consecutive elements of a checked sample
+constexpr std::int64_t kWindow = 1 << 16;  // the number of consecutive elements checked in one sample
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by the two ways to measure on a device: several sets of small tensors, samples that are long enough, values in
+// Shared by the two ways to measure on a device: several sets of small tensors, sufficiently long samples, values in
 // the device's memory, and the results to check.
 #pragma once
 
@@ -19,19 +19,19 @@ namespace anydml::bench {
 using Buffer = client::ComPtr<ID3D12Resource>;
 using Bytes = std::vector<std::byte>;
 
-inline constexpr std::uint64_t kDeviceAlignment = 256;  // of the start of a set
-// The CPU computes this many values once and copies them repeatedly, because the device's memory has room for billions.
+inline constexpr std::uint64_t kDeviceAlignment = 256;  // alignment of the start of a set
+// The CPU computes this many values once and copies them repeatedly, because the device's memory can contain billions.
 inline constexpr std::uint64_t kDeviceBlock = std::uint64_t{1} << 24;  // elements
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Small tensors exist several times and are used in turn, so that a run does not find its data in a cache.
+// There are several sets of small tensors, used in turn, so that a run does not find its data in a cache.
 [[nodiscard]] std::uint64_t sets_for(std::uint64_t bytes_of_one);
 
-// The benchmark row that serves as the memory pass of another row.
+// The benchmark row that serves as the memory pass for another row.
 [[nodiscard]] const Row& row_named(const char* name);
 
-// A C API operator over each set of the device's buffers.
+// A C API operator for each set of the device's buffers.
 class DeviceCall {
  public:
   struct BufferSets {
@@ -43,7 +43,7 @@ class DeviceCall {
              BufferSets output, std::uint64_t sets)
       : call_(row, type, placement), inputs_(std::move(inputs)), output_(output), sets_(sets) {}
 
-  // Empty if the library compiled it and every run succeeded; otherwise the error message.
+  // Empty if the library compiled the call and every run succeeded; otherwise the error message.
   [[nodiscard]] const std::string& error() const { return call_.error(); }
   // Submits run number `run`, or waits until everything submitted is done.
   void run(std::uint64_t run, bool to_the_end);
@@ -66,7 +66,7 @@ using Timer = std::function<Samples(const std::vector<std::uint64_t>& runs, int 
 // Takes the samples with the wall clock.
 [[nodiscard]] Samples time_calls(std::span<DeviceCall* const> things, const std::vector<std::uint64_t>& runs,
                                  int rounds);
-// Measures for about the time of a case, after a warm-up that determines how many runs make a sample.
+// Measures for about the time that a case should take, after a warm-up that determines the number of runs per sample.
 [[nodiscard]] Samples time_long(std::size_t things, const Settings& settings, const Timer& timer);
 
 // Memory through which values are copied to the device.
@@ -81,7 +81,7 @@ class Staging {
   Buffer memory_;
 };
 
-// Memory of the default device for C API calls, which accept it on every device. Throws DeviceFailure.
+// Memory on the default device for C API calls, which accept it on every device. Throws DeviceFailure.
 class CallMemory {
  public:
   explicit CallMemory(std::uint64_t bytes);

@@ -54,7 +54,7 @@ inline Half to_half(double value) {
 template <class T>
 inline constexpr bool is_float = std::is_floating_point_v<T> || std::is_same_v<T, Half>;
 
-// Calls f.operator()<T>() with the C++ type of an element type.
+// Calls f.operator()<T>(), where T is the C++ type for an element type.
 template <class F>
 decltype(auto) with_type(anydml_type type, F&& f) {
   switch (type) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The overhead of a call: work so small that the overhead dominates.
+// The overhead of a call, measured with work so small that the overhead dominates.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Latency through the DirectML API as a client sees it: a list is recorded once and executed many times.
+// Latency through the DirectML API as a client measures it: a list is recorded once and executed many times.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -114,8 +114,8 @@ class ThousandDispatches {
     const std::vector<float> b = read(b_.Get());
     const std::vector<float> a = read(a_.Get());
     const std::vector<float> out = read(out_.Get());
-    // With dependent dispatches, each buffer ends up as the remainder of the other. Dividing a remainder again gives
-    // the remainder itself or, if it was rounded to the divisor, 0, which stays 0.
+    // With dependent dispatches, each buffer ends up as the remainder of the other. Taking the remainder again gives
+    // the same value or, if the first remainder was rounded to the divisor, 0, which stays 0.
     std::vector<const Row*> floor;
     parse_operator("modulus_floor", floor);
     const Placement packed = place_packed(*floor.front(), 1, {kCount}, {});

@@ -123,7 +123,7 @@ std::string find_target() {
   if (child > 0) {
     waitpid(child, nullptr, 0);
   }
-  // "... 1 loop, neon kernel"
+  // The log line ends with text such as "... 1 loop, neon kernel".
   const auto end = text.rfind(" kernel");
   if (end == std::string::npos || end == 0) {
     return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The machine and the software that a figure was measured with.
+// The machine and the software on which a figure was measured.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ namespace anydml::bench {
 struct BenchEnvironment {
   std::string version;             // of the library
   std::string adapter;             // the device's name: "cpu", "cuda:0"
-  std::string device;              // the library's description of it
-  std::uint64_t memory_bytes = 0;  // the device's
+  std::string device;              // the library's description of the device
+  std::uint64_t memory_bytes = 0;  // the device's memory
   std::string target;              // the kernels' target: "neon"; empty if unknown
   std::string cpu;
   std::string architecture;
-  std::string system;    // kernel and its version
-  std::string compiler;  // of the benchmark
+  std::string system;    // the kernel and its version
+  std::string compiler;  // the compiler that built the benchmark
   std::string c_library;
   std::string huge_pages;      // the system's setting
   unsigned cores = 0;          // available to this process
-  unsigned threads = 0;        // of the library and the pass; 0: not a CPU
+  unsigned threads = 0;        // of the library and the memory pass; 0 if the device is not a CPU
   std::uint64_t l1_bytes = 0;  // 0: unknown
   std::uint64_t l2_bytes = 0;
   std::uint64_t l3_bytes = 0;
@@ -29,22 +29,22 @@ struct BenchEnvironment {
 // Starts a child process to read the library's log, so it must run before this process first uses the library.
 std::string find_target();
 
-// Uses the library. False, with a message, if there is no device.
+// Uses the library. Returns false, with a message, if there is no device.
 bool describe_machine(BenchEnvironment& machine, std::string& error);
 
 // The size of the last-level cache; 0 if unknown.
 std::uint64_t last_cache_bytes();
 
-// The processors available to this process.
+// The number of processors available to this process.
 unsigned usable_cores();
 
-// How much CPU time other processes have used since construction: figures from a busy machine are unreliable.
+// Measures how much CPU time other processes have used since construction: figures from a busy machine are unreliable.
 class OthersWatch {
  public:
   OthersWatch();
-  // The average number of busy cores, such as 1.5. 0 if the system does not say.
+  // The average number of cores that other processes keep busy, such as 1.5; 0 if the system does not report it.
   [[nodiscard]] double busy_cores() const;
-  // Whether `threads` of this process had to share a core with other processes.
+  // Whether `threads` threads of this process had to share a core with other processes.
   [[nodiscard]] bool in_the_way_of(unsigned threads) const;
 
  private:

@@ -16,11 +16,11 @@ constexpr double kSampleTime = 1e-4;  // minimum length of a sample, so that rea
 constexpr int kMaxRounds = 1001;
 constexpr double kSlow = 10;  // times the minimum time: see Settings::kSlowRounds
 constexpr std::size_t kPage = 4096;
-// Tensors begin at different page offsets: if low address bits agree, loads wait for stores to another array.
+// Tensors begin at different page offsets: if the low address bits are equal, loads wait for stores to another array.
 constexpr std::size_t kStagger = 17 * 64;
 // Below this size, one thread may be faster than a team that has to be woken.
 constexpr std::int64_t kTeamBytes = std::int64_t{8} << 20;
-constexpr int kTries = 7;  // the number of attempts to determine which is faster
+constexpr int kTries = 7;  // the number of attempts to determine whether one thread or the team is faster
 
 using Body = std::function<void()>;
 
@@ -181,7 +181,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   result.of = of;
   result.elements = placement.elements;
   result.bytes = placement.output_elements * static_cast<std::int64_t>(anydml_type_size(row.output_type(of.type)));
-  // One element for each single-element input, a cache line apart.
+  // One element for each single-element input, each in its own cache line.
   alignas(64) std::array<std::array<std::byte, 64>, 8> singles{};
   std::vector<const void*> inputs;
   for (std::size_t i = 0; i < row.inputs.size(); ++i) {
@@ -204,8 +204,8 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   }
   const Body kernel = [&] { call.run(inputs, out); };
 
-  // An in-place run overwrites the dividends, and dividing the remainders again costs nothing, so the dividends are
-  // restored before each run.
+  // An in-place run overwrites the dividends, and dividing the remainders again takes almost no time, so the dividends
+  // are restored before each run.
   const Body restore = [&] {
     team_.share(static_cast<std::size_t>(placement.elements) * anydml_type_size(of.type), kPage,
                 [&](std::size_t begin, std::size_t end) {

@@ -20,7 +20,7 @@
 
 namespace anydml::bench {
 
-// Why a device cannot be measured.
+// The reason why a device cannot be measured.
 struct DeviceFailure {
   std::string message;
 };
@@ -28,7 +28,7 @@ struct DeviceFailure {
 enum class PassKind { plain, streaming };
 
 struct Settings {
-  double min_time = 0.3;  // minimum seconds per case, kernel and pass together
+  double min_time = 0.3;  // minimum seconds per case, for kernel and pass together
   int min_rounds = 7;
   std::int64_t samples = 4096;  // elements to check
   PassKind pass = PassKind::plain;
@@ -36,7 +36,7 @@ struct Settings {
   static constexpr int kSlowRounds = 3;
 };
 
-// Seconds per run. Each round gives one sample, a single run or the mean of enough runs to fill a tenth of a
+// Seconds per run. Each round gives one sample: a single run, or the mean of enough runs to fill a tenth of a
 // millisecond.
 struct Timing {
   double median = 0;
@@ -54,7 +54,7 @@ struct Result {
   Timing kernel;
   Timing pass;
   unsigned pass_threads = 0;
-  std::string_view pass_by;      // on a device: the pass's operator
+  std::string_view pass_by;      // on a device: the operator that performs the pass
   std::optional<double> factor;  // for strided layouts: time per element relative to `tensor`
   Check check;
 
@@ -62,8 +62,8 @@ struct Result {
   [[nodiscard]] double gb_per_second() const { return static_cast<double>(bytes) / kernel.median * 1e-9; }
   [[nodiscard]] double pass_gb_per_second() const { return static_cast<double>(bytes) / pass.median * 1e-9; }
   [[nodiscard]] double fraction() const { return pass.median / kernel.median; }
-  // Signs of an unreliable figure. The pass is the baseline, so if an operator is much faster, something disturbed the
-  // pass.
+  // Signs of an unreliable figure. The pass is the baseline, so if an operator is much faster than the pass, something
+  // disturbed the pass.
   [[nodiscard]] bool is_unsteady() const { return kernel.is_unsteady() || pass.is_unsteady(); }
   [[nodiscard]] bool is_above_pass() const { return fraction() > kAbovePass; }
   static constexpr double kAbovePass = 1.15;
@@ -105,7 +105,7 @@ class Measurer {
   void need(std::size_t buffer, std::int64_t elements, anydml_type type);
   void fill_buffer(std::size_t buffer, std::int64_t elements, anydml_type type, const Data& values, Operand operand);
   void prepare(const Case& of, const Placement& placement);
-  // Moves the bytes of a case; called for ranges of units, by any number of threads.
+  // Moves the bytes of a case; any number of threads call it, each for a range of units.
   struct Pass {
     std::function<void(std::size_t, std::size_t)> over;
     std::size_t units = 0;
@@ -119,7 +119,7 @@ class Measurer {
 };
 
 double seconds_now();
-// Sorts the samples.
+// Sorts the samples in place and summarizes them.
 Timing summarize(std::vector<double>& samples);
 
 }  // namespace anydml::bench

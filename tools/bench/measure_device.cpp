@@ -159,8 +159,8 @@ class DeviceMeasurer::State {
 
     std::vector<double> kernel_samples;
     if (in_place) {
-      // A run overwrites the dividends, and dividing the remainders again costs nothing, so they are restored before
-      // each run.
+      // A run overwrites the dividends, and dividing the remainders again takes almost no time, so the dividends are
+      // restored before each run.
       for (int round = 0; round < std::max(settings_.min_rounds, 3) + 1; ++round) {
         fill_dividends(of, of_sets);
         const double sample = time_both(1, 1, {1}, 1)[0][0];
@@ -341,7 +341,7 @@ class DeviceMeasurer::State {
       UINT64 readings[2];
       std::memcpy(readings, mapped.bytes().data() + sample * sizeof(readings), sizeof(readings));
       const std::size_t i = sample % things.size();
-      // Never 0, even if the clock did not advance: the caller divides by it.
+      // Never 0, even if the clock did not advance, because the caller divides by the result.
       const double ticks = std::max(1.0, static_cast<double>(readings[1] - readings[0]));
       seconds[i].push_back(ticks / frequency / static_cast<double>(runs[i]));
     }
@@ -414,7 +414,7 @@ class DeviceMeasurer::State {
   Staging staging_{device_, total_.block};
   Buffer a_, b_, out_, single_;
   Bytes block_a_, block_b_, one_;  // the buffers' contents
-  std::optional<Case> filled_;     // their type and data
+  std::optional<Case> filled_;     // the case whose type and data the buffers contain
 };
 
 DeviceMeasurer::DeviceMeasurer(const std::vector<Case>& cases, Settings settings) try

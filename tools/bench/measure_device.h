@@ -2,8 +2,8 @@
 // Measures a case on a device with its own memory, through D3D12 and DirectML as a client would: device buffers, one
 // closed list, and the device's clock read before and after every sample.
 //
-// The baseline is a pass by the same device through the same API: ELEMENT_WISE_ADD of UINT32 if an operator reads two
-// arrays; if it reads one, the faster of ELEMENT_WISE_IDENTITY of UINT32 and CopyBufferRegion.
+// The baseline is a pass by the same device through the same API: for an operator that reads two arrays, a UINT32
+// ELEMENT_WISE_ADD; for an operator that reads one, the faster of a UINT32 ELEMENT_WISE_IDENTITY and CopyBufferRegion.
 //
 // FLOAT64, which DirectML's modulus does not support, uses the C API over the same buffers, timed with the wall clock:
 // a sample is then so long that launching and waiting are negligible.

@@ -139,7 +139,7 @@ class DeviceRowMeasurer::State {
  private:
   struct OperandBuffer {
     std::unique_ptr<CallMemory> memory;
-    Bytes block;  // its values, which repeat
+    Bytes block;  // the values, which are repeated
     anydml_type type = ANYDML_NONE;
     Operand operand = Operand::dividend;
     Data values;

@@ -3,8 +3,8 @@
 // with the wall clock. A sample is so long that launching and waiting are negligible. (The modulus uses DirectML and
 // the device's clock: measure_device.h.)
 //
-// The baseline is a pass by the same device that moves as many bytes in arrays of UINT32: IDENTITY for one input, ADD
-// for more, FILL_VALUE_CONSTANT for none.
+// The baseline is a pass by the same device that moves the same number of bytes in UINT32 arrays: IDENTITY for one
+// input, ADD for more inputs, FILL_VALUE_CONSTANT for none.
 #pragma once
 
 #include <cstdint>

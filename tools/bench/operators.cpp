@@ -17,7 +17,8 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "DML_OPERATOR_ELEMENT_WISE_ADD" -> "add". Two operators are called identity: the activation keeps its family's name.
+// "DML_OPERATOR_ELEMENT_WISE_ADD" -> "add". Two operators would be called "identity", so the activation keeps its
+// prefix.
 std::string short_name(std::string_view directml) {
   std::string name = lower(directml);
   for (const std::string_view prefix : {"dml_operator_", "element_wise_", "activation_"}) {
@@ -34,7 +35,7 @@ bool is_elementwise(std::string_view directml) {
          directml == "CAST";
 }
 
-// Rows that run the same kernels as another row.
+// Whether the row runs the same kernels as another row.
 bool repeats_another(std::string_view name) {
   constexpr std::string_view kRepeated[] = {"add1",          "clip1",        "clip_grad1", "activation_identity",
                                             "reduce_argmax", "reduce_argmin"};
@@ -42,7 +43,8 @@ bool repeats_another(std::string_view name) {
 }
 
 // Values are chosen by field name, so that operators with the same field are treated alike. Every type can represent
-// them. With the data of data.h, many elements are clipped, shrunk or below a threshold, and many are not.
+// these values. With the data from data.h, many elements are clipped, shrunk or below a threshold, and many others are
+// not.
 double number_for(std::string_view field) {
   struct Known {
     std::string_view field;
@@ -79,7 +81,7 @@ std::vector<Attribute> default_attributes(const facts::Operator& op) {
   return attributes;
 }
 
-// Correctly rounded functions, whose cost differs in kind from that of sums and quotients.
+// Whether the operator is a correctly rounded function, which is far more expensive than a sum or a quotient.
 bool is_function(std::string_view name) {
   constexpr std::string_view kNames[] = {
       "exp",   "log",  "sin",          "cos",        "tan",         "asin",     "acos",
@@ -102,7 +104,8 @@ Operand second_holds(std::string_view name) {
   return name.starts_with("bit_shift") ? Operand::shift : Operand::divisor;
 }
 
-// Tries one element. Returns the library's error message, or an empty string if it supports the type.
+// Tries the row with one element. Returns the library's error message, or an empty string if the library supports the
+// type.
 std::string refusal(const Row& row, anydml_type type) {
   Placement one;
   one.rank = 1;

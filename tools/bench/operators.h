@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rows that can be measured: a row is an implemented operator with realistic attributes and the kinds of values of
-// its inputs. Rows are derived from the library's list of operators and from DirectML's facts, so a new element-wise
-// operator is measured without changes here.
+// The rows that can be measured. A row is an implemented operator with realistic attributes and a kind of values for
+// each input. Rows are derived from the library's list of operators and from the facts about DirectML, so a new
+// element-wise operator is measured without changes here.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -19,7 +19,7 @@ enum class Operand {
   dividend,
   divisor,
   magnitude,
-  argument,  // of a function: the range in which it is slowest
+  argument,  // of a function, in the range in which the function is slowest
   positive,  // of functions that need positive numbers
   above_one,
   below_one,  // in magnitude
@@ -31,7 +31,7 @@ enum class Operand {
 
 struct Input {
   Operand holds = Operand::dividend;
-  anydml_type type = ANYDML_NONE;  // NONE: the case's type; for a scale, FLOAT32 if that is not a float
+  anydml_type type = ANYDML_NONE;  // NONE: the case's type; for a scale, FLOAT32 if the case's type is not a float
   bool single = false;             // one element in every layout, such as a scale
 };
 
@@ -48,8 +48,8 @@ struct Row {
   std::vector<Input> inputs;
   anydml_type output = ANYDML_NONE;  // NONE: the case's type
   std::vector<Attribute> attributes;
-  bool repeats = false;            // runs another row's kernels: not in "all"
-  std::vector<anydml_type> types;  // supported, in the order of the tables
+  bool repeats = false;            // runs the same kernels as another row, so it is not part of "all"
+  std::vector<anydml_type> types;  // the supported types, in the order of the tables
 
   [[nodiscard]] anydml_type input_type(std::size_t input, anydml_type type) const;
   [[nodiscard]] anydml_type output_type(anydml_type type) const { return output == ANYDML_NONE ? type : output; }
@@ -64,8 +64,8 @@ const std::vector<Row>& rows();
 // Implemented operators that have no row, each with the reason.
 const std::vector<std::string>& rows_left_out();
 
-// Parses "all", a group (elementwise, reduce, fill, modulus, cast), a row's name or DirectML's name. False if there is
-// no match.
+// Parses "all", a group (elementwise, reduce, fill, modulus, cast), a row's name or DirectML's name. Returns false if
+// nothing matches.
 bool parse_operator(std::string_view text, std::vector<const Row*>& to);
 
 // For completion and help: the groups, then the rows.

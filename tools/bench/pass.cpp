@@ -19,7 +19,7 @@ namespace {
 // A cache line, which compilers split into the available vectors. It may have any address and alias any type.
 using Line = std::uint64_t __attribute__((vector_size(64), aligned(1), may_alias));
 constexpr std::size_t kUnrolled = 4;
-// A register, for values kept across a loop: compilers would keep a whole line in memory.
+// A register, for values kept across a loop: compilers would keep a whole Line in memory.
 #if defined(__x86_64__)
 constexpr std::size_t kPieceBytes = 32;
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The baseline: a pass over memory that moves the bytes of an operator and computes almost nothing.
+// The baseline: a pass over memory that moves the same bytes as an operator and computes almost nothing.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct MixedArrays {
   const std::byte* a = nullptr;
   const std::byte* b = nullptr;          // null if there is only one input
   std::size_t in_size = 1;               // of a and b
-  const std::byte* condition = nullptr;  // one more input, of bytes; null if there is none
+  const std::byte* condition = nullptr;  // one more input, with one byte per element; null if there is none
 };
 // Processes the elements from `begin` to `end`.
 void pass_mixed(const MixedArrays& arrays, std::size_t begin, std::size_t end);

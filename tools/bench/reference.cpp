@@ -16,7 +16,7 @@ namespace anydml::bench {
 namespace {
 
 struct Header {
-  std::array<char, 64> row{};  // by name, since another device may have other rows
+  std::array<char, 64> row{};  // by name, since the two processes may have different rows
   anydml_type type = ANYDML_NONE;
   int rank = 0;
   Extents sizes{};

@@ -19,12 +19,12 @@ struct Report {
   std::vector<Result> results;
   std::vector<Latency> latencies;
   std::vector<Scaling> scalings;
-  double others_busy_cores = 0;  // used by other processes meanwhile
-  bool is_busy = false;          // whether that disturbed the measurement
+  double others_busy_cores = 0;  // the average number of cores that other processes used meanwhile
+  bool is_busy = false;          // whether the other processes disturbed the measurement
 };
 
 std::string header_text(const BenchEnvironment& machine, const Settings& settings);
-// width: that of the longest operator name
+// width: the length of the longest operator name
 std::string column_names(std::size_t width);
 std::string row_text(const Result& result, std::size_t width);
 // Explains the columns; `has_factors`: at least one row has a factor.
@@ -34,7 +34,7 @@ std::string warning_text(const Report& report);
 std::string latency_text(const std::vector<Latency>& latencies);
 std::string scaling_text(const std::vector<Scaling>& scalings);
 
-// False if the file cannot be written.
+// Returns false if the file cannot be written.
 bool write_json(const Report& report, const std::string& path);
 
 }  // namespace anydml::bench

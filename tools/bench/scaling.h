@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Measures the same cases with one thread, two, four and so on. The library reads its number of threads only once, so
-// each number needs a separate process.
+// each measurement needs a separate process.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ struct ScalingPoint {
 };
 
 struct Scaling {
-  std::string name;  // of the case
+  std::string name;  // the case's name
   std::string type;
   std::string op;
   std::vector<ScalingPoint> points;  // by increasing number of threads
 };
 
-// 1, 2, 4 ... and all
+// 1, 2, 4 and so on, and finally all cores
 std::vector<unsigned> thread_counts(unsigned cores);
 
 // `self` and `arguments` start a benchmark; the number of threads and the path for its JSON are added. Returns false,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cost of passing work to the threads of the CPU backend, with workers that sleep between two jobs and with workers
-// that spin, as they do while a program runs.
+// The cost of passing work to the CPU backend's threads, with workers that sleep between jobs and with workers that
+// spin, as they do while a program runs.
 //
 //   barrier   one job with a piece for each thread. A piece ends when all threads have begun theirs, so that no thread
 //             can take another's work.
@@ -84,7 +84,7 @@ struct Step {
   }
 };
 
-// The number of multiplications that take one thread `nanoseconds`.
+// The number of multiplications that one thread performs in `nanoseconds`.
 std::uint64_t rounds_of(double nanoseconds) {
   constexpr std::uint64_t kRounds = 100'000;
   Times times;

@@ -80,7 +80,7 @@ std::vector<Adapter> list_adapters() {
 }
 
 Device::Device(const DeviceOptions& options) {
-  // Compute-only adapters support core compute, and so does every other adapter.
+  // Every adapter supports core compute, including adapters that support nothing else.
   check(D3D12CreateDevice(options.adapter, D3D_FEATURE_LEVEL_1_0_CORE, IID_PPV_ARGS(&d3d12_)), "D3D12CreateDevice");
   check(DMLCreateDevice1(d3d12_.Get(), options.debug ? DML_CREATE_DEVICE_FLAG_DEBUG : DML_CREATE_DEVICE_FLAG_NONE,
                          options.minimum_level, IID_PPV_ARGS(&dml_)),

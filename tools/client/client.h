@@ -35,7 +35,7 @@ class Failure : public std::runtime_error {
 // Throws the library's message for its last failure, or the call's name and the HRESULT.
 void check(HRESULT result, const char* call);
 
-// The properties of the three heap types that need nothing but a type.
+// The properties of the three heap types that are defined by the type alone.
 [[nodiscard]] inline D3D12_HEAP_PROPERTIES heap_of(D3D12_HEAP_TYPE type) {
   D3D12_HEAP_PROPERTIES properties{};
   properties.Type = type;
@@ -73,9 +73,9 @@ class Device {
   [[nodiscard]] IDMLDevice* dml() const { return dml_.Get(); }
   [[nodiscard]] ID3D12GraphicsCommandList* list() const { return list_.Get(); }
   [[nodiscard]] IDMLCommandRecorder* recorder() const { return recorder_.Get(); }
-  [[nodiscard]] DML_FEATURE_LEVEL feature_level() const;  // the highest it offers
+  [[nodiscard]] DML_FEATURE_LEVEL feature_level() const;  // the highest level that the device offers
   [[nodiscard]] std::uint64_t timestamp_frequency() const;
-  [[nodiscard]] bool shares_memory() const { return shared_memory_; }  // with the CPU, so nothing is copied
+  [[nodiscard]] bool shares_memory() const { return shared_memory_; }  // with the CPU; then nothing is copied
 
   void close();    // closes the list; throws recording errors
   void execute();  // executes the closed list, which can be executed again
@@ -141,8 +141,8 @@ struct OperationNeeds {
 // A compiled and initialized operator or graph, with its own descriptors and memory.
 class Operation {
  public:
-  // `owned`: bindings of the inputs that DirectML owns, one for each input, with a null buffer for the others; may be
-  // empty if there are none.
+  // `owned`: the bindings of the inputs that DirectML owns. It has one binding for each input, with a null buffer for
+  // inputs that DirectML does not own, or is empty if DirectML owns none.
   Operation(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE,
             std::span<const DML_BUFFER_BINDING> owned = {});
   Operation(Device& device, ComPtr<IDMLCompiledOperator> compiled, std::span<const DML_BUFFER_BINDING> owned);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tool's commands. Each returns the exit status: 0 for success, 1 if the machine fails, 2 if the request is wrong,
-// 3 if a result is not the expected one.
+// 3 if a value differs from the expected value.
 #pragma once
 
 #include <cstdint>

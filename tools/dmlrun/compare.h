@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compares elements with the expected ones, exactly or within a tolerance.
+// Compares elements with the expected elements, exactly or within a tolerance.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct Comparison {
   // The first and the worst different element; meaningless if `different` is 0.
   Difference first;
   Difference worst;
-  // The largest among all elements, including the right ones.
+  // The largest difference among all elements, including the right ones.
   double largest_distance = 0;
   std::uint64_t largest_ulps = 0;
 };

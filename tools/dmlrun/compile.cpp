@@ -40,7 +40,7 @@ class GraphDesc {
   [[nodiscard]] const DML_GRAPH_DESC& get() const { return desc_; }
 
  private:
-  // Constants are nodes after the operators.
+  // Constants become nodes after the operators.
   void add_constant(const Resource& constant) {
     std::vector<std::byte>& bytes = constants_.emplace_back(constant.value_bytes);
     fill_values(constant, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiles a dispatchable of a model for a device. Failures are thrown.
+// Compiles a dispatchable from a model for a device. Failures are thrown.
 #pragma once
 
 #include "client.h"
@@ -7,7 +7,7 @@
 
 namespace anydml::dmlrun {
 
-// The dispatchable must have been read, so that it has nodes.
+// The dispatchable must have been read successfully, so that it has nodes.
 [[nodiscard]] client::ComPtr<IDMLCompiledOperator> compile(const Dispatchable& dispatchable, client::Device& device);
 
 }  // namespace anydml::dmlrun

@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// The values of an option whose help calls them `type`.
+// The values of an option whose help text calls them `type`.
 std::string values_of(const std::string& type) {
   std::vector<std::string> words;
   if (type == "LEVEL") {
@@ -121,7 +121,7 @@ std::string names_of_commands(const CLI::App& app) {
   return names;
 }
 
-// The words that may follow a command, apart from its options. Empty: files.
+// The words that may follow a command, apart from its options; empty if files follow.
 std::string words_after(const std::string& command) {
   return command == "operators" || command == "run-operator" || command == "skeleton" ? operator_names()
          : command == "completion"                                                    ? values_of("SHELL")
@@ -200,7 +200,7 @@ std::string escaped(std::string text, std::string_view special) {
   return text;
 }
 
-// Single-quoted, with the characters that _arguments interprets escaped.
+// The text in single quotes, with the characters that _arguments interprets escaped.
 std::string zsh_quoted(const std::string& text) {
   std::string safe;
   for (const char letter : escaped(text, "[]:")) {

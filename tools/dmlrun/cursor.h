@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads a JSON document: a value with its path, and a list of problems. Reading continues after an error, so that one
-// pass finds all of them.
+// pass finds all errors.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace anydml::dmlrun {
 
 struct Problem {
-  std::string path;  // such as "resources.A.initialValues[3]"; empty for the document
+  std::string path;  // such as "resources.A.initialValues[3]"; empty for the whole document
   std::string reason;
 };
 
@@ -37,7 +37,7 @@ class Problems {
 // Returns one step of a path: ".name" or, for ambiguous names, ["a b"]. Control characters are escaped.
 [[nodiscard]] std::string path_step(std::string_view name);
 
-// Prepares text of a file for a message: quoted and shortened, with control characters escaped.
+// Prepares text from a file for a message: quoted and shortened, with control characters escaped.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 // Returns "; did you mean 'x'?" with the nearest name, or an empty string.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Converts an operator of a model into the form that the schema checks.
+// Converts an operator from a model into the form that the schema checks.
 #pragma once
 
 #include <functional>

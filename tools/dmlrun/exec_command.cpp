@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs a program that loads the DirectML libraries by name, with ours found first.
+// Runs a program that loads the DirectML libraries by name, so that it finds our libraries first.
 #include <dlfcn.h>
 #include <unistd.h>
 

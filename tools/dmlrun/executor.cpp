@@ -26,7 +26,7 @@ using client::ComPtr;
   throw ModelFailure{std::move(path), failure.what(), failure.result() == E_INVALIDARG};
 }
 
-// A ring of readings of the device's clock, before and after each iteration.
+// A ring buffer of timestamps from the device's clock, taken before and after each iteration.
 class DeviceClock {
  public:
   DeviceClock(client::Device& device, std::uint64_t iterations, std::size_t maximum)
@@ -48,7 +48,7 @@ class DeviceClock {
     }
   }
 
-  // Milliseconds of the last iterations, oldest first.
+  // The durations of the last iterations in milliseconds, oldest first.
   [[nodiscard]] std::vector<double> durations() {
     std::vector<double> all;
     const std::size_t kept = std::min(taken_, capacity_);
@@ -80,7 +80,7 @@ class DeviceClock {
 
 using Buffers = std::vector<ComPtr<ID3D12Resource>>;  // in the order of the model's resources
 
-// One for each input or output, in the order of the ports; null if nothing is bound.
+// One binding for each input or output, in the order of the ports; null if nothing is bound.
 std::vector<DML_BUFFER_BINDING> bindings_of(const Model& model, const Buffers& buffers,
                                             const Dispatchable& dispatchable, const std::vector<Binding>& bindings,
                                             bool inputs) {
@@ -171,7 +171,7 @@ class Executor {
     return bytes;
   }
 
-  // If a run is limited by time instead of iterations, the number of timings is not known in advance.
+  // If time limits a run instead of a number of iterations, the number of timings is not known in advance.
   void keep_timing(std::vector<double>& timings, double milliseconds, const std::string& path) {
     constexpr std::size_t kAtOnce = std::size_t{1} << 16;
     if (options_.milliseconds_to_run && timings.size() % kAtOnce == 0) {
@@ -188,7 +188,7 @@ class Executor {
     std::vector<double> device;  // of the last iterations
   };
 
-  // Runs the operation as often as the options say.
+  // Runs the operation as often as the options request.
   Times measure(client::Operation& operation, std::span<const DML_BUFFER_BINDING> inputs,
                 std::span<const DML_BUFFER_BINDING> outputs, const std::string& title, const std::string& path) {
     const std::uint64_t maximum = options_.milliseconds_to_run ? ~std::uint64_t{0} : options_.iterations;
@@ -421,7 +421,7 @@ std::uint64_t bytes_of_staging(const Model& model, const MemoryBudget& memory) {
     } else if (const auto* write = std::get_if<WriteFileCommand>(&command.what)) {
       read(write->resource);
     } else if (const auto* compare = std::get_if<CompareCommand>(&command.what)) {
-      read(compare->resource, 2);  // both have the same length
+      read(compare->resource, 2);  // both resources have the same length
     }
   }
   return std::max(reading, filling > all ? filling - all : 0);
@@ -478,13 +478,13 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
     } catch (const client::Failure& failure) {
       problems.add(path, failure.what());
       return false;
-    } catch (const ModelFailure& failure) {  // a file of constants was shorter than its size said
+    } catch (const ModelFailure& failure) {  // a file of constants was shorter than its reported size
       problems.add(failure.path, failure.reason);
       return false;
     }
   };
   if (problems.full()) {
-    return memory;  // the list is full, so it does not say which dispatchables are wrong
+    return memory;  // a full list does not tell which dispatchables are wrong
   }
   std::vector<bool> sound;
   for (const Dispatchable& dispatchable : model.dispatchables) {

@@ -16,15 +16,15 @@ namespace anydml::dmlrun {
 struct ExecutionOptions {
   std::uint64_t iterations = 1;
   std::uint64_t repeat = 1;                   // dispatches in each iteration
-  std::optional<double> milliseconds_to_run;  // instead of a number of iterations
+  std::optional<double> milliseconds_to_run;  // replaces the number of iterations
   double minimum_interval = 0;                // milliseconds from one iteration's start to the next
   std::size_t warm_up = 1;
-  std::size_t device_samples = 8192;  // the number of last samples to keep
+  std::size_t device_samples = 8192;  // how many of the most recent samples to keep
   bool print_commands = false;
   bool profile = false;  // times each step separately, after the dispatch
 };
 
-// Collects the library's errors that the facts cannot predict: creates and initializes each operator, and binds and
+// Collects errors from the library that the facts cannot predict: creates and initializes each operator, and binds and
 // records each dispatch, but executes none. Operators and dispatches with known errors are skipped. Adds up the memory
 // that a run with the options would need, and allocates nothing beyond the model's limit. Returns the remaining memory.
 [[nodiscard]] MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kShownBytes = 300;  // of a path
+constexpr std::size_t kShownBytes = 300;  // the maximum number of a path's bytes that a message shows
 
 std::string quoted(const fs::path& path) { return format_text("'{}'", echo(path.native(), kShownBytes)); }
 
@@ -72,7 +72,7 @@ Result<OpenFile> open_regular(const fs::path& path) {
   return OpenFile{std::move(descriptor), static_cast<std::uint64_t>(status.st_size)};
 }
 
-// The file must be known to be at least that long.
+// The file must be known to contain the requested bytes.
 Status read_at(const OpenFile& file, const fs::path& path, std::uint64_t offset, std::span<std::byte> to) {
   while (!to.empty()) {
     const ssize_t count = ::pread(file.descriptor.number(), to.data(), to.size(), static_cast<off_t>(offset));
@@ -91,11 +91,11 @@ Status read_at(const OpenFile& file, const fs::path& path, std::uint64_t offset,
   return {};
 }
 
-// The path with every link resolved. Its last names need not exist.
+// The path with every link resolved. The last components of the path need not exist.
 fs::path resolve(const fs::path& path, std::error_code& error) {
   fs::path resolved = fs::absolute(path.empty() ? fs::path(".") : path, error);
-  // Resolve twice: names that follow a nonexistent one are not examined until each ".." is resolved, and they may be
-  // links.
+  // Resolve twice: components that follow a nonexistent one are not examined until each ".." is resolved, and they may
+  // be links.
   for (int pass = 0; pass < 2 && !error; ++pass) {
     resolved = fs::weakly_canonical(resolved, error);
   }
@@ -157,7 +157,7 @@ void remove_unfinished(int signal) {
   ::raise(signal);  // the default action is restored, and ends the process once this returns
 }
 
-// While it exists, signals that would end the process first remove the file of that name.
+// While this object exists, signals that would end the process first remove the file with this name.
 class RemovedOnSignal {
  public:
   explicit RemovedOnSignal(fs::path name) : name_(std::move(name)) {
@@ -192,7 +192,7 @@ class RemovedOnSignal {
   struct sigaction before_[std::size(kEnding)] = {};
 };
 
-// Finds an unused name in the folder; try_it(name) returns 0 if it took the name, or an error number.
+// Finds an unused name in the folder; try_it(name) returns 0 if it was able to use the name, or an error number.
 template <class Try>
 std::error_code take_name(const fs::path& folder, Try try_it) {
   constexpr std::string_view kLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
@@ -281,8 +281,8 @@ std::optional<Status> write_unnamed(const fs::path& path, const fs::path& folder
 Status write_named(const fs::path& path, const fs::path& folder, const fs::path& nearest, Parts parts) {
   std::optional<RemovedOnSignal> name;
   std::optional<Descriptor> descriptor;
-  // Created with the permissions of any new file: mkostemp uses others, and the umask cannot be read without changing
-  // it.
+  // Created with the default permissions for new files: mkostemp uses different ones, and the umask cannot be read
+  // without changing it.
   if (const auto why = take_name(nearest, [&](fs::path one) {
         name.emplace(std::move(one));
         descriptor.emplace(::open(name->name().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));

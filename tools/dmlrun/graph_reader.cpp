@@ -24,7 +24,7 @@ class GraphReader {
   GraphReader(Members& members, Dispatchable& dispatchable, const Folders& folders)
       : members_(members), result_(dispatchable), folders_(folders) {}
 
-  // Returns whether all of it could be read.
+  // Returns whether the whole graph could be read.
   bool read() {
     result_.is_graph = true;
     const auto inputs = members_.required("inputs");
@@ -199,7 +199,7 @@ class GraphReader {
     }
   }
 
-  // An input of the graph must be large enough for every reader, and so must a constant.
+  // A graph input or a constant must be large enough for every tensor that reads it.
   void take_input(const Cursor& at, std::string_view field, const TensorValue& tensor,
                   const std::optional<EdgeSource>& source) {
     if (source && source->kind == Kind::constant) {

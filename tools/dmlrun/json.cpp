@@ -12,7 +12,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// No model needs more. Without a limit, a file of brackets would become a tree as deep as the file is long.
+// No model needs deeper nesting. Without a limit, a file of brackets would become a tree as deep as the file is long.
 constexpr std::size_t kDeepest = 64;
 
 }  // namespace

@@ -80,7 +80,7 @@ class JsonDocument {
   std::vector<Node> nodes_;
 };
 
-// The maximum bytes of memory that reading a document needs for each byte of its text.
+// The maximum number of bytes of memory needed to read a document, for each byte of its text.
 inline constexpr std::uint64_t kJsonMemoryFactor = 32;
 
 }  // namespace anydml::dmlrun

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RapidJSON's writer for the standard library's strings. It writes to a file gradually, or all at the end.
+// RapidJSON's writer for standard strings. It writes to a file gradually, or prints the whole text at the end.
 #pragma once
 
 #include <rapidjson/prettywriter.h>
@@ -42,7 +42,7 @@ class JsonWriter {
   JsonWriter& digits(std::string_view value) {
     return writer_.RawValue(value.data(), value.size(), rapidjson::kNumberType), *this;
   }
-  // Writes each following array on one line, or on several lines again.
+  // Sets whether the following arrays are each written on one line.
   JsonWriter& one_line(bool yes) {
     writer_.SetFormatOptions(yes ? rapidjson::kFormatSingleLineArray : rapidjson::kFormatDefault);
     return *this;

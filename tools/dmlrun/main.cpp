@@ -141,7 +141,7 @@ void add_ignored_options(CLI::App& app) {
   }
 }
 
-// An option that may be repeated, with one value each time.
+// Adds an option that may be repeated, with one value each time.
 CLI::Option* add_each(CLI::App& app, const char* option, std::vector<std::string>& list, const char* type,
                       const char* help) {
   return app.add_option(option, list, help)->type_name(type)->allow_extra_args(false);
@@ -383,7 +383,7 @@ int answer(const CLI::App& app, Arguments& arguments) {
   return kDone;
 }
 
-// Uses the command's own usage line, except for the program itself, which has two.
+// Uses the command's own usage line. The program itself has two usage lines instead.
 class Formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -441,8 +441,8 @@ void leave_errors_to_dmlrun() {
 }
 
 int main_of(std::vector<std::string> words) {
-  // It is not an error if a reader such as head closes the pipe early: files that a run writes are still written. A
-  // program run by exec keeps the signal's disposition, and the benchmark ends with the signal.
+  // It is not an error if a reader such as head closes the pipe early: the files that a run writes are still written. A
+  // program started by exec keeps the signal's disposition, and the benchmark ends with the signal.
   if (words.empty() || (words[0] != "exec" && words[0] != "bench")) {
     std::signal(SIGPIPE, SIG_IGN);
   }
@@ -458,7 +458,7 @@ int main_of(std::vector<std::string> words) {
   if (words[0] == "help") {  // the same as `dmlrun COMMAND --help`
     words = {words[1], "--help"};
   }
-  // The options after these words belong to the program or the benchmark.
+  // All options after "bench" or "exec" belong to the benchmark or to the program.
   if (words[0] == "bench") {
 #if defined(DMLRUN_BENCH)
     leave_errors_to_dmlrun();
@@ -524,7 +524,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return report_error(error.what(), kFailed);
   }
-  // Output counts only once it has been flushed.
+  // The output counts as written only once it has been flushed.
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     const int fault = errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory that a run may use (--max-memory), and its uses: everything whose size depends on the model.
+// The memory that a run may use (--max-memory), and its uses: everything that grows with the model.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class MemoryBudget {
  public:
   enum class For : std::uint8_t {
     buffers,     // one for each resource
-    values,      // lists that are written out in the file
+    values,      // lists of values that the file spells out
     kept,        // tensors that are OWNED_BY_DML: persistent resources
     temporary,   // for operators and their initialization
     staging,     // copies to and from a device with its own memory
@@ -25,7 +25,7 @@ class MemoryBudget {
   explicit MemoryBudget(std::uint64_t limit = ~std::uint64_t{0}) : limit_(limit) {}
 
   // Reserves memory for the whole run, or only checks that it is temporarily available. After one request fails, all
-  // later ones fail too; `say` gets the message once.
+  // later requests fail too; `say` gets the message once.
   template <class Say>
   bool take(For what, std::uint64_t bytes, Say say) {
     return settle(what, bytes, true, say);
@@ -38,7 +38,7 @@ class MemoryBudget {
   [[nodiscard]] bool over() const { return over_; }
   [[nodiscard]] std::uint64_t taken(For what) const { return taken_[static_cast<std::size_t>(what)]; }
 
-  // The memory of a buffer of `bytes` bytes: whole pages. Its objects are counted separately.
+  // The memory that a buffer of `bytes` bytes occupies, in whole pages. Its objects are counted separately.
   [[nodiscard]] static std::uint64_t of_buffer(std::uint64_t bytes);
 
   // Measured, and rounded up generously: the libraries' objects, and the structs that represent the model.

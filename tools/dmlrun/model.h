@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A model after reading: buffers, operators and commands that are consistent with each other. Only values that are
-// written out in the file are in memory yet.
+// A model after reading: buffers, operators and commands that are consistent with each other. Only values that the file
+// spells out are in memory at this point.
 #pragma once
 
 #include <array>
@@ -79,7 +79,7 @@ struct BindingSource {
 };
 
 struct Binding {
-  std::size_t port = 0;                // of the dispatchable
+  std::size_t port = 0;                // the index of the dispatchable's port
   std::vector<BindingSource> sources;  // one for each tensor of the port
 };
 
@@ -134,7 +134,7 @@ struct PrintCommand {
 struct WriteFileCommand {
   std::size_t resource = 0;
   std::filesystem::path path;
-  std::string target;  // as written in the model
+  std::string target;  // the path as written in the model
   std::vector<std::uint64_t> dimensions;
 };
 struct CompareCommand {
@@ -151,7 +151,7 @@ struct Model {
   std::vector<Resource> resources;
   std::vector<Dispatchable> dispatchables;
   std::vector<Command> commands;
-  MemoryBudget memory;  // counted while reading; operators add their own needs
+  MemoryBudget memory;  // counted while reading; operators later add the memory that they need
 };
 
 [[nodiscard]] inline const std::string& desc_path(const Dispatchable& dispatchable) {

@@ -39,7 +39,7 @@ class Names {
     if (found != indices_.end()) {
       return found->second;
     }
-    if (!at.problems().full()) {  // a suggestion compares every name
+    if (!at.problems().full()) {  // finding a suggestion compares every name
       std::vector<std::string_view> names;
       for (const auto& [known, index] : indices_) {
         names.push_back(known);
@@ -154,7 +154,7 @@ class ModelReader {
       const auto name = members.required("name");
       resource = name ? resources_.find(*name, "resource") : std::nullopt;
       std::uint64_t element = resource ? element_size(model_.resources[*resource].type) : 0;
-      (void)members.optional("elementStride");  // the guide's name for the next member
+      (void)members.optional("elementStride");  // the name that DxDispatch's guide uses for the next member
       if (const auto size = members.optional("elementSizeInBytes")) {
         const auto given = size->unsigned_integer();
         element = given && *given != 0 ? *given : element;
@@ -200,7 +200,8 @@ class ModelReader {
     }
   }
 
-  // One source for each tensor of a field. OWNED_BY_DML tensors are bound at initialization, the others in commands.
+  // Reads one source for each tensor of a field. OWNED_BY_DML tensors are bound at initialization, all other tensors in
+  // commands.
   std::vector<BindingSource> read_sources(const Cursor& at, const std::vector<Port::Need>& tensors, bool initial,
                                           std::string_view field) {
     std::vector<BindingSource> sources;
@@ -227,7 +228,7 @@ class ModelReader {
     return sources;
   }
 
-  // `at` is the bindings or, if they are missing, the object that should contain them.
+  // `at` is the bindings object or, if it is missing, the object that should contain it.
   void read_bindings(const Cursor& at, bool given, const Dispatchable& dispatchable, bool initial,
                      std::vector<Binding>& bindings) {
     std::optional<Members> members;
@@ -295,7 +296,7 @@ class ModelReader {
     model_.commands.push_back(std::move(command));
   }
 
-  // Nothing if its dispatchable does not exist.
+  // Returns nothing if the dispatchable does not exist.
   std::optional<DispatchCommand> read_dispatch(Members& members) {
     DispatchCommand command;
     (void)members.optional("threadGroupCount");  // for shaders

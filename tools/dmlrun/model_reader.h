@@ -18,10 +18,11 @@ struct ReadOptions {
 // Returns why two resources cannot be compared element by element, or nothing if they can.
 [[nodiscard]] std::optional<std::string> why_not_compared(const Resource& resource, const Resource& expected);
 
-// Adds every error to the problems. The model may be run only if there are none.
+// Adds every error to the problems. The model may be run only if there are no problems.
 [[nodiscard]] Model read_model(const JsonDocument& document, const ReadOptions& options, Problems& problems);
 
-// These find the rules of a feature level that the model breaks, and its operators that are not implemented here.
+// These functions find the rules of a feature level that the model breaks, and its operators that are not implemented
+// here.
 void check_level(const Model& model, facts::FeatureLevel level, Problems& problems);
 [[nodiscard]] std::vector<Problem> find_not_built(const Model& model);
 

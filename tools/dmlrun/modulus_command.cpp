@@ -41,7 +41,7 @@ Result<Array> load_npy(const std::string& file) {
         format_text("has {} bytes; expected {} or less on this machine", header.value().data_bytes, maximum));
   }
   for (const std::uint64_t size : header.value().shape) {
-    if (size > kMaxElements) {  // if one size is 0, the others may be anything
+    if (size > kMaxElements) {  // if one size is 0, the other sizes may be anything
       return invalid(format_text("has a size of {}; expected {} at most", size, kMaxElements));
     }
   }
@@ -75,7 +75,7 @@ Result<Array> parse_numbers(std::string_view text, DataType type) {
   return array;
 }
 
-// Uses Python's types for numbers: whole numbers are INT64, others FLOAT64.
+// Uses Python's types for numbers: whole numbers are INT64, all other numbers FLOAT64.
 DataType type_of_numbers(std::string_view text) {
   for (const std::string_view part : split_numbers(text)) {
     if (part.find_first_not_of("-0123456789") != std::string_view::npos) {
@@ -114,7 +114,7 @@ anydml_tensor tensor_of(const Array& array) {
           nullptr, const_cast<std::byte*>(array.bytes.data())};
 }
 
-// The operand's element at an index of the result.
+// The operand's element for the given index in the result.
 ElementBits element_at(const Array& operand, const Array& result, std::size_t index) {
   std::size_t position = 0;
   std::size_t step = 1;
@@ -143,8 +143,8 @@ struct Operands {
   Array b;
 };
 
-// Both operands, from files or as numbers. Their type is that of --type, of the files, or of the numbers, in that
-// order.
+// Reads both operands, from files or as numbers. Their type comes from --type, the files, or the numbers, in that order
+// of precedence.
 Result<Operands> read_operands(const ModulusArguments& arguments) {
   std::optional<DataType> type;
   if (!arguments.type.empty()) {

@@ -247,7 +247,7 @@ Result<DataType> parse_descr(std::string_view descr) {
   return *type;
 }
 
-// The bytes of all elements.
+// The total bytes of all elements.
 Result<std::uint64_t> bytes_of(std::span<const std::uint64_t> shape, DataType type) {
   if (std::ranges::find(shape, std::uint64_t{0}) != shape.end()) {
     return std::uint64_t{0};  // whatever the other sizes are
@@ -316,7 +316,7 @@ std::string make_npy_header(DataType type, std::span<const std::uint64_t> shape)
   std::string text = format_text("{{'descr': '{}{}{}', 'fortran_order': False, 'shape': {}, }}", size == 1 ? '|' : '<',
                                  kind, size, tuple_text(shape));
   if (!shape.empty()) {
-    // Like NumPy: leaves room for the first size to grow to 21 digits in place.
+    // Like NumPy, leaves room for the first size to grow to 21 digits without moving the data.
     text.append(21 - std::to_string(shape[0]).size(), ' ');
   }
   constexpr std::size_t kAlignment = 64;

@@ -18,7 +18,7 @@ struct NpyHeader {
   DataType type = DataType::unknown;
   std::vector<std::uint64_t> shape;  // empty for a single element
   std::uint64_t data_offset = 0;
-  std::uint64_t data_bytes = 0;  // of all elements; 0 if a size is 0
+  std::uint64_t data_bytes = 0;  // bytes of all elements; 0 if a size is 0
 };
 
 inline constexpr std::size_t kMaxNpyDimensions = 32;  // NumPy's own limit
@@ -27,8 +27,8 @@ inline constexpr std::size_t kMaxNpyDimensions = 32;  // NumPy's own limit
 inline constexpr std::size_t kNpyHeaderLimit = 65536;
 
 // Reads the header from the start of a file of file_bytes bytes: the whole file, or its first kNpyHeaderLimit bytes.
-// The file must contain exactly the elements that its header describes. The error follows the file's name: "holds 10
-// bytes of data; expected 24, 6 elements of FLOAT32".
+// The file must contain exactly the elements that its header describes. The error message is meant to follow the file's
+// name: "holds 10 bytes of data; expected 24, 6 elements of FLOAT32".
 [[nodiscard]] Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes);
 
 // Creates a version 1 header like NumPy's, padded so that the elements start at a multiple of 64. At most 32 sizes.

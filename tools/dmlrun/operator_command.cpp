@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dmlrun run-operator and dmlrun skeleton: a model of one operator, run or printed.
+// dmlrun run-operator and dmlrun skeleton, which run or print a model of one operator.
 #include <cstdio>
 
 #include "commands.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Converts an operator of a model into the struct that CreateOperator accepts.
+// Converts an operator from a model into the struct that CreateOperator accepts.
 #pragma once
 
 #include <cstdint>

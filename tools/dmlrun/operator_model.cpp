@@ -50,7 +50,7 @@ std::string on_one_line(const std::string& text) {
   return line;
 }
 
-// A value in command-line form: SUM for "SUM", and 1,2 for [1, 2].
+// Converts a JSON value to its command-line form: SUM for "SUM", and 1,2 for [1, 2].
 std::string short_form(std::string json) {
   if (json.size() > 2 && (json.front() == '"' || (json.front() == '[' && json[1] != '{' && json[1] != '"'))) {
     json = json.substr(1, json.size() - 2);
@@ -63,7 +63,7 @@ std::string shell_word(const std::string& text) {
   return text.find_first_of(" \"[]{}") == std::string::npos ? text : "'" + text + "'";
 }
 
-// Removes underscores and differences in case, so that start_padding matches StartPadding.
+// Converts to upper case and removes underscores, so that start_padding matches StartPadding.
 std::string plain_name(std::string_view name) {
   std::string plain = to_upper(name);
   std::erase(plain, '_');
@@ -133,8 +133,8 @@ class Builder {
     return !meant.empty() ? meant : list.empty() ? "; it has none" : list;
   }
 
-  // The example's attributes, which complete messages about missing ones; with_tensors: use the example as the whole
-  // model.
+  // Reads the example's attributes, which messages suggest for missing attributes. with_tensors: uses the example as
+  // the whole model.
   void read_example(bool with_tensors) {
     const auto found = std::ranges::find(kExamples, op_.name, &Example::name);
     const auto document = found == std::end(kExamples) ? Result<JsonDocument>(invalid("there is no example"))
@@ -236,7 +236,7 @@ class Builder {
     return {};
   }
 
-  // Accepts JSON as it is, and shorter forms: 1,2 for an array or a pair, a name for an enumerator or an activation.
+  // Accepts JSON unchanged, and shorter forms: 1,2 for an array or a pair, a name for an enumerator or an activation.
   static std::string attribute_json(const facts::Field& field, const std::string& text) {
     using Type = facts::FieldType;
     const bool is_list = text.find_first_not_of("0123456789+-.eE,") == std::string::npos;

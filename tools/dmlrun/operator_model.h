@@ -33,8 +33,8 @@ struct OperatorText {
 // Builds a model that prints its outputs unless they have thousands of elements. The error is a message.
 [[nodiscard]] Result<OperatorText> operator_model(const OperatorRequest& request);
 
-// Splits a text such as "Output=x.npy" into the name of an output's resource and the rest. If the text does not name an
-// output, it refers to the first one.
+// Splits a text such as "Output=x.npy" into the resource of the output and the rest. If the text does not name an
+// output, it refers to the first output.
 [[nodiscard]] Result<std::string> with_resource(const OperatorText& model, const std::string& text);
 
 }  // namespace anydml::dmlrun

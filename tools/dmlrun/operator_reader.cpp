@@ -120,7 +120,7 @@ std::vector<Value> read_one_or_more(const Cursor& at, bool is_array, Read read) 
   return values;
 }
 
-// An activation within another operator, whose tensors it uses.
+// Reads an activation that is fused into another operator and uses that operator's tensors.
 OperatorModel read_fused_operator(const Cursor& at) {
   Members members(at, "an object with Type");
   if (!members.ok()) {
@@ -192,7 +192,7 @@ InlineWords read_scalar_union(const Cursor& at, DataType type) {
   return {{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)}};
 }
 
-// Reads two numbers by name.
+// Reads two numbers from the members with the given names.
 std::array<std::uint32_t, 2> read_pair(const Cursor& at, std::string_view first, std::string_view second,
                                        DataType type) {
   Members members(at, format_text("an object with {} and {}", first, second));
@@ -257,7 +257,7 @@ std::size_t length_of(const FieldValue& value) {
   return 0;
 }
 
-// The item count of the arrays that a count belongs to; if given, it must match.
+// Reads a count field, which is the number of items in its arrays. If the model gives the count, it must match.
 FieldValue read_count(Members& members, const facts::Operator& op, std::size_t field, const OperatorModel& model) {
   std::optional<std::size_t> length;
   for (std::size_t i = 0; i < op.fields.size(); ++i) {

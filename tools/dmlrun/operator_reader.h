@@ -20,7 +20,7 @@ namespace anydml::dmlrun {
 // Finds the operator that a model's type names. If DirectML does not have it, reports an error with a suggestion.
 [[nodiscard]] const facts::Operator* read_operator_type(const Cursor& at);
 
-// Reads the desc struct's members from an object that may contain others too; the caller finishes the object.
+// Reads the desc struct's members from an object that may contain other members too; the caller finishes the object.
 [[nodiscard]] OperatorModel read_operator_fields(Members& members, const facts::Operator& op);
 
 // Reads flags from a string or an array of strings, with or without the prefix.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints the facts about DirectML's operators: what they accept at each level, and which of them are implemented here.
+// Prints the facts about DirectML's operators: what each accepts at each level, and whether it is implemented here.
 #include <algorithm>
 #include <cstdio>
 
@@ -104,7 +104,7 @@ std::vector<std::string> type_list(std::uint32_t types) {
   return names;
 }
 
-// The header's other names for an operator or a struct.
+// Other names that the header has for an operator or a struct.
 std::vector<std::string> aliases_of(std::span<const facts::Alias> aliases, std::string_view target) {
   std::vector<std::string> names;
   for (const facts::Alias& alias : aliases) {
@@ -247,7 +247,7 @@ void show_one(const facts::Operator& op) {
 }  // namespace
 
 int show_operators(const OperatorsArguments& arguments) {
-  // Finds an operator by its name, with or without prefixes, or all whose names contain the text.
+  // Finds one operator by its name, with or without a prefix, or all operators whose names contain the text.
   std::vector<const facts::Operator*> chosen;
   const std::string upper = to_upper(arguments.name);
   const facts::Operator* one = facts::find_operator(upper);

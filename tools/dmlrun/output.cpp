@@ -37,7 +37,7 @@ struct ReportStatistics {
 ReportStatistics statistics_of(const DispatchReport& report) {
   ReportStatistics all{};
   all.cpu = split_samples(report.cpu, report.warm_up);
-  // Cold samples that the device's ring has already dropped must not be excluded again.
+  // Cold samples that the device's ring buffer has already dropped must not be excluded a second time.
   const std::size_t dropped = report.device.empty() ? 0 : report.cpu.size() - report.device.size();
   all.device = split_samples(report.device, report.warm_up > dropped ? report.warm_up - dropped : 0);
   all.rate = gigabytes_per_second(report.bytes, report.device.empty() ? all.cpu.hot.median : all.device.hot.median);

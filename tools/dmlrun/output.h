@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints the output of a run while it proceeds: lines in DxDispatch's format, or one JSON document.
+// Prints the output of a run as it proceeds: lines in DxDispatch's format, or one JSON document.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct DispatchReport {
   std::string_view name;
   std::size_t iterations = 0;
   std::span<const double> cpu;     // milliseconds of each iteration
-  std::span<const double> device;  // of the last iterations, which the device's clock timed
+  std::span<const double> device;  // milliseconds of the last iterations, by the device's clock
   std::size_t warm_up = 0;
   std::uint64_t bytes = 0;  // of the input and output tensors
 };
@@ -50,7 +50,7 @@ class Output {
   virtual void compared(const Resource& resource, const Comparison& comparison, const Tolerance& tolerance) = 0;
   virtual void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) = 0;
   virtual void written(std::string_view resource, std::string_view path) = 0;
-  // A failed run adds members to the unfinished document.
+  // After a failed run, `add` adds members to the unfinished document.
   virtual void finish(const std::function<void(JsonWriter&)>& add = {}) = 0;
 };
 

@@ -15,7 +15,7 @@ namespace anydml::dmlrun {
 
 // The value that a step's port reads or writes when the steps run one by one.
 struct StepValue {
-  bool is_input = false;  // an input of the dispatchable, counting present tensors; otherwise a node's output
+  bool is_input = false;  // whether `index` refers to the dispatchable's present inputs; otherwise to its nodes
   std::size_t index = 0;
   std::uint32_t output = 0;
   std::uint64_t bytes = 0;
@@ -32,8 +32,8 @@ struct ProfileStep {
   bool is_once = false;           // the graph runs it at initialization
 };
 
-// Returns the steps in an order in which each follows the steps that feed it. They are the steps that the graph
-// compiler joins on a CPU, except that each composite operator is one step.
+// Returns the steps in an order in which each step follows the steps that feed it. The graph compiler joins the same
+// steps on a CPU, except that here each composite operator is one step.
 [[nodiscard]] Result<std::vector<ProfileStep>> steps_of(const Dispatchable& dispatchable);
 
 }  // namespace anydml::dmlrun

@@ -15,7 +15,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-constexpr double kFirstAfter = 1000;  // milliseconds
+constexpr double kFirstAfter = 1000;  // milliseconds until progress is first shown
 constexpr double kEvery = 100;
 constexpr std::size_t kBar = 24;
 
@@ -63,7 +63,7 @@ void Progress::show(double fraction, const std::string& detail) {
     line += format_text(", {:.0f} s left", now / part * (1 - part) / 1000);
   }
   line += format_text(", {}", detail);
-  // A line that wraps could not be overwritten. The bar's characters may have three bytes each, but take one column.
+  // A line that wraps could not be overwritten. A character of the bar may have three bytes, but takes one column.
   const std::size_t columns = terminal_width(STDERR_FILENO).value_or(80) - 1 + bar.size() - kBar;
   if (line.size() > columns) {
     line.resize(std::max(columns, what_.size() + 1 + bar.size()));

@@ -13,7 +13,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// The SplitMix64 generator at a position.
+// The output of the SplitMix64 generator at a position.
 std::uint64_t bits_at(std::uint64_t seed, std::uint64_t position) {
   std::uint64_t bits = seed + (position + 1) * 0x9e37'79b9'7f4a'7c15;
   bits = (bits ^ (bits >> 30)) * 0xbf58'476d'1ce4'e5b9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random elements that are the same on every machine: each depends only on the seed and its position.
+// Random elements that are the same on every machine: each element depends only on the seed and its position.
 #pragma once
 
 #include <cstddef>

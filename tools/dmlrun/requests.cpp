@@ -61,7 +61,7 @@ class Applier {
                  split->text};
   }
 
-  // Reads values with the type and length of a resource.
+  // Reads values that have the type and length of a resource.
   std::optional<Resource> read_like(const Named& named) {
     const Resource& like = model_.resources[named.resource];
     const auto fail = [&](std::string reason) {
@@ -119,7 +119,8 @@ class Applier {
     model_.resources.push_back(std::move(*read));
   }
 
-  // The sizes of the tensor that a dispatch writes there; empty if it does not cover the whole resource.
+  // The sizes of the tensor that a dispatch writes to the resource; empty if the tensor does not cover the whole
+  // resource.
   [[nodiscard]] std::vector<std::uint64_t> sizes_of(std::size_t resource) const {
     for (const Command& command : model_.commands) {
       const auto* dispatch = std::get_if<DispatchCommand>(&command.what);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kDataTypePrefix = "DML_TENSOR_DATA_TYPE_";
 
-// Reports a name that is not a type and returns nothing; unknown if the model says UNKNOWN.
+// Reads the name of a type; DataType::unknown if the name is UNKNOWN. Reports any other name and returns nothing.
 std::optional<DataType> read_type(const Cursor& at) {
   const auto name = at.string("the name of a data type");
   if (!name) {
@@ -51,7 +51,7 @@ void read_list(const Cursor& at, Resource& resource) {
   resource.values = std::move(bytes);
 }
 
-// Items that each have a type, stored one after another without gaps.
+// Reads items that each have their own type and are stored one after another without gaps.
 void read_mixed_list(const Cursor& at, Resource& resource) {
   std::vector<std::byte> bytes;
   at.for_each_item("an array", [&](const Cursor& item) {

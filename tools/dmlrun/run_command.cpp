@@ -45,7 +45,7 @@ std::string line_of(const std::string& file, const Problem& problem) {
 
 constexpr std::string_view kStandardInput = "-";
 
-// A model that was read from its file: its problems are collected, not printed.
+// A model read from its file, with its problems collected instead of printed.
 class LoadedModel {
  public:
   LoadedModel(const std::string& file, const ModelArguments& arguments, Problems& problems,
@@ -120,19 +120,19 @@ class LoadedModel {
 // Everything that keeps a model from running.
 struct Findings {
   Problems problems;
-  std::vector<Problem> not_built;      // valid for DirectML, but not implemented here
-  facts::FeatureLevel level{};         // whose rules apply
+  std::vector<Problem> not_built;      // valid in DirectML, but not implemented here
+  facts::FeatureLevel level{};         // the level whose rules apply
   MemoryBudget memory;                 // remaining for a run
   std::string_view oldest_level = {};  // the oldest level that accepts the model; empty if it could not be read
 
   [[nodiscard]] bool none() const { return problems.none() && not_built.empty(); }
-  // An operator that is not implemented is reported before the rules that it breaks, because fixing those would not
-  // make it run.
+  // An operator that is not implemented is reported before the rules that the model breaks, because following the rules
+  // would not make the operator run.
   [[nodiscard]] const Problem& first() const { return not_built.empty() ? problems.list().front() : not_built.front(); }
   [[nodiscard]] std::size_t count() const { return problems.list().size() + not_built.size(); }
 };
 
-// `asked` is a level; without it, the device's own level applies.
+// `asked` is a feature level; if it is absent, the device's own level applies.
 void find_all(const Model& model, std::optional<facts::FeatureLevel> asked, const ExecutionOptions& execution,
               const client::DeviceOptions& options, Findings& findings) {
   const bool readable = findings.problems.none();
@@ -173,8 +173,8 @@ void write_findings(JsonWriter& json, const std::string& file, const Findings& f
   json.end_object();
 }
 
-// The one line that a run prints: the first problem, and how to see the others. If JSON output has begun, the error is
-// added to it, so that it remains one valid document.
+// Prints one line: the first problem, and how to see the remaining ones. If JSON output has begun, the error is added
+// to it, so that the output remains one valid document.
 int report_first(const ModelArguments& arguments, const Findings& findings, int status, Output* begun = nullptr) {
   const std::string& file = arguments.models.front();
   if (begun != nullptr) {

@@ -24,7 +24,7 @@ struct DescribedTensor {
 // Reads TYPE:SIZES[:VALUES]. The error message is meant to follow the name of an option.
 [[nodiscard]] Result<DescribedTensor> parse_tensor(std::string_view text);
 
-// Reads the type and the sizes of a file; the values are its path.
+// Reads the type and the sizes from a file; the values are the file's path.
 [[nodiscard]] Result<DescribedTensor> read_npy_tensor(const std::string& file);
 
 [[nodiscard]] std::string_view tensor_type_name(std::uint32_t type);                             // "FLOAT32"

@@ -12,7 +12,7 @@ Statistics summarize(std::span<const double> samples) {
   }
   std::vector<double> sorted(samples.begin(), samples.end());
   std::ranges::sort(sorted);
-  // The nearest rank: always a measured sample, never a number between two.
+  // The nearest-rank method: the result is always a measured sample, never a number between two samples.
   const auto percentile = [&](std::size_t percent) { return sorted[(sorted.size() * percent + 99) / 100 - 1]; };
   const double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0);
   return {.count = sorted.size(),

@@ -14,7 +14,7 @@ struct Statistics {
   double average = 0;
   double min = 0;
   double median = 0;
-  double p90 = 0;  // 90 % of the samples take no longer
+  double p90 = 0;  // 90 % of the samples are no longer than this
   double p99 = 0;
   double max = 0;
 };

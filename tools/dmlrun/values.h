@@ -29,10 +29,10 @@ using ElementBits = std::uint64_t;
 // neighbors.
 [[nodiscard]] std::string element_text(ElementBits element, DataType type);
 
-// Formats all bits of the type: 0x3C00.
+// Formats all bits of the element as hexadecimal: 0x3C00.
 [[nodiscard]] std::string element_hex(ElementBits element, DataType type);
 
-// The sum in the type: integers wrap around, floats are rounded.
+// Adds two elements in their type: integers wrap around, floats are rounded.
 [[nodiscard]] ElementBits add_elements(ElementBits a, ElementBits b, DataType type);
 
 [[nodiscard]] ElementBits load_element(const std::byte* from, DataType type);
