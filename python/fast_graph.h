@@ -10,7 +10,7 @@ namespace anydml::python {
 
 class FastGraph {
  public:
-  // Returns the result. Returns NotImplemented if the call is not cached, or if an object has changed that the recorded
+  // Returns the result. Returns NotImplemented if the call is not cached, or if any object has changed that the recorded
   // function read.
   nb::object call(const nb::tuple& arguments, nb::handle out);
 

@@ -349,7 +349,7 @@ class Graph:
             except TypeError as error:
                 raise TypeError(f"an argument is of type {type(one).__name__} and neither an array nor a constant: "
                                 f"{_way_out(one) or error}") from error
-        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number of arguments determines the key
+        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number of arguments is enough
             key.append((gpu, form))
         key = tuple(key)
         found = self._kept.get(key)

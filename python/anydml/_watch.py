@@ -333,7 +333,7 @@ def _can_change(array):
 
 class Watch:
     """The objects that a recorded function read. `arguments`: the arguments of the call; `positions`: the indices of
-    the objects among them; `constants`: weak references to arrays; `same`: whether two values count as the same constant.
+    the objects among them; `constants`: weak references to arrays; `same`: whether two values are the same constant.
     `tree` is the description, or None if nothing can change."""
 
     def __init__(self, function, executed, arguments, positions, constants, same):

@@ -138,7 +138,7 @@ class Builder:
             self.constants.pop(name, None)
 
     def _add_by_row(self, node, opset):
-        """Adds a step for a node: as its row in the table says or, if it has no row or the row rejects it, on the host."""
+        """Adds a step for a node, as its row in the table says or, if no row accepts the node, on the host."""
         refusal = None
         for table in (NODES, HOST):
             if node.op_type in table:

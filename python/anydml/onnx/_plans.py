@@ -533,7 +533,7 @@ class _Attempt:
         return found
 
     def _results(self):
-        """Returns the symbols that are used afterward, except values that are already known and aliases of other results."""
+        """Returns the symbols that are used afterward, except values that are already known and aliases of symbols."""
         symbols, names = [], {}
         for name in self.program._lives.computed_between(self.index, self.end):
             if name in self.given or name not in self.values:

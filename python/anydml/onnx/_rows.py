@@ -173,7 +173,7 @@ def number(value, dtype):
 
 
 def row(name, fields=None, **fixed):
-    """Returns the row for a node that needs a single dispatch. Fields come from the node's attributes or have fixed values."""
+    """The row for a node that needs a single dispatch. Fields come from the node's attributes or have fixed values."""
 
     def make(node):
         options = {**fixed, **{field: node.attributes[attribute] for field, attribute in (fields or {}).items()}}
