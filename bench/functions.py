@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts wrong answers from other libraries' functions and from anydml's: how many are not correctly rounded, and the
-largest error in units in the last place. Prints Markdown tables.
+"""Counts wrong answers from other libraries' functions by comparing them with anydml's: how many are not correctly
+rounded, and the largest error in units in the last place. Prints Markdown tables.
 
 usage: functions.py [LIBANYDML] [options]       python3 bench/functions.py --json build/functions.json
                                                 python3 bench/functions.py --functions exp,log --no-compiled
