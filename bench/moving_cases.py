@@ -13,7 +13,7 @@ F32 = "float32"
 class GeneratedInput:
     """A case and its arrays.
 
-    views: for each input, the sizes and strides, in elements, with which DirectML's operator reads it; None for its own.
+    views: for each input, the sizes and strides, in elements, with which DirectML's operator reads it, or None.
     torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx:
     the node, its attributes and its constant inputs, which follow the other inputs; None is an omitted input.
     bytes: the bytes that must be read and written. unsigned: DirectML's operator treats INT64 as UINT64. order: the

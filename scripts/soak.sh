@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What ./test --soak does for the given number of minutes: two fifths without sanitizers, where memory use can be
+# Implements ./test --soak, which runs for the given number of minutes: two fifths without sanitizers, where memory use can be
 # watched, two fifths with AddressSanitizer and UndefinedBehaviorSanitizer, and one fifth for Python. Each run uses a
 # different seed, which is printed.
 
