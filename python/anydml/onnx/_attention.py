@@ -51,7 +51,7 @@ def attention(node):
         batch, queries, keys = q.shape[0], q.shape[-2], past + k.shape[-2]
         if by_heads:
             q = _tokens(q)
-            # The past is also split by heads. Without a past, the keys and values are passed as the past, to avoid a copy.
+            # The past is also split by heads. Without a past, keys and values are passed as the past, to avoid a copy.
             (k, past_key), (v, past_value) = ((None, one) if before is None else (_tokens(one), before)
                                               for one, before in ((k, past_key), (v, past_value)))
         scale = options["scale"]
