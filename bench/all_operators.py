@@ -25,7 +25,7 @@ from pathlib import Path
 from all_operators_cases import CASES, Array
 from peer_run import ROOT, about, items, say
 
-PASS_BYTES = 256 << 20  # the size of each of its arrays
+PASS_BYTES = 256 << 20  # the size of each array of the pass
 MAX_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # limits for consecutive launches on a GPU
 MIN_ROUNDS, MAX_ROUNDS = 3, 200
 SEED = 1
@@ -84,13 +84,13 @@ class Pass:
         self.pool, self.c = ThreadPoolExecutor(threads), ctypes.CDLL(None)
 
     def ways(self, reads, writes):
-        """Ways to read and write exactly these bytes: a copy of the common part, and a read or a fill of the rest."""
+        """Yields ways to read and write exactly this many bytes: a copy, and a read or a fill for the other bytes."""
         yield self.by_operators(reads // 4, writes // 4)
         if self.arrays.device == "cpu":
             yield self.by_c(reads, writes)
 
     def by_operators(self, reads, writes):
-        both = min(max(reads - writes, 0), writes)  # for two inputs and one output
+        both = min(max(reads - writes, 0), writes)  # elements with two inputs and one output
         copied = min(reads, writes) - both
         steps = [("ELEMENT_WISE_BIT_XOR", [self.first[:both], self.second[:both]], [self.target[:both]], ()),
                  ("ELEMENT_WISE_IDENTITY", [self.first[both:both + copied]], [self.target[both:both + copied]], ())]
@@ -138,7 +138,7 @@ def timed(run, arrays, launches):
 
 
 def measure(runs, arrays, seconds):
-    """The minimum and the median time of each function; the functions run in turn."""
+    """Returns the minimum and the median time of each function. The functions run in turn."""
     launches = []
     for run in runs:
         run()
@@ -155,7 +155,7 @@ def measure(runs, arrays, seconds):
 
 
 def shapes_of(row):
-    """The sizes of the first tensor and of the first output."""
+    """Returns the sizes of the first tensor and of the first output."""
     inputs = [array for array in row.inputs if isinstance(array, Array)]
     shown = inputs[:1] + [array for array in row.outputs[:1] if not inputs or array.sizes != inputs[0].sizes]
     return " to ".join(" x ".join(f"{size:,}" for size in array.sizes) for array in shown)
@@ -186,7 +186,7 @@ def run_case(name, anydml, values, passes, seconds):
 
 
 def busy_share(begin):
-    """The number of processors that other processes kept busy meanwhile. begin: an earlier result of times()."""
+    """Returns how many processors other processes kept busy on average since `begin`, an earlier result of times()."""
     total, own, clock = times()
     return max(0.0, (total - begin[0] - own + begin[1]) / (clock - begin[2]))
 

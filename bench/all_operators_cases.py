@@ -11,7 +11,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "data" / "python"))
 from examples import EXAMPLES  # noqa: E402
 
-ELEMENTS = 1 << 24  # in an element-wise tensor: larger than CPU caches, but a GPU needs only a moment
+ELEMENTS = 1 << 24  # in an element-wise tensor: larger than CPU caches, but still quick on a GPU
 CODES = {"FLOAT32": "f4", "FLOAT16": "f2", "UINT8": "u1", "INT8": "i1", "INT32": "i4", "UINT32": "u4"}
 # The ranges of functions that are not defined for all numbers; other functions use -4 to 4.
 RANGES = {"LOG": (0.01, 100), "SQRT": (0.01, 100), "POW": (0.01, 4), "CONSTANT_POW": (0.01, 100), "ASIN": (-0.99, 0.99),
@@ -98,7 +98,7 @@ MAP, POOLED = f(2, ROI_CHANNELS, ROI_SIDE, ROI_SIDE), f(REGIONS, ROI_CHANNELS, 7
 ALIGN = {"ReductionFunction": "AVERAGE", "InterpolationMode": "LINEAR", "SpatialScaleX": 0.0625, "SpatialScaleY": 0.0625}
 SAMPLES = {"MinimumSamplesPerOutput": 2, "MaximumSamplesPerOutput": 2}
 CORNERS = {"InputPixelOffset": 0.5, "OutputPixelOffset": -0.5, "AlignRegionsToCorners": 0}
-SIZE = 1024  # of products
+SIZE = 1024  # the size of the matrices in products
 PRODUCT = 2 * SIZE**3
 CONVOLVED = 2 * 8 * 64 * 56 * 56 * 64 * 9
 UNITS, STEPS, ROWS = 512, 16, 32
@@ -116,7 +116,7 @@ def numbered_boxes(np, random):
 
 
 def maxima(np, random):
-    """One pixel of every 2 x 2 window, by its index in its plane."""
+    """Returns the index, within its plane, of one pixel in every 2 x 2 window."""
     rows, columns = np.mgrid[0:56, 0:56]
     positions = 224 * rows + 2 * columns + random.integers(0, 2, (16, 64, 56, 56)) * 112
     return positions.astype("u4")

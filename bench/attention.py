@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares attention of 12 heads over 128, 512 and 2,048 tokens with PyTorch and ONNX Runtime, in one run.
+"""Compares attention with 12 heads over 128, 512 and 2,048 tokens with PyTorch and ONNX Runtime, in one run.
 
 usage: attention.py [LIBANYDML] [options]   python3 bench/attention.py --no-venv --json build/attention.json
                                             python3 bench/attention.py --device cuda

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of attention.py, in the form of moving_cases.py."""
+"""The cases for attention.py, in the form that moving_cases.py describes."""
 from moving_cases import F32, Case, GeneratedInput, scaled
 
 HEADS, ELEMENTS = 12, 64

@@ -41,14 +41,14 @@ class Arrays:
         return self.torch.from_numpy(array).cuda() if self.device == "cuda" else array
 
     def empty(self, shape, dtype):
-        built = self.np.full(shape, 77).astype(dtype)  # so that the pages exist before the first round
+        built = self.np.full(shape, 77).astype(dtype)  # written, so that the pages exist before the first round
         return self.put(built)
 
     def get(self, array):
         return array.cpu().numpy() if self.device == "cuda" else array
 
     def tensor(self, array):
-        """The array as a PyTorch tensor over the same memory."""
+        """Returns the array as a PyTorch tensor over the same memory."""
         return array if self.device == "cuda" else self.torch.from_numpy(array)
 
     def address(self, array):
@@ -193,7 +193,7 @@ class OfOnnxRuntime:
 
 
 def make_passes(anydml, arrays, threads, count):
-    """Ways to copy that many bytes, by name."""
+    """Returns ways to copy this many bytes, by name."""
     source, target = (arrays.empty(count // 4, "int32") for _ in range(2))
     passes = {"IDENTITY": anydml.compile("ELEMENT_WISE_IDENTITY", [(source, None, None)], [(target, None, None)], ())}
     if arrays.torch is not None:
@@ -238,7 +238,7 @@ def on_gpu(run, torch):
 
 
 def measure(contenders, arrays, seconds):
-    """The median time of each contender, by name. They run in turn, so that a busy moment affects all of them."""
+    """Returns the median time of each contender, by name. They run in turn, so that a busy moment affects them all."""
     times = {name: [] for name in contenders}
     for run in contenders.values():
         run()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The maximum rate of byte products on a core with its best instruction: only in registers, with enough independent
- * chains. cc -O2 -march=native -shared -fPIC byte_products.c */
+ * Measures the maximum rate of byte products on a core with its best instruction: only in registers, with enough
+ * independent chains. cc -O2 -march=native -shared -fPIC byte_products.c */
 #if defined(__aarch64__)
 #include <arm_neon.h>
 #include <sys/auxv.h>
@@ -28,7 +28,7 @@ enum { kProducts = 8 };
 #define CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 enum { kChains = 16 };
 
-/* Returns the number of operations: a product and a sum are two. */
+/* Returns the number of operations: a product and a sum count as two. */
 double multiply_adds(long rounds, float unused, float* result) {
   Vector a = {0}, b = {0};
   (void)unused;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares chains of element-wise operators as one graph with one pass over the same bytes.
+"""Compares chains of element-wise operators, run as one graph, with one pass over the same bytes.
 
 usage: chains.py [--elements N] [--rounds N] [--json FILE]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares CONVOLUTION of unusual sizes with plain loops in C (convolution_loops.c), to find sizes that are
+"""Compares CONVOLUTION at unusual sizes with plain loops in C (convolution_loops.c), to find sizes that are
 disproportionately slow: huge filters, filters larger than the image, few channels, large strides and dilations.
 
 usage: convolution_cliffs.py [--random N] [--seed S] [--all]
@@ -23,7 +23,7 @@ import anydml  # noqa: E402
 
 FIELDS = ("groups", "ins", "outs", "height", "width", "kernel_height", "kernel_width", "out_height", "out_width", "stride",
           "dilation", "padding")
-MAX_MULTIPLY_ADDS = 400e6  # maximum multiply-adds of the loops
+MAX_MULTIPLY_ADDS = 400e6  # the maximum number of multiply-adds in the loops
 
 # Backward, groups, channels in and out of a group, height, width, kernel height and width, stride, dilation, padding.
 SIZES = ((0, 1, 1, 1, 512, 512, 25, 25, 1, 1, 0), (0, 1, 1, 1, 300, 300, 101, 101, 1, 1, 0),

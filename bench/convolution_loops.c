@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of one image as one would first write them: nested loops, the innermost along a row. They visit only the
-// taps inside the image. The order of summation is not that of docs/numerics.md.
+// Straightforward convolutions of one image: nested loops, the innermost along a row. They visit only the taps
+// inside the image. The order of summation is not that of docs/numerics.md.
 
 typedef struct {
   long groups, ins, outs;  // channels per group

@@ -8,10 +8,10 @@ usage: function_speed.py [LIBANYDML] [options]      python3 bench/function_speed
 The pass copies the same bytes with the same number of threads. NumPy always uses one thread. The C loop calls the C
 library's function for each element, and SLEEF's loop its 1-ULP function for each vector; both are split among the
 threads. SLEEF is measured if its headers are installed (Debian: libsleef-dev). PyTorch's activations allocate new
-outputs for each call, as in most programs; all others write to existing memory.
+outputs for each call, as in most programs; everything else writes to existing memory.
 
-Kinds of data: ordinary numbers; huge ones; subnormals; NaN; infinities. The last four are measured only for anydml, and
-show how much longer they take than ordinary numbers.
+Kinds of data: ordinary numbers; huge numbers; subnormals; NaN; infinities. The last four are measured only for anydml,
+to show how much longer they take than ordinary numbers.
 
 The libraries come from PyPI, in a separate virtual environment (build/peers), or with --no-venv from the Python that
 runs this. Missing libraries are named and skipped.
@@ -35,7 +35,7 @@ KINDS = ("ordinary", "huge", "subnormal", "nan", "infinite")
 # The ranges of ordinary numbers, if they are not from -4 to 4.
 RANGES = {"log": [(0.01, 100)], "asin": [(-1, 1)], "acos": [(-1, 1)], "acosh": [(1, 100)], "atanh": [(-0.99, 0.99)],
           "pow": [(0.1, 10), (-4, 4)], "atan2": [(-4, 4), (-4, 4)]}
-# In C, in terms of x and y; other functions have the same name with the suffix f.
+# C expressions in x and y. The C names of other functions are their own names with the suffix f.
 FORMULAS = {"sigmoid": "1 / (1 + expf(-x))", "silu": "x / (1 + expf(-x))", "softplus": "log1pf(expf(x))",
             "gelu": "0.5f * x * (1 + erff(x * 0.70710678f))", "elu": "x >= 0 ? x : expm1f(x)",
             "celu": "x >= 0 ? x : expm1f(x)", "selu": "1.05070102f * (x > 0 ? x : 1.67326319f * expm1f(x))",

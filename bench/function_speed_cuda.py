@@ -5,9 +5,9 @@
 usage: function_speed_cuda.py [DMLRUN] [options]      python3 bench/function_speed_cuda.py --json build/functions_cuda.json
 
 anydml is measured by `dmlrun bench -a cuda` (set ANYDML_PLUGINS to the folder of its CUDA backend), then PyTorch and
-CuPy on the same GPU over the same number of values in the same ranges, with CUDA events. All run in existing buffers,
-in several sets in turn, so that no cache contains the next data. anydml's and PyTorch's passes move the same bytes, in
-turn with the functions; the faster of the two is the floor for all.
+CuPy on the same GPU over the same number of values in the same ranges, with CUDA events. All libraries use existing
+buffers, several sets of them in turn, so that no cache contains the next data. anydml's and PyTorch's passes move the
+same bytes, in turn with the functions; the faster of the two is the floor for all.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ ANY = (-4, 4)
 
 
 def measure_anydml(options):
-    """{(function, type): nanoseconds per element}, and the pass's by type and number of inputs."""
+    """Returns {(function, type): nanoseconds per element}, and the same for the pass, by type and number of inputs."""
     names = {FUNCTIONS[name].op: name for name in options.functions}
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [options.dmlrun, "bench", "-a", "cuda", "--operators", ",".join(names), "--types", ",".join(options.types),
@@ -41,7 +41,7 @@ def measure_anydml(options):
         report = json.loads(Path(file.name).read_text())
     times, passes = {}, {}
     for row in report["cases"]:
-        # ACTIVATION_TANH is measured as ELEMENT_WISE_TANH, or the other way round.
+        # ACTIVATION_TANH is measured as ELEMENT_WISE_TANH, or the other way around.
         name = names.get(row["directml_operator"]) or row["operator"]
         times[name, row["type"]] = row["ns_per_element"]
         inputs = len(FUNCTIONS[name].ranges)
@@ -60,7 +60,7 @@ class Torch:
         self.generator = torch.Generator(device="cuda").manual_seed(1)
 
     def arrays(self, name, type_name, count):
-        """Sets of operands, and of memory for the results."""
+        """Returns sets of operands with memory for the results."""
         ranges = RANGES.get(name, [ANY] * len(FUNCTIONS[name].ranges))
         kind = getattr(self.torch, type_name.lower())
         sets = []
@@ -85,7 +85,7 @@ class Torch:
         return lambda i: self.torch.add(whole[i][0], whole[i][1], out=whole[i][2])
 
     def time(self, call):
-        """Milliseconds per call, the median of the samples."""
+        """Returns the milliseconds per call: the median of the samples."""
         samples = []
         call(0)
         for _ in range(SAMPLES):
@@ -122,7 +122,7 @@ def measure_others(options):
         peers.append(CuPy())
         # Both launch on one stream, so that the same events time both.
         peers[1].cupy.cuda.ExternalStream(torch.torch.cuda.current_stream().cuda_stream).use()
-    except Exception as error:  # if it cannot start, PyTorch continues
+    except Exception as error:  # if CuPy cannot start, only PyTorch is measured
         say(f"CuPy skipped: {error}")
     times, passes = {}, {}
     for type_name in options.types:

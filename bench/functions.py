@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts wrong answers of other libraries' functions and compares them with anydml's: how many are not correctly
+"""Counts wrong answers from other libraries' functions by comparing them with anydml's: how many are not correctly
 rounded, and the largest error in units in the last place. Prints Markdown tables.
 
 usage: functions.py [LIBANYDML] [options]       python3 bench/functions.py --json build/functions.json
                                                 python3 bench/functions.py --functions exp,log --no-compiled
 
-FLOAT16: every number, and for functions of two operands as many random pairs as for FLOAT32. FLOAT32: random inputs, one
-half uniform over an interesting range of the function, the other half random bits within its domain.
+FLOAT16: every number, and for functions of two operands as many random pairs as for FLOAT32. FLOAT32: random inputs,
+half of them uniform over an interesting range of the function, the other half random bits within its domain.
 
 A result is wrong if any bit differs from the number of the type nearest to the true value; all NaNs are equal, and +0
 differs from -0. The nearest number is anydml's result, a sample of which is checked against mpmath with 200 bits. The
@@ -92,7 +92,7 @@ FUNCTIONS = {
 
 
 def found(module, what):
-    """The library's function for a name, or for a function of the library."""
+    """Returns a function of arrays. `what` is its name in the library, or a function of the library and the arrays."""
     if callable(what):
         return lambda *arrays: what(module, *arrays)
     for part in what.split("."):
@@ -243,7 +243,7 @@ def differ(np, actual, right):
 
 
 def largest_error(np, actual, right, value):
-    """The largest error in units in the last place of the right result. value: the true value rounded to FLOAT64."""
+    """The largest error, in units in the last place of the right result. value: the true value rounded to FLOAT64."""
     with np.errstate(all="ignore"):
         is_clear = np.isfinite(actual) & np.isfinite(right)
         unit = np.spacing(np.abs(np.where(is_clear, right, right.dtype.type(1)))).astype(np.float64)
@@ -292,7 +292,7 @@ def count_not_nearest(np, mpmath, function, inputs, results, sample, random):
     return looked, wrong
 
 
-absent = {}  # why a peer has no answer
+absent = {}  # the reasons why peers have no answer
 
 
 def answer(peer, name, type_name, inputs):

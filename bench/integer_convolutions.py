@@ -4,9 +4,9 @@
 
 usage: integer_convolutions.py LIBANYDML [--threads N ...] [--seconds S] [--only TEXT]
 
-The layers are the forward ones of convolutions.py, UINT8 by INT8, with a zero point for the input and a scale for each
-output channel. Filters are constant. ONNX Runtime runs ConvInteger and QLinearConv, which are skipped if it is missing.
-The script starts itself for each number of threads. Needs a C compiler.
+The layers are the forward layers of convolutions.py, UINT8 by INT8, with a zero point for the input and a scale for
+each output channel. Filters are constant. ONNX Runtime runs ConvInteger and QLinearConv, which are skipped if it is
+missing. The script starts itself for each number of threads. Needs a C compiler.
 """
 import os
 import time
@@ -18,7 +18,7 @@ from products import OneOperator, arguments, in_processes, peak, times_in_turns
 from numpy_oracle import Library
 
 ZERO = np.uint8(10)
-SCALES = np.float32(0.03), np.float32(0.5)  # of the input and of the output
+SCALES = np.float32(0.03), np.float32(0.5)  # the scales of the input and of the output
 
 
 def onnx_run(op, names, constants, x, kind, stride, padding, groups):

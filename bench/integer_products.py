@@ -4,11 +4,11 @@
 
 usage: integer_products.py LIBANYDML [--threads N ...] [--seconds S]
 
-MATRIX_MULTIPLY_INTEGER of UINT8 by INT8, with a zero point for A, and QUANTIZED_LINEAR_MATRIX_MULTIPLY; B is constant,
-or given each time. PyTorch runs torch._int_mm of INT8, which has no zero points, and its quantized linear; ONNX Runtime
-runs MatMulInteger and QLinearMatMul with a constant B. oneDNN and XNNPACK multiply INT8 by INT8. Libraries that are not
-installed are skipped. The script starts itself for each number of threads. A time is the best of as many runs as fit
-into S seconds. Needs a C compiler.
+The operators are MATRIX_MULTIPLY_INTEGER, UINT8 by INT8, with a zero point for A, and QUANTIZED_LINEAR_MATRIX_MULTIPLY.
+B is constant, or given each time. PyTorch runs torch._int_mm on INT8, without zero points, and its quantized linear;
+ONNX Runtime runs MatMulInteger and QLinearMatMul with a constant B. oneDNN and XNNPACK multiply INT8 by INT8. Libraries
+that are not installed are skipped. The script starts itself for each number of threads. A time is the best of as many
+runs as fit into S seconds. Needs a C compiler.
 """
 import time
 
@@ -73,7 +73,7 @@ def onnx_runs(a, b, threads):
 
 
 def best_times(runs, seconds):
-    """Infinity if PyTorch has no kernel for a shape."""
+    """Returns the best times, or infinity if PyTorch has no kernel for a shape."""
     there = {name: run for name, run in runs.items() if run() is not None or name != "torch._int_mm"}
     best = dict.fromkeys(runs, float("inf"))
     best.update(zip(there, times_in_turns(list(there.values()), seconds, time.perf_counter)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of layers.py, in the form of moving_cases.py."""
+"""The cases for layers.py, in the form that moving_cases.py describes."""
 from moving_cases import F32, Case, GeneratedInput, by, scaled, size_of
 
 

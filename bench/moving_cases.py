@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of moving.py: the inputs, DirectML's operator, and its equivalents in PyTorch and ONNX."""
+"""The cases for moving.py: the inputs, DirectML's operator, and its equivalents in PyTorch and ONNX."""
 import math
 from collections import namedtuple
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ F32 = "float32"
 class GeneratedInput:
     """A case and its arrays.
 
-    views: for each input, the sizes and strides, in elements, with which DirectML's operator reads it; None: its own.
+    views: for each input, the sizes and strides, in elements, with which DirectML's operator reads it, or None.
     torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx:
-    the node, its attributes and its constant inputs, which follow the others; None among them is an omitted input.
+    the node, its attributes and its constant inputs, which follow the other inputs; None is an omitted input.
     bytes: the bytes that must be read and written. unsigned: DirectML's operator treats INT64 as UINT64. order: the
     order of the inputs for ONNX, if it differs. flops: multiplications and additions of a product. near: how far
     results may differ, relative to their size. constants: the indices of the inputs that are the same in every run of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The maximum rate of fused multiply-adds on a core: only in registers, with enough independent chains.
+ * Measures the maximum rate of fused multiply-adds on a core: only in registers, with enough independent chains.
  * cc -O2 -ffp-contract=fast -march=native -shared -fPIC multiply_adds.c */
 #if defined(__AVX512F__)
 enum { kBytes = 64 };

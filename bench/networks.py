@@ -74,7 +74,7 @@ class OfAnydml:
         return json.loads(done.stdout)
 
     def processor_turn(self, runs):
-        """The CPU time per run, in ms: the difference between a process with several runs and one with a single run."""
+        """The CPU time per run in ms: the difference between a process with several runs and one with a single run."""
         spent = []
         for count in (1, 1 + runs):
             before, _, after = (resource.getrusage(resource.RUSAGE_CHILDREN), self.turn(count),

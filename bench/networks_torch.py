@@ -13,7 +13,7 @@ EPSILON = 1e-5
 
 
 def mixed(words):
-    """splitmix64's output for each state, an array of uint64."""
+    """Returns splitmix64's output for each state in an array of uint64."""
     with np.errstate(over="ignore"):
         words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -27,7 +27,7 @@ class Layers:
     # ---- Numbers
 
     def words(self, count):
-        """The numbers of the next input or tensor of weights."""
+        """Returns the numbers for the next input or weight tensor."""
         first = ((self.seed << 32) + self.stream + GOLDEN) & (2**64 - 1)
         self.stream += 1
         with np.errstate(over="ignore"):
@@ -57,7 +57,7 @@ class Layers:
         noise = (self.words(level.size) >> np.uint64(60)).astype(np.int64).reshape(level.shape)
         return self.put((level + noise).astype(np.float32) * np.float32(scale))
 
-    # ---- Layers, as functions of a tensor
+    # ---- Layers, as functions that take a tensor
 
     def convolution(self, inputs, channels, size, stride=1, padding=0, groups=1, bias=True):
         of_group = inputs // groups

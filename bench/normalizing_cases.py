@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of normalizing.py, in the form of moving_cases.py."""
+"""The cases for normalizing.py, in the form that moving_cases.py describes."""
 import math
 
 from moving_cases import F32, Case, GeneratedInput, by, scaled

@@ -129,7 +129,7 @@ class PyTorchCompiled(PyTorch):
         self.functions = {name: self.torch.compile(function, dynamic=True)
                           for name, function in (("modulus_floor", floor), ("modulus_truncate", truncate))}
 
-    prepare_row = None  # only the modulus
+    prepare_row = None  # supports only the modulus
 
     def prepare(self, type_name, operator, a, b, out):
         if not type_name.startswith("FLOAT"):
@@ -170,7 +170,8 @@ class OnnxRuntime:
 
 
 class Formula:
-    """The formula of shaders and many kernels. It is counted but not timed, because NumPy needs four passes for it."""
+    """The formula used in shaders and many kernels. Its wrong answers are counted, but it is not timed, because NumPy
+    needs four passes for it."""
     key, short = "formula", "formula"
     timed = False
     title = "a - b*floor(a/b) in floats"
@@ -196,7 +197,7 @@ class CLoops:
         self.libraries = {}
 
     def compile(self, source, name, flags=()):
-        """None if it does not compile: a C compiler may lack _Float16."""
+        """Returns None if the source does not compile: a C compiler may lack _Float16."""
         if name not in self.libraries:
             path = Path(self.folder.name) / f"{name}.so"
             text = path.with_suffix(".c")

@@ -12,7 +12,7 @@ REDUCTION_LAYOUTS = {"inner": (1,), "outer": (0,), "whole": (0, 1)}
 
 
 class Row:
-    """An operator: its inputs by kind of values, its attributes, and the calls of the two libraries."""
+    """An operator: its inputs by kind of values, its attributes, and the calls to the two libraries."""
 
     def __init__(self, name, inputs="a", numpy=None, torch=None, attributes=(), directml=None, output=None,
                  only=lambda kind: True):
@@ -29,7 +29,7 @@ class Row:
 
 
 def direct(name):
-    """A function of both libraries that accepts out=."""
+    """Returns a call to a function that both libraries have and that accepts out=."""
     return lambda library, out, *inputs: getattr(library, name)(*inputs, out=out)
 
 
@@ -59,7 +59,7 @@ def torch_divide(torch, out, a, b):
 
 
 def simple_rows():
-    """Element by element."""
+    """Yields the element-wise operators."""
     both = {"abs": "abs abs", "add": "add add", "subtract": "subtract sub", "multiply": "multiply mul",
             "ceil": "ceil ceil", "floor": "floor floor", "sqrt": "sqrt sqrt", "recip": "reciprocal reciprocal",
             "max": "maximum maximum", "min": "minimum minimum", "sign": "sign sign", "negate": "negative neg",
@@ -137,7 +137,7 @@ def torch_product(torch, out, a, axes):
 
 
 def index_of(name):
-    """The index of an extreme element. Both libraries return only 64-bit indices, and reduce one axis or all axes."""
+    """Finds the index of an extreme. Both libraries return only 64-bit indices, and reduce one axis or all axes."""
     def reduce(library, out, a, axes):
         axis = axes[0] if len(axes) == 1 else None
         if hasattr(library, "from_numpy"):
@@ -174,7 +174,7 @@ PERIOD = 1 << 20  # number of values after which they repeat
 
 
 def make_inputs(np, random, row, dtype, count, operands, result):
-    """Arrays for the letters of the row: a and b like the modulus's, m without signs, s shifts, c a condition.
+    """Returns arrays for the letters of the row: a and b as for the modulus, m without signs, s shifts, c a condition.
 
     `result` keeps them for the other rows of the type."""
     def draw(letter):
@@ -200,5 +200,5 @@ def make_output(np, row, dtype, count, layout):
 
 
 def extra_arguments(row, layout):
-    """The additional arguments of a peer's function."""
+    """Returns the additional arguments for a peer's function."""
     return (REDUCTION_LAYOUTS[layout],) if row.is_reduction else ()

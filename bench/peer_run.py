@@ -18,7 +18,7 @@ def say(text):
 
 
 def items(allowed):
-    """An option's type: a comma-separated list of these values, or all."""
+    """Returns the type of an option: a comma-separated list of these values, or "all"."""
     def parse_items(text):
         chosen = list(allowed) if text == "all" else text.split(",")
         if not set(chosen) <= set(allowed):
@@ -45,7 +45,7 @@ def importable(python, package):
 
 
 def make_environment(folder, packages):
-    """The Python of a virtual environment with the peers in it; names peers that cannot be installed."""
+    """Returns the Python of a virtual environment with the peers in it. Prints peers that cannot be installed."""
     python = folder / "bin" / "python"
     if not python.exists():
         say(f"creating a virtual environment in {folder}")
@@ -61,7 +61,7 @@ def make_environment(folder, packages):
 
 
 def python_of(options, packages):
-    """The Python that does the work. Checks that it has NumPy, and that there is a library to measure."""
+    """Returns the Python that does the work. Checks that it has NumPy, and that there is a library to measure."""
     if not Path(options.library).exists():
         sys.exit(f"{options.library} does not exist: ./run builds it")
     python = make_environment(options.venv_folder, packages) if options.venv else sys.executable
@@ -71,7 +71,7 @@ def python_of(options, packages):
 
 
 def run_again(python, arguments=(), environment=None):
-    """Runs this program in that Python with additional arguments; returns what it wrote to --result, or None on
+    """Runs this program in another Python with additional arguments. Returns the contents of --result, or None on
     failure."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [python, str(Path(sys.argv[0]).resolve()), *sys.argv[1:], *arguments, "--result", file.name]
@@ -80,7 +80,7 @@ def run_again(python, arguments=(), environment=None):
 
 
 def about(program):
-    """A report's description of the machine."""
+    """Returns the description of the machine for a report."""
     return {"program": program, "schema": 1, "cpu": cpu_name(), "architecture": platform.machine(),
             "c_library": " ".join(platform.libc_ver()), "python": platform.python_version()}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares other libraries with anydml, in one run: time per element, and wrong answers of their modulus.
+"""Compares other libraries with anydml, in one run: time per element, and wrong answers from their modulus.
 
 usage: peers.py [LIBANYDML] [options]       python3 bench/peers.py --json build/peers.json
                                             python3 bench/peers.py --operators all --no-counts --threads all
@@ -16,8 +16,8 @@ Times: tensors of 64 MiB, ordinary data, peers in turn, the median of the rounds
 NumPy always uses one thread; the C loops are split among the threads in contiguous parts.
 
 Wrong answers: compared with anydml's, which are themselves checked against the C library's fmod and Python's integers
-on a sample. Any bit that differs is wrong; all NaNs are equal, and +0 differs from -0. Integers: without zero divisors
-and without the smallest number by -1, where some peers trap.
+on a sample. Any bit that differs is wrong; all NaNs are equal, and +0 differs from -0. For integers, there are
+no zero divisors, and the smallest number is never divided by -1, because some peers trap there.
 """
 import argparse
 import json
@@ -88,7 +88,7 @@ def differ(np, actual, right):
 
 
 def independent(np, operator, a, b):
-    """The right answers by arithmetic independent of anydml: C's fmod on doubles, Python's integers."""
+    """Computes the right answers independently of anydml, with C's fmod on doubles and with Python's integers."""
     floor = operator == "modulus_floor"
     if np.issubdtype(a.dtype, np.floating):
         x, y = a.astype(np.float64), b.astype(np.float64)
@@ -105,11 +105,11 @@ def independent(np, operator, a, b):
 
 # ---- Measuring ------------------------------------------------------------------------------------------------------
 
-absent = {}  # why a peer has no answer
+absent = {}  # the reasons why peers have no answer
 
 
 def started(peer, type_name, operator, *arrays):
-    """The peer's function after a first run, or None if it has no such operator or type."""
+    """Returns the peer's function after a first run, or None if the peer lacks the operator or the type."""
     try:
         function = peer.prepare(type_name, operator, *arrays)
         if function is not None:
@@ -148,7 +148,7 @@ def measure_times(options, np, peers, types, threads):
 
 
 def take_turns(options, running):
-    """The seconds of each function, by key. They run in turn until there are enough rounds and time."""
+    """Returns the seconds of each function, by key. The functions run in turn until rounds and time are sufficient."""
     samples = {key: [] for key, _ in running}
     begin = time.perf_counter()
     for turn in range(options.rounds * 10):
@@ -173,14 +173,14 @@ def time_rows(samples, **about):
 
 
 def measure_rows(options, np, peers, types, threads):
-    """Operators other than the modulus, in the libraries that have them."""
+    """Measures operators other than the modulus, in the libraries that have them."""
     rows = []
     able = [peer for peer in peers if getattr(peer, "prepare_row", None)]
     names = [name for name in options.operators if name in ROWS]
     for type_name in options.types if names else ():
         dtype = types[type_name][1]
         random = np.random.default_rng(SEED)
-        built = {}  # inputs by kind of values
+        built = {}  # inputs, keyed by the kind of values
         for name in names:
             row = ROWS[name]
             widest = max(np.dtype(dtype).itemsize, np.dtype(row.output or dtype).itemsize if name[:4] == "cast" else 1)
@@ -209,7 +209,7 @@ differing = {}  # peers whose results clearly differ from anydml's: they may com
 
 
 def alike(np, out, own):
-    """Whether results are about the same; libraries sum in other orders. Unwritten outputs are not compared."""
+    """Whether results are about the same; libraries sum in different orders. Unwritten outputs are not compared."""
     if not out.any():
         return True
     with np.errstate(all="ignore"):

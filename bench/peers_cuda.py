@@ -6,8 +6,8 @@ answers.
 usage: peers_cuda.py [options]       python3 bench/peers_cuda.py --json build/gpu/peers.json
 
 The cases are those of dmlrun bench on such a device: the same kinds of data, layouts and sizes, in existing buffers,
-timed with CUDA events, the median of the rounds. The pass is the library's own, in turn with the operator: torch.add of
-int32 if two arrays are read, else the faster of copy_ and torch.add of a number.
+timed with CUDA events, the median of the rounds. The pass is the library's own, in turn with the operator: torch.add on
+int32 if two arrays are read, otherwise the faster of copy_ and torch.add with a number.
 
 Latency: 1,000 calls on 1,024 FLOAT32, with the wall clock until the device is done, as a loop and as a CUDA graph.
 
@@ -41,7 +41,7 @@ def one_line(error):
 # ---- Data: created by PyTorch on the device, and shared with CuPy ---------------------------------------------------
 
 class Data:
-    """Flat operands of a type, over which the layouts are views."""
+    """Flat operands of a type. The layouts are views of these operands."""
 
     def __init__(self, torch, type_name, kind, elements, device):
         name = TYPES[type_name]
@@ -81,7 +81,7 @@ class Data:
 
 
 def extent(elements, layout):
-    """The number of elements of memory that an operand of the layout spans."""
+    """Returns how many elements of memory an operand with this layout spans."""
     return {"stride2": 2 * elements, "rows1000": elements // 1000 * 1024}.get(layout, elements)
 
 
@@ -117,7 +117,7 @@ class Torch:
         return self.torch.empty(count, dtype=getattr(self.torch, str(dtype)), device="cuda")
 
     def single(self, value, dtype):
-        return self.torch.tensor(np.array(value, dtype=dtype))  # on the CPU: treated as a number, for which it has kernels
+        return self.torch.tensor(np.array(value, dtype=dtype))  # on the CPU, where PyTorch treats it as a number
 
     def operator(self, name):
         return self.torch.remainder if name == "modulus_floor" else self.torch.fmod
@@ -196,7 +196,7 @@ class Clock:
         return begin, end
 
     def measure(self, calls):
-        """The median seconds per run of each function; the functions run in turn."""
+        """Returns the median seconds per run for each function. The functions run in turn."""
         runs = []
         for call in calls:
             for _ in range(2):
@@ -215,7 +215,7 @@ class Clock:
 
 
 def wrong_in(actual, expected):
-    """How many differ in any bit; all NaNs are equal."""
+    """Returns how many results differ in any bit. All NaNs are equal."""
     bits = np.dtype(f"u{actual.dtype.itemsize}")
     same = actual.view(bits) == expected.view(bits)
     if actual.dtype.kind == "f":
@@ -233,7 +233,7 @@ def measure_case(peer, clock, data, operator, layout, elements, samples):
     # Every second element of the inputs, as in dmlrun bench: the output is packed.
     out = view(flat_out, elements, "tensor" if layout == "stride2" else layout, False)
     call = peer.call(operator, a, b, out)
-    call()  # fails here if the library does not have it
+    call()  # fails here if the library does not have the operator
 
     count = out.numel() if peer.key == "torch" else out.size
     arrays = 2 if layout in ("scalar", "dividend") else 3
@@ -260,7 +260,7 @@ def measure_case(peer, clock, data, operator, layout, elements, samples):
 
 
 def peer_host_single(peer, operand):
-    """A single element as a NumPy value; others unchanged."""
+    """Converts a single element to a NumPy value, and returns other operands unchanged."""
     return operand if operand.shape else np.array(peer.host(operand))
 
 

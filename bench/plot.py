@@ -146,7 +146,7 @@ def keep(name, files, source):
 
 
 def look(files, folder):
-    """Draws files that are not kept; combines several files of one machine."""
+    """Draws files that are not kept. Several files from the same machine are combined."""
     reports = [read(file) for file in files]
     merged = {}
     for report in reports:

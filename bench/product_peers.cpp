@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products and convolutions of OpenBLAS, oneDNN and XNNPACK behind one C interface, for bench/product_peers.py. A macro
-// HAS_... tells which libraries are available. Each object keeps its weights in the form that its library prefers;
-// creating it is not timed.
+// Products and convolutions from OpenBLAS, oneDNN and XNNPACK behind one C interface, for bench/product_peers.py. A
+// macro HAS_... tells which libraries are available. Each object keeps its weights in the form that its library
+// prefers; creating it is not timed.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -204,7 +204,7 @@ Work xnnpack_convolution(const Convolution& c, const void* image, const void* fi
 }
 #endif
 
-// Null if the library is missing or does not support it.
+// Returns null if the library is missing or does not support the operation.
 Work* held(Work work) { return work ? new (std::nothrow) Work(std::move(work)) : nullptr; }
 
 template <class Make>

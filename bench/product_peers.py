@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products and convolutions of OpenBLAS, oneDNN and XNNPACK for the benchmark, as functions without arguments.
+"""Products and convolutions from OpenBLAS, oneDNN and XNNPACK for the benchmark, as functions without arguments.
 
 The libraries are Debian's libopenblas-dev, libdnnl-dev and libxnnpack-dev. A library that is not installed is skipped.
 """
@@ -67,14 +67,14 @@ class Peers:
         return Work(self.library, handle, arrays) if handle else None
 
     def product(self, name, a, b, out):
-        """None if the library has no such product. oneDNN's INT8 products return INT32, XNNPACK's INT8."""
+        """Returns None if the library has no such product. oneDNN's INT8 products return INT32, XNNPACK's INT8."""
         function = {"OpenBLAS": "openblas_product", "oneDNN": "onednn_product_of", "XNNPACK": "xnnpack_product_of"}
         sizes = (a.shape[0], b.shape[1], a.shape[1])
         return self._work(function[name], (a, b, out), *(ctypes.c_int64(one) for one in sizes),
                           ctypes.c_int(8 * a.itemsize)) if name in self.names else None
 
     def convolution(self, name, of, image, weights, out):
-        """of: FIELDS. None if the library has no convolutions."""
+        """of: the values of FIELDS. Returns None if the library has no convolutions."""
         function = {"oneDNN": "onednn_convolution_of", "XNNPACK": "xnnpack_convolution_of"}
         if name not in self.names or name not in function:
             return None

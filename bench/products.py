@@ -4,10 +4,10 @@
 
 usage: products.py LIBANYDML [--threads N ...] [--seconds S]
 
-The others are NumPy's BLAS, OpenBLAS, oneDNN and XNNPACK (from Debian), PyTorch and ONNX Runtime; a library that is not
-installed, or has no product of that type, has an empty cell. oneDNN, XNNPACK and ONNX Runtime get a constant B. The
-script starts itself for each number of threads, so that all libraries start with that number. A time is the best of as
-many runs as fit into S seconds; with one thread it is CPU time. Needs a C compiler.
+The other libraries are NumPy's BLAS, OpenBLAS, oneDNN and XNNPACK (from Debian), PyTorch and ONNX Runtime; a library
+that is not installed, or has no product of that type, has an empty cell. oneDNN, XNNPACK and ONNX Runtime get a
+constant B. The script starts itself for each number of threads, so that all libraries start with that number. A time is
+the best of as many runs as fit into S seconds; with one thread it is CPU time. Needs a C compiler.
 """
 import argparse
 import ctypes
@@ -52,8 +52,8 @@ def best_time(run, seconds, clock):
 
 
 def times_in_turns(runs, seconds, clock):
-    """The best time of each library. A library runs a few times before it is timed, because its own threads sleep and
-    the previous library's threads still spin."""
+    """Returns the best time of each library. A library runs a few times before it is timed, because its own threads
+    sleep and the previous library's threads still spin."""
     best = [float("inf")] * len(runs)
     end = time.perf_counter() + seconds * len(runs)
     while time.perf_counter() < end or math.inf in best:
@@ -68,7 +68,7 @@ def times_in_turns(runs, seconds, clock):
 
 
 def peak(threads, seconds, clock, source="multiply_adds.c"):
-    """Operations per second of all threads together."""
+    """Returns the operations per second of all threads together."""
     with tempfile.TemporaryDirectory() as folder:
         library = f"{folder}/multiply_adds.so"
         native = "-mcpu=native" if platform.machine() == "aarch64" else "-march=native"
@@ -160,7 +160,7 @@ def onnx_run(a, b, threads):
     options.intra_op_num_threads = threads
     try:
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    except Exception:  # no such product
+    except Exception:  # the library has no such product
         return None
     return lambda: session.run(None, {"a": a})
 

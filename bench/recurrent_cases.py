@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The cases of recurrent.py, in the form of moving_cases.py."""
+"""The cases for recurrent.py, in the form that moving_cases.py describes."""
 from moving_cases import F32, Case, GeneratedInput, scaled
 
 UNITS, STEPS = 512, 100
-# The order of DirectML's and ONNX's gates in terms of PyTorch's.
+# The indices of PyTorch's gates in the order of DirectML's and ONNX's gates.
 ORDERS = {"RNN": [0], "LSTM": [0, 2, 3, 1], "GRU": [1, 0, 2]}
 ACTIVATIONS = {"RNN": ("TANH",), "LSTM": ("SIGMOID", "TANH", "TANH"), "GRU": ("SIGMOID", "TANH")}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures the time of calls that compute almost nothing: every function of the package over 16 elements, or over the
+"""Measures the time of calls that compute almost nothing: every function of the package on 16 elements, or on the
 arrays of its example if its inputs have special forms, compared with NumPy's and PyTorch's own functions.
 
 usage: small_calls.py [--seconds S] [--only NAME,...] [--json FILE]
@@ -29,7 +29,7 @@ except ImportError:
     torch = None
 
 ELEMENTS = 16
-# The functions of both libraries that compute the same from the same inputs, by their Python name in anydml.
+# The NumPy and PyTorch functions that compute the same results from the same inputs, by their Python name in anydml.
 SAME_NAME = ("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "divide", "exp",
              "floor", "log", "logical_and", "logical_or", "logical_xor", "logical_not", "multiply", "pow", "sign", "sin",
              "sinh", "sqrt", "subtract", "tan", "tanh")
@@ -94,7 +94,7 @@ def torch_functions():
 
 
 def array_of(tensor, elements):
-    """An example's tensor; a one-dimensional tensor is repeated until it has that many elements."""
+    """Returns an example's tensor. A one-dimensional tensor is repeated until it has the given number of elements."""
     if tensor is None:
         return None
     if isinstance(tensor, tuple):
@@ -104,7 +104,7 @@ def array_of(tensor, elements):
 
 
 def arguments_of(op):
-    """The inputs and the named arguments of the operator's example."""
+    """Returns the inputs and the named arguments of the operator's example."""
     example = EXAMPLES[op.name]
     simple = op.name.startswith(("ELEMENT_WISE_", "ACTIVATION_")) and all(
         isinstance(one, type(example.outputs[0])) and len(one.sizes) == 1 and len(one.values) > 1
@@ -131,14 +131,14 @@ def to_torch(one):
 
 
 def call_of(function, inputs, given):
-    """A call as a program writes it: with keyword arguments, not with a dict of them."""
+    """Returns a call as programs write it: with keyword arguments, not with a dict of arguments."""
     names = {f"input_{i}": one for i, one in enumerate(inputs)} | {f"its_{name}": value for name, value in given.items()}
     text = ", ".join([*(f"input_{i}" for i in range(len(inputs))), *(f"{name}=its_{name}" for name in given)])
     return eval(f"lambda: function({text})", {"function": function, **names})
 
 
 def contenders_of(op, others):
-    """The calls of a function, by kind: anydml's first."""
+    """Returns the calls to compare for a function, by kind, starting with anydml's."""
     function, (inputs, given) = getattr(anydml, op.python), arguments_of(op)
     if op.name in python_rule.UFUNCS | python_rule.HAND_WRITTEN:
         given = {}
@@ -167,7 +167,7 @@ def works(call):
 
 
 def lowest(calls, seconds):
-    """The microseconds per call of each contender: the minimum of all turns."""
+    """Returns the microseconds per call for each contender: the minimum of all turns."""
     calls = {name: call for name, call in calls.items() if works(call)}
     times, counts = {name: float("inf") for name in calls}, {}
     for name, call in calls.items():
@@ -212,7 +212,7 @@ def graph_calls():
 
 
 def spread(rows, column, beside=None):
-    """The distribution of a column, or of its ratio to another, and the worst by name."""
+    """Returns the distribution of a column, or of its ratio to another column, and the names of the worst functions."""
     values = sorted((row[column] / (row[beside] if beside else 1), name) for name, row in rows.items()
                     if column in row and (beside is None or beside in row))
     if not values:

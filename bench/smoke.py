@@ -44,7 +44,7 @@ def check_case(case):
 
 
 def check_other_operators(program, folder, short):
-    """Checks a row of each kind of memory traffic, then every row once."""
+    """Checks one row for each kind of memory traffic, then every row once."""
     report = run(program, folder, *short, "--sizes", "5000", "--operators",
                  "ELEMENT_WISE_ADD,if,cast_float64,LOGICAL_EQUALS,relu,reduce_sum,argmax,FILL_VALUE_SEQUENCE",
                  "--types", "FLOAT32,INT8", "--layouts", "all")
@@ -80,7 +80,7 @@ def check_other_operators(program, folder, short):
         (name, one) for name, types in rows.items() for one in types}
     left = [line for line in listed.stderr.splitlines()
             if "is not implemented yet" not in line and "supports only" not in line]
-    assert not left, left  # an attribute without a default (tools/bench/operators.cpp)
+    assert not left, left  # such a line reports an attribute without a default (tools/bench/operators.cpp)
 
 
 def check_words(program):

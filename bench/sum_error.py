@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the largest errors of sums: anydml's REDUCE, NumPy's and PyTorch's sums relative to exact ones.
+"""Compares the largest errors of sums: anydml's REDUCE, NumPy's and PyTorch's sums relative to exact sums.
 
 usage: sum_error.py    needs anydml's Python package; uses PyTorch if it is installed
 Errors are in units of 2^-24 (FLOAT32) or 2^-11 (FLOAT16) of the exact result: 0.5 means correctly rounded.

@@ -30,7 +30,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "python"))
-TURNS = 2  # processes of each kind
+TURNS = 2  # the number of processes of each kind
 OTHER = "ONNX Runtime"
 
 
@@ -71,7 +71,7 @@ def work(kind, name, folder, device, integers, rounds, answer):
 
 
 def show_sizes(model, options):
-    """The cost of a model's first input size and of other sizes: the minimum over several, in this process."""
+    """Shows the cost of a model's first input size and of other sizes (the minimum over several), in this process."""
     import anydml.onnx
     from zoo_models import SIZES, fetch
     path = fetch(model, options.folder)
@@ -91,7 +91,7 @@ def show_sizes(model, options):
 
 
 def ask(kind, name, options, folder, seconds):
-    """The process's answer, or why there is none."""
+    """Returns the answer of a process, or the reason why there is none."""
     answer = pathlib.Path(folder) / "answer"
     answer.unlink(missing_ok=True)
     command = [sys.executable, __file__, "--work", kind, name, str(options.folder), options.device,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The arguments of a call from Python: the names of its operator and device, and its arrays in CPU memory.
+// The arguments of a call from Python: the names of the operator and the device, and the arrays in CPU memory.
 #pragma once
 
 #include <anydml/anydml.h>

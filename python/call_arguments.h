@@ -26,9 +26,9 @@ struct CallArguments {
   std::uint16_t at[kMax];            // the offset of each operand in the key
   const Library* library = nullptr;  // set if the operands are PyTorch tensors
   bool has_arrays = false;           // whether any operand is a NumPy array
-  nb::object held[2];                // tuples with the items of lists
+  nb::object held[2];                // tuples that keep copied list items alive
 
-  // Adds an operand of an operator. A number will take the type of the arrays in its group; None means absent.
+  // Adds an operand of an operator. A number will have the type of the arrays in its group; None means absent.
   [[nodiscard]] bool add_input(PyObject* one) {
     if (PyArray_CheckExact(one)) {
       return add_array(one);

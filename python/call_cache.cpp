@@ -13,7 +13,7 @@
 namespace anydml::python {
 namespace {
 
-// The type of the arrays in the group of a number.
+// Returns the type of the arrays that share a group with a number.
 DataType type_beside(const CallArguments& args, std::size_t number,
                      const std::vector<std::vector<std::size_t>>& groups) {
   for (const std::vector<std::size_t>& group : groups) {
@@ -200,7 +200,7 @@ void CallCache::add(const CallKey& key, std::shared_ptr<CachedCall> cached) {
   } else {
     all_[oldest_++ % kMax].swap(gone);
     for (Candidate& one : candidates_) {
-      one.times = one.hash == gone->hash ? 1 : one.times;  // the key may occur again
+      one.times = one.hash == gone->hash ? 1 : one.times;  // the next occurrence of this key is cached again
     }
   }
 }

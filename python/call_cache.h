@@ -3,7 +3,7 @@
 //
 // A call on a few elements takes less than a microsecond. In that time, the package cannot parse attributes, infer the
 // shapes of results, check arguments and look up an operator. Each function that runs an operator, each ufunc and each
-// graph therefore has a CallCache of its last calls.
+// graph therefore has a CallCache with its last calls.
 //
 // The key (CallKey) consists of everything that decides how a call runs and what it returns, except the elements and
 // the addresses: the types, sizes and strides of arrays and PyTorch tensors in CPU memory, the kinds of Python numbers
@@ -26,12 +26,12 @@
 // call. A cache holds 32 entries, and a new entry replaces the oldest one.
 //
 //   call_key.h        the key                          fast_function.h  the callable object, and its slow path
-//   call_arguments.h  arguments -> key and addresses   fast_operator.h  functions of operators: _run.py, _matmul.py
-//   call_cache.h      cached calls and their cache     fast_ufunc.h     functions of ufuncs: _ufuncs.py
+//   call_arguments.h  arguments -> key and addresses   fast_operator.h  functions for operators: _run.py, _matmul.py
+//   call_cache.h      cached calls and their cache     fast_ufunc.h     functions for ufuncs: _ufuncs.py
 //                                                      fast_graph.h     graphs: _graphs.py
 //
-// Functions that run in every cached call are inline in these headers; those that run once for each entry are in the
-// sources.
+// Functions that run in every cached call are inline in these headers. Functions that run once for each entry are in
+// the .cpp files.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -59,7 +59,7 @@
 namespace anydml::python {
 
 inline constexpr std::int64_t kFewElements = 4096;      // calls on this many elements or more release the GIL
-inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the limit if a result depends on many elements
+inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the same limit if a result depends on many elements
 
 // Operands that differ from the arguments of the call, because the operator reads the same memory with other shapes.
 struct OtherViews {
@@ -197,7 +197,7 @@ struct CachedCall {
   [[nodiscard]] bool read_input(const CallArguments& args, std::size_t i,
                                 const std::vector<std::vector<std::size_t>>& groups);
 
-  // Replaces an input by another view of its memory, if there is one.
+  // Replaces an input with another view of its memory, if there is one.
   [[nodiscard]] bool view_input(const CallArguments& args, std::size_t i, const OtherViews& views);
 
   // Replaces the sizes of a new output, which is packed.
@@ -219,7 +219,7 @@ void try_to_cache(Add add) {
   }
 }
 
-// The last calls of one function. Used with the GIL held.
+// The last calls to one function. Used with the GIL held.
 class CallCache {
  public:
   static constexpr std::size_t kMax = 32;

@@ -71,7 +71,7 @@ class CallKey {
     return true;
   }
 
-  // Adds a tensor of another library, with strides in elements.
+  // Adds a tensor from another library, with strides in elements.
   [[nodiscard]] bool add_tensor(DataType type, int rank, const std::int64_t* sizes, const std::int64_t* strides) {
     if (type == DataType::unknown || rank < 0 || rank > kMaxDimensions ||
         !has_room(1 + 2 * static_cast<std::size_t>(rank))) {
@@ -127,7 +127,7 @@ class CallKey {
     }
     return mask;
   }();
-  [[nodiscard]] static bool is_taken(int numpy) {  // negative numbers become large unsigned ones
+  [[nodiscard]] static bool is_taken(int numpy) {  // negative type numbers become large unsigned numbers
     return static_cast<unsigned>(numpy) < 64 && (kTaken >> numpy & 1) != 0;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Arrays of other libraries, on GPUs or in CPU memory: finds the device of an array, and converts it to a tensor of the
-// C API.
+// Arrays from other libraries, on GPUs or in CPU memory: finds the device of an array, and converts the array to a
+// tensor for the C API.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -17,7 +17,7 @@
 
 namespace anydml::python {
 
-// Whether our work on an array must wait for its library's pending work. It need not if both use one stream.
+// Whether our work on an array must wait for its library's pending work. It need not if we use the library's stream.
 enum class Order { none, after_pending };
 
 // ---- Array libraries -----------------------------------------------------------------------------------------------
@@ -52,10 +52,10 @@ struct Library {
   [[nodiscard]] bool is_watched() const;
 };
 
-// Returns null for objects that are not arrays of another library: numbers, lists, NumPy arrays.
+// Returns null for objects that are not arrays from another library: numbers, lists, NumPy arrays.
 const Library* library_of(PyObject* object);
 
-// Tells a library which of its arrays a call has written. PyTorch counts the changes of a tensor, so that
+// Tells a library which of its arrays a call has written. PyTorch counts the changes to a tensor, so that
 // gradients detect whether a value that they need was overwritten.
 void tell_written(const Library* library, const nb::handle* arrays, std::size_t count);
 
@@ -65,7 +65,7 @@ void tell_written(const Library* library, const nb::handle* arrays, std::size_t 
 struct DeviceOperand {
   nb::handle given;
   const Library* library = nullptr;
-  dlpack::Device device{};  // {0, 0} if it is not an array of a library
+  dlpack::Device device{};  // {0, 0} if the object is not an array from a library
   bool viewed = false;
   bool fresh = false;         // created for this call
   bool takes_truths = false;  // accept arrays of bool as arrays of bytes
@@ -84,12 +84,12 @@ struct DeviceOperand {
   // Finds the array's device. If the array does not report it, the CPU path handles the array and reports the error.
   void locate(nb::handle array);
 
-  // Views only tensors of PyTorch's own type whose values are exactly the elements in CPU memory.
+  // Like locate(), but views only tensors of PyTorch's own type whose values are exactly the elements in CPU memory.
   void locate_plain(nb::handle array);
 
   [[nodiscard]] void* memory() const;
 
-  // A view reports pinned memory as CPU memory; only the array itself tells them apart.
+  // A view reports pinned memory as ordinary CPU memory; only the array itself can tell the difference.
   void locate_pinned();
 
   // Reads the tensor.

@@ -334,7 +334,8 @@ nb::object DeviceCall::number_on_device(std::int64_t bits, DataType type) {
     return known->second;
   }
   nb::object created = make();
-  std::map<Key, nb::object> gone;  // destroyed last: releasing an array may run other threads, which use this map
+  std::map<Key, nb::object>
+      gone;  // destroyed last, because releasing an array may let other threads run, which use this map
   if (kept->size() >= kMax) {
     gone.swap(*kept);
   }
@@ -497,7 +498,7 @@ void DeviceCall::launch_part(const char* op, const Attributes& attributes, const
 void DeviceCall::launch_compiled(const anydml_compiled* compiled, const std::vector<void*>& memory) const {
   int code = ANYDML_OK;
   {
-    const GilReleased released;  // a launch blocks if too many are in flight
+    const GilReleased released;  // a launch blocks while too many launches are in flight
     void* const* outs = memory.data() + count_;
     const std::size_t outputs = memory.size() - count_;
     code = waits_ ? anydml_compiled_run(compiled, memory.data(), count_, outs, outputs)

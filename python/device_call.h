@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls over arrays on a GPU: creates the missing results on the same device, and runs the work there.
+// Calls on GPU arrays: creates the missing results on the same device, and runs the work there.
 //
 // If all arrays of a call belong to one library that reports its stream (PyTorch, CuPy), the work is enqueued on that
 // stream, and the call returns before the work is done. The library's later work on the stream follows it, and the
@@ -25,7 +25,7 @@
 
 namespace anydml::python {
 
-// The number of operators that calls over arrays on GPUs keep compiled for later calls, for tests.
+// For tests: the number of operators that are kept compiled for later calls on GPU arrays.
 std::size_t cached_device_calls();
 
 class DeviceCall {
@@ -60,7 +60,7 @@ class DeviceCall {
   // Tells each library which of the caller's arrays are written.
   void tell_of_outs() const;
 
-  // Turns results in our own memory into arrays of the library.
+  // Turns results in our own memory into the library's arrays.
   void adopt(std::vector<nb::object>& results, std::vector<std::optional<DeviceMemory>>& created);
 
   static bool is_on_gpu(const DeviceOperand& one) { return one.on_gpu(); }
@@ -88,7 +88,7 @@ class DeviceCall {
 
   void read(DeviceOperand& one, bool writes) const { one.read(waits_ ? Order::after_pending : Order::none, writes); }
 
-  // Replaces each number by a zero-dimensional array that the library creates from the number's bits.
+  // Replaces each number with a zero-dimensional array that the library creates from the number's bits.
   void read_numbers();
 
   // Creates a new array in each call, except on the default stream, where arrays are cached: this stream always exists,
@@ -125,7 +125,7 @@ class DeviceCall {
   std::vector<std::vector<std::size_t>> same_;
   std::vector<OutputToMake> rules_;  // empty: all arrays have one type
   bool one_shape_ = true;
-  bool packs_ = false;  // new arrays are in C order, whatever the order of the operands
+  bool packs_ = false;  // new arrays are in C order, regardless of the operands' order
   std::size_t count_ = 0;
   std::size_t like_ = 0;  // the first array on the GPU
   const Library* home_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory for new arrays of libraries that provide no writable memory, and for our own arrays (DeviceArray).
+// Device memory for new arrays in libraries that provide no writable memory, and for our own arrays (DeviceArray).
 #pragma once
 
 #include <anydml/anydml.h>
@@ -16,7 +16,7 @@
 namespace anydml::python {
 
 // Device memory for a new array, which a library adopts through DLPack. A library with immutable arrays, such as
-// JAX, has no function that creates an array for others to write to.
+// JAX, has no function that creates an array that other code may write to.
 class DeviceMemory {
  public:
   DeviceMemory(const anydml_device* device, DataType type, int rank, const std::int64_t* sizes,
@@ -29,7 +29,7 @@ class DeviceMemory {
   // The work that wrote the memory is done, so no stream has to wait.
   [[nodiscard]] nb::object capsule() const;
 
-  // The same memory with another shape of as many elements.
+  // The same memory with another shape that has the same number of elements.
   [[nodiscard]] DeviceMemory reshaped(std::vector<std::int64_t> sizes) const;
 
   // Copies between the memory and a packed NumPy array with the same number of bytes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Maps DLPack's devices to devices of the library, and back. The library's device table decides which devices exist;
+// Maps DLPack's devices to the library's devices, and back. The library's device table decides which devices exist;
 // only this file depends on DLPack's device types.
 #pragma once
 

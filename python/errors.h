@@ -13,7 +13,7 @@ namespace anydml::python {
 
 // NumPy's default type is FLOAT64, which many operators do not support.
 inline constexpr const char* kOfDoubles = ": type is FLOAT64; expected FLOAT32";
-inline constexpr const char* kWayOut = "; convert it to float32";  // _messages.py replaces it with a call
+inline constexpr const char* kWayOut = "; convert it to float32";  // _messages.py replaces this with a Python call
 
 [[noreturn]] void raise_last(int code);
 

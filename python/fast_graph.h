@@ -10,8 +10,8 @@ namespace anydml::python {
 
 class FastGraph {
  public:
-  // Returns the result. Returns NotImplemented if the call is not cached, or if an object has changed that the recorded
-  // function read.
+  // Returns the result. Returns NotImplemented if the call is not cached, or if an object that the recorded function
+  // read has changed.
   nb::object call(const nb::tuple& arguments, nb::handle out);
 
   // Caches a call that took the slow path; its arrays may have changed since. watch: None, or a weak reference to a

@@ -90,7 +90,7 @@ class FastOperator final : public FastFunction {
   // Compiles and caches a call that just took the slow path, unless its arrays have changed since.
   [[gnu::noinline]] void add_to_cache(PyObject* const* values, const CallKey& key, nb::handle result);
 
-  // Replaces the call by its equivalent. Returns false if it has none.
+  // Replaces the call with its equivalent. Returns false if there is none.
   bool replace(std::string& name, nb::dict& given, OtherViews& views, const CallArguments& args,
                nb::handle result) const;
 
@@ -126,7 +126,7 @@ FastOperator::FastOperator(std::string name, std::size_t inputs, nb::handle arra
     fields_.push_back(nb::borrow(field));
   }
   if (array_ != inputs_) {
-    return;  // the positions of the inputs vary
+    return;  // with a sequence of tensors, the positions of the inputs vary
   }
   for (const nb::handle group : same) {
     same_.push_back(numbers_in<std::size_t>(group));

@@ -11,7 +11,7 @@ namespace anydml::python {
 // Returns a function whose arguments are the inputs, then the attributes, then the options.
 //
 // array: the index of the input that is a sequence of tensors, or None.
-// fields: DirectML's names of the attributes; the first `required` of them are not optional.
+// fields: DirectML's names for the attributes; the first `required` of them are not optional.
 // options: the names of the options, out first and device last. The fast path handles out, dtype and shape; calls that
 //   use any other option take the slow path.
 // same: groups of inputs that share a type.

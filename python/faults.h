@@ -42,7 +42,7 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
   return false;
 }
 
-// The threads of the core; they also search long rows.
+// The core's thread pool, which is also used to search long rows.
 inline ThreadPool& pool() {
   static ThreadPool& all = [&]() -> ThreadPool& {
     anydml_device_count();  // starts as many threads as the environment sets
@@ -83,9 +83,9 @@ bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) 
 // ---- Faults --------------------------------------------------------------------------------------------------------
 
 // Which of an operator's results are faults, as NumPy defines them for its own functions. A NaN is an invalid operation
-// if no operand is NaN; the modulus has no other faults. An infinite result of finite operands is a division by zero at
-// a pole, and an overflow elsewhere. A result that is 0 or subnormal is an underflow, unless the first operand is 0 or
-// 1, where a 0 is exact. A subnormal result may happen to be exact, but the code does not check this.
+// if no operand is NaN; the modulus has no other faults. An infinite result from finite operands is a division by zero
+// at a pole, and an overflow elsewhere. A result that is 0 or subnormal is an underflow, unless the first operand is 0
+// or 1, where a 0 is exact. A subnormal result may happen to be exact, but the code does not check this.
 enum class Faults { modulus, function, function_with_poles, pow };
 
 template <class T>
@@ -99,12 +99,12 @@ bool may_be_fault(Faults of, T result) {
   if (of == Faults::modulus) {
     return is_nan(result);
   }
-  constexpr Unsigned<T> kNormal = FloatParts<T>::kHidden;  // the least normal number
+  constexpr Unsigned<T> kNormal = FloatParts<T>::kHidden;  // the smallest normal number
   return static_cast<Unsigned<T>>(magnitude(result) - kNormal) >=
          static_cast<Unsigned<T>>(FloatParts<T>::kInfinity - kNormal);
 }
 
-// Whether this operand, in addition to the result, is needed to recognize a fault.
+// Whether recognizing a fault requires this operand in addition to the result.
 template <class T>
 bool has_a_say(T operand) {
   const Unsigned<T> of = magnitude(operand);

@@ -43,7 +43,7 @@ inline std::atomic<unsigned long> main_thread{0};
 inline int ask_python(void*);
 
 // Releases the GIL during its lifetime, so that other threads can run. On the main thread, a signal can interrupt a
-// call of the core in this time: the call returns ANYDML_INTERRUPTED, and the exception that the signal's handler
+// call to the core in this time: the call returns ANYDML_INTERRUPTED, and the exception that the signal's handler
 // raised is set.
 class GilReleased {
  public:
@@ -83,7 +83,7 @@ inline int ask_python(void*) {
   }
   const GilHeld held;
   const int raised = in_python([] { return PyErr_CheckSignals(); });
-  anydml_set_interrupt(ask_python, nullptr);  // a call of this module by the handler removes it
+  anydml_set_interrupt(ask_python, nullptr);  // calls to this module from the handler remove it
   return raised;
 }
 

@@ -25,7 +25,7 @@ struct OutputToMake {
   std::vector<std::int64_t> shape;
 };
 
-// A key of everything that determines the outputs of a call.
+// Returns a key that contains everything that determines the outputs of a call.
 std::string inference_key(const std::string& op, std::span<const anydml_tensor> inputs, const Attributes& attributes,
                           const std::vector<OutputToMake>& outputs);
 

@@ -17,7 +17,7 @@ class KeyedCache {
 
   [[nodiscard]] std::size_t size() const { return by_key_.size(); }
 
-  // Returns the value of a key. make() computes it if it is not cached; other threads may run meanwhile.
+  // Returns the value for a key. make() computes it if it is not cached; other threads may run meanwhile.
   template <class Make>
   Value get(const std::string& key, Make make) {
     if (const auto known = by_key_.find(key); known != by_key_.end()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The layout of arrays: splits arrays into rows, finds shared memory, and cuts arrays into parts that one call of the C
+// The layout of arrays: splits arrays into rows, finds shared memory, and cuts arrays into parts that one call to the C
 // API accepts.
 #pragma once
 
@@ -34,7 +34,7 @@ inline bool broadcast_with(const Operand& operand, int rank, std::int64_t* sizes
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
-// Whether any row passes a test. The operands have one type, and the others are broadcast to the shape of the last one.
+// Whether any row passes a test. The operands have one type, and are all broadcast to the shape of the last operand.
 // Order and repetition do not matter, so the last operand's memory is walked upwards in as few rows as possible.
 // test(data, steps, count) gets the start and the step in bytes of each operand's row, and the number of elements.
 template <class Test>
@@ -182,7 +182,7 @@ inline bool is_in_place(const Operand& input, const Operand& output) {
 
 // ---- Parts ---------------------------------------------------------------------------------------------------------
 
-// The most elements that one call to the C API accepts; tests lower this limit.
+// The maximum number of elements that one call to the C API accepts; tests lower this limit.
 inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
 inline std::atomic<std::int64_t> max_elements = kMaxElements;
 
@@ -196,8 +196,8 @@ inline std::int64_t element_count(const anydml_tensor& tensor) {
 
 inline bool is_too_large(std::int64_t count) { return count > max_elements.load(std::memory_order_relaxed); }
 
-// Whether each dimension of an output steps over all elements of the dimensions with smaller steps. Then no two
-// elements overlap, even in different parts. The core performs a similar check, but only on one part at a time.
+// Whether the stride of each dimension of an output spans all elements of the dimensions with smaller strides. If so,
+// no two elements overlap, even in different parts. The core performs a similar check, but only on one part at a time.
 inline bool has_nested_strides(const Operand& output) {
   std::int64_t reach = 1;
   bool passed[kMaxDimensions] = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NumPy arrays and Python numbers as tensors of the C API. All of this is inline, because small calls use it.
+// Converts NumPy arrays and Python numbers to tensors for the C API. All of this is inline, because small calls use it.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -98,7 +98,7 @@ struct Operand {
     tensor = {static_cast<anydml_type>(type), static_cast<int>(shape.size()), sizes, nullptr, PyArray_DATA(bytes)};
   }
 
-  // Converts a Python number to the type of the array beside it, if the number fits.
+  // Converts a Python number to the type of the arrays that it is combined with, if the number fits.
   bool take_number(PyObject* number, DataType type) {
     tensor = {static_cast<anydml_type>(type), 0, nullptr, nullptr, scalar};
     if (is_float_type(type)) {

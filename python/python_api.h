@@ -4,12 +4,12 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>  // in all sources: without it, casts of strings compile but fail when they run
+#include <nanobind/stl/string.h>  // needed in all sources: without it, string casts compile but fail at run time
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL anydml_numpy_arrays
 #define PY_UFUNC_UNIQUE_SYMBOL anydml_numpy_ufuncs
-#ifndef ANYDML_IMPORTS_NUMPY  // core.cpp defines it
+#ifndef ANYDML_IMPORTS_NUMPY  // core.cpp defines this macro
 #define NO_IMPORT_ARRAY
 #define NO_IMPORT_UFUNC
 #endif

@@ -37,7 +37,7 @@ void Ufunc::warn(int found) const {
 
 namespace {
 
-// Rows of the operands and, last, of the results.
+// The rows of the operands, followed by the row of the results.
 struct LoopRow {
   char* data[kMaxOperands + 1];
   npy_intp steps[kMaxOperands + 1];
@@ -187,7 +187,7 @@ void run_loop(char** data, const npy_intp* dimensions, const npy_intp* steps, vo
     PyErr_SetString(code == ANYDML_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, anydml_last_error());
   }
   // NumPy reads the machine's flags after the last loop of a call, so the flags of earlier loops and casts must stay.
-  // This loop adds only its faults, whatever flags were raised meanwhile.
+  // This loop adds only its own faults and ignores other flags raised in the meantime.
   std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
   if (faults != 0) {
     std::feraiseexcept(faults);

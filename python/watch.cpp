@@ -15,8 +15,8 @@ namespace {
 // ---- Fingerprints of arrays -----------------------------------------------------------------------------------------
 
 // A hash of bytes in eight lanes. In each step, and in the final mixing, every word is mapped one to one, so a change
-// of a single word always changes the hash; the rotation keeps two changes of the highest bits from cancelling each
-// other.
+// to a single word always changes the hash; the rotation keeps two changes in the highest bits from canceling each
+// other out.
 class Fingerprint {
  public:
   void add(std::uint64_t word) { state_ = mixed(state_, word); }
@@ -54,7 +54,7 @@ class Fingerprint {
 }  // namespace
 
 std::uint64_t fingerprint(PyArrayObject* array) {
-  constexpr std::size_t kMany = 1 << 16;  // for this many bytes, other threads may run
+  constexpr std::size_t kMany = 1 << 16;  // the GIL is released for arrays of at least this many bytes
   Fingerprint created;
   created.add(static_cast<std::uint64_t>(PyArray_TYPE(array)));
   created.add(static_cast<std::uint64_t>(PyArray_DESCR(array)->byteorder));
@@ -196,7 +196,7 @@ class Watch {
     return holds;
   }
 
-  // Compares the items of a dict, or of the read-only mapping of a class, that have these keys.
+  // Compares the items that have these keys in a dict or in the read-only mapping of a class.
   [[nodiscard]] bool has_items(PyObject* keys, PyObject* parts, PyObject* found) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); ++i) {
       PyObject* const key = PyTuple_GET_ITEM(keys, i);

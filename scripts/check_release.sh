@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Installs each file of dist/ in a clean environment, below build/dist/check, and uses it there.
+# Installs each file from dist/ in a clean environment under build/dist/check, and uses it there.
 # usage: scripts/check_release.sh [PYTHON]...     interpreters for the wheels, if they are not on PATH
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -100,7 +100,7 @@ alone "$work/source" python "$work/use.py" "$version"
 stage "anydml and anydml-dev, unpacked into a separate root"
 tests/install/deb.sh "$source" "$source/build/dist/packages" "$work/deb" "$source/dist"
 
-if command -v apt-get >/dev/null; then # checks that their dependencies are available; installs nothing
+if command -v apt-get >/dev/null; then # checks that the packages' dependencies are available; installs nothing
   apt-get --simulate --no-install-recommends install ./dist/anydml{,-dev}_*.deb | grep -E '^Inst anydml'
 fi
 

@@ -30,7 +30,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The parts, from the backend's table upwards: what they check, and their programs with arguments. {FAILS} is the
+# The parts, from the backend's table upward: a description, and the test programs with arguments. {FAILS} is the
 # variable that makes a device fail at its first run (tests/device/lost_test.cpp).
 PARTS = {
     "table": ("the backend's table: memory, queues, marks, copies, fills, timestamps, programs, refusals",
@@ -51,7 +51,7 @@ PARTS = {
 }
 
 LACKING = re.compile(r"has no kernels for this operator| lacks |^lacking: ")
-MAX_LINES = 14  # shown of a failure
+MAX_LINES = 14  # the lines shown for a failure
 MAX_FAILURES = 12
 
 
@@ -73,7 +73,7 @@ class Outcome:
 
 
 def read_tests(text):
-    """A GoogleTest program's outcome, from its output: (test, lines) of each failure, (test, reason) of each lack."""
+    """Reads a GoogleTest program's output: (test, lines) for each failure, (test, reason) for each lacking check."""
     outcome, name, lines = Outcome(), None, []
     for line in text.splitlines():
         if begun := re.match(r"\[ RUN      \] (\S+)", line):
@@ -99,7 +99,7 @@ def read_tests(text):
 
 
 def read_digests(text):
-    """The outcome of operator_digests: its cases, the operators that differ, and those that the device lacks."""
+    """Reads the output of operator_digests: its cases, operators that differ, and operators that the device lacks."""
     outcome = Outcome()
     lines = text.splitlines()
     for i, line in enumerate(lines):
@@ -145,7 +145,7 @@ class Device:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.limit)
 
     def run(self, words):
-        """The outcome of a program, and its output."""
+        """Runs a program, and returns its outcome and its output."""
         settings = dict(one.replace("{FAILS}", self.fails).split("=", 1) for one in words if "=" in one and one[0] != "-")
         program, *arguments = [one for one in words if "=" not in one or one[0] == "-"]
         if not (self.tests / program).exists():
@@ -164,7 +164,7 @@ class Device:
             how = (f"it did not end within {self.limit} seconds" if code is None else
                    f"killed by signal {-code}" if code < 0 else f"exited with {code}")
             tail = [one for one in text.splitlines() if one.strip()][-MAX_LINES:]
-            if outcome.failed and code != 1:  # the test during which it ended
+            if outcome.failed and code != 1:  # the program ended during the last of these tests
                 outcome.failed[-1][1].append(f"{program}: {how}")
             else:
                 outcome.failed.append((program, [*tail, how]))

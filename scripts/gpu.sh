@@ -116,7 +116,7 @@ build_release() {
   cmake --build "$release" --target dmlrun $(present_tests)
 }
 
-# The tests that this build has.
+# The tests that are available in this build.
 present_tests() {
   local targets test
   targets=$(cmake --build "$release" --target help)
@@ -216,7 +216,7 @@ report() {
   echo "report: $file"
 }
 
-# A line of a log that summarizes what was done.
+# Prints the line of a log that summarizes the results.
 summary() {
   grep -hE '^\[  PASSED  \]|^all the same|ERROR SUMMARY|RACECHECK SUMMARY|^[0-9,]+ pairs|^skipped' "$1" 2>/dev/null |
     tail -n 1 | tr '|' ' '

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Browsers start no workers for pages loaded from disk, and the site's search is a worker. This script runs it in a
+// Browsers do not start workers for pages loaded from disk, but the site's search is a worker. This script runs it in a
 // hidden frame instead. The file's name keeps mkdocs-material from requesting a similar script from a server.
 if (location.protocol === "file:") {
   window.IFrameWorker = class extends EventTarget {

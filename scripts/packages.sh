@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Sourced by ./run and ./test: finds missing packages and installs them if possible.
 
-# The first Python that has the module, or nothing. Debian's own is tried second, because another may precede it on
-# PATH.
+# Prints the first Python that has the module, or nothing. Debian's own Python is tried second, because another one may
+# precede it on PATH.
 python_with() {
   local candidate test="import $1"
   if [ "$1" = _python_headers_ ]; then
@@ -90,8 +90,8 @@ ensure_packages() {
   fi
 }
 
-# show_progress LOG: shows a build's progress while the caller lives, on a terminal in one line, elsewhere one line a
-# minute.
+# show_progress LOG: shows a build's progress while the caller is running: on a terminal in a single line, otherwise
+# with one line per minute.
 show_progress() {
   local seconds=0 done line=$'\n'
   [ ! -t 2 ] || line=$'\r'

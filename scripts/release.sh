@@ -60,7 +60,7 @@ for python in "${pythons[@]}"; do
 done
 twice=$(for python in "${pythons[@]}"; do "$python" -c 'import sys; print("Python %d.%d" % sys.version_info[:2])'; done | sort | uniq -d)
 [ -z "$twice" ] || fail "$twice is given twice: one wheel serves every interpreter of that version"
-# The same commit gives the same archives: their files have the commit's date.
+# The same commit always produces the same archives, because their files have the commit's date.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 work=$PWD/build/dist
@@ -76,9 +76,9 @@ quietly "$work/sdist.log" "$work/tools/bin/python" -m build --sdist --outdir dis
 mkdir "$work/source"
 tar -xzf "dist/anydml-$version.tar.gz" -C "$work/source" --strip-components=1
 
-# Built from the archive, so that a missing file would be noticed. libstdc++ is linked into the module with its symbols
-# hidden: then only the C library's version determines which systems it runs on, and unused symbols (arc4random, from a
-# newer one) are dropped.
+# Wheels are built from the archive, so that missing files are noticed. libstdc++ is linked into the module with hidden
+# symbols. Only the C library's version then determines which systems the module runs on, and unused symbols (such as
+# arc4random, which needs a newer C library) are dropped.
 for python in "${pythons[@]}"; do
   tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
   stage "the wheel for $("$python" -c 'import sys; print("Python %d.%d" % sys.version_info[:2])')"

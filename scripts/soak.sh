@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What ./test --soak does for the given number of minutes: two fifths without sanitizers, where memory use can be
-# watched, two fifths with AddressSanitizer and UndefinedBehaviorSanitizer, and one fifth for Python. Each run uses a
-# different seed, which is printed.
+# Implements ./test --soak, which runs for the given number of minutes: two fifths without sanitizers, where memory use
+# can be watched, two fifths with AddressSanitizer and UndefinedBehaviorSanitizer, and one fifth for Python. Each run
+# uses a different seed, which is printed.
 
 # soak_program BUILD SECONDS: the CPU, then the tests' asynchronous device, then random descriptions.
 soak_program() {

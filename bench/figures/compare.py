@@ -43,7 +43,7 @@ def best_pass(cases, name, layout):
 
 
 def gpu_fraction(cases, key):
-    """The fraction of the best pass; None if the case has no GB/s."""
+    """Returns the fraction of the best pass, or None if the case has no GB/s."""
     case = cases.get(key)
     best = best_pass(cases, key[1], key[3])
     return case["gb_per_second"] / best if case and best and "gb_per_second" in case else None
@@ -70,7 +70,7 @@ def operator_cases(report):
 
 
 def operator_lines(reports):
-    """[(group, [(operator, layout)])] of all reports combined; the layouts of a reduction are adjacent."""
+    """Returns [(group, [(operator, layout)])] for all reports combined. The layouts of a reduction are adjacent."""
     groups = []
     for title, belongs in GROUPS:
         keys = {}
@@ -126,6 +126,6 @@ def has_wrong_answers(all_peers, peer, operator):
 
 
 def differs(all_peers, peer, operator, layout):
-    """Whether the peer's results for some type clearly differ from anydml's: it computes something else there."""
+    """Whether the peer's results for some type clearly differ from anydml's, because it computes something else."""
     return any(entry.split()[0] == peer and entry.split()[2:] == [operator, layout]
                for peers in all_peers for entry in peers.get("differing", []))

@@ -88,7 +88,7 @@ def gap(report):
 
 
 def peers(report, threads):
-    """Times of other libraries' modulus. Wrong answers for any data are marked."""
+    """Draws the times of other libraries' modulus. Wrong answers for any data are marked."""
     wrong = {(row["peer"], row["type"], row["operator"]) for row in report["wrong"] if row["wrong"]}
     rows = [row for row in find(report["times"], threads=threads, layout="tensor", data="ordinary")
             if row["operator"] in MODULUS]
@@ -112,7 +112,7 @@ def peers(report, threads):
 
 
 def gpu(own, peers):
-    """Libraries on one GPU, all relative to the fastest pass that any of them reached."""
+    """Draws the libraries on one GPU, all relative to the fastest pass that any library reached."""
     cases = compare.gpu_cases(own, peers)
     libraries = [key for key in GPU_COLORS if any(other[0] == key for other in cases)]
     titles = {"anydml": f"anydml {own[0]['version']}", **{key: title for one in peers for key, title in one["titles"].items()}}
@@ -142,7 +142,7 @@ def gpu(own, peers):
 
 
 def operators(reports, all_peers):
-    """Every operator and type, the machines side by side, each with the other libraries."""
+    """Draws every operator and type, with the machines side by side, each compared with the other libraries."""
     reports = sorted((report for report in reports if compare.has_every_operator(report)),
                      key=lambda report: report["machine"]["threads"])
     if not reports:

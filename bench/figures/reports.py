@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads reports of dmlrun bench, peers.py, peers_cuda.py and all_operators.py, and the shorter form in
+"""Reads reports from dmlrun bench, peers.py, peers_cuda.py and all_operators.py, and the shorter form in
 docs/performance.
 
 The shorter form has the same keys. Lists of objects are tables (`columns`, `rows`), numbers have four digits, and
@@ -13,7 +13,7 @@ from pathlib import Path
 TYPES = ("FLOAT32", "FLOAT16", "FLOAT64", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64")
 MODULUS = ("modulus_floor", "modulus_truncate")
 
-# The columns kept of each list, by the program that wrote it.
+# The columns that are kept from each list, by the program that wrote the list.
 KEPT = {
     "anydml-bench": {
         "cases": ("type", "operator", "directml_operator", "layout", "size", "data", "gap", "elements",
@@ -57,7 +57,7 @@ def last_of_each(entries):
 
 
 def shorten(reports, source):
-    """Combines several reports of one program and one machine, in the shorter form."""
+    """Combines several reports from one program on one machine, in the shorter form."""
     first = reports[0]
     program = first["program"]
     for report in reports[1:]:
@@ -85,7 +85,7 @@ def shorten(reports, source):
 
 
 def text_of(kept):
-    """JSON with a line for each row, so that two measurements can be compared."""
+    """Returns JSON with a line for each row, so that two measurements can be compared."""
     parts = []
     for key, value in kept.items():
         if isinstance(value, dict) and set(value) == {"columns", "rows"}:
@@ -98,7 +98,7 @@ def text_of(kept):
 
 
 def read(path):
-    """Reads a report of either form; tables become lists of objects."""
+    """Reads a report in either form; tables become lists of objects."""
     report = json.loads(Path(path).read_text())
     if report.get("program") not in KEPT:
         sys.exit(f"{path}: not written by dmlrun bench, peers.py, peers_cuda.py or all_operators.py")

@@ -12,7 +12,7 @@ GRID = "#dddddd"
 
 
 def text_width(text, size):
-    """The approximate width in a sans-serif font, usually somewhat too large."""
+    """Returns the approximate width in a sans-serif font, usually somewhat too large."""
     return 0.6 * size * len(text)
 
 
@@ -43,18 +43,18 @@ class Svg:
         self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{fill}"/>')
 
     def text(self, x, y, text, size=11, anchor="middle", fill=BLACK, bold=False, turned=False, over=False):
-        """over: drawn over lines, with a white outline that separates it from them."""
+        """over: whether the text is drawn over lines, with a white outline that separates it from the lines."""
         weight = ' font-weight="bold"' if bold else ""
         turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
         start = f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"'
         end = f"{weight}{turn}>{escape(text)}</text>"
-        if over:  # first wider and white: not every program supports paint-order
+        if over:  # first draw the outline, because not every program supports paint-order
             self.parts.append(f'{start} stroke="white" stroke-width="3" fill="white"{end}')
         self.parts.append(f'{start} fill="{fill}"{end}')
         self.reach(y + 0.4 * size)
 
     def hatched(self, color):
-        """The same color with white stripes: wrong answers."""
+        """Returns a fill of this color with white stripes, which marks wrong answers."""
         name = self.hatches.setdefault(color, f"hatch{len(self.hatches)}")
         return f"url(#{name})"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of the documents. Each function returns Markdown for the kept reports."""
+"""The tables in the documents. Each function returns Markdown for the kept reports."""
 from . import compare
 from .reports import MODULUS, TYPES, about, find, one
 
@@ -169,8 +169,8 @@ def operators(reports, all_peers):
     return "\n".join(parts).rstrip()
 
 
-# A machine is measured with one run of all_operators.py, kept as NAME-all. Until there is one, dmlrun bench's figures
-# for some operators are used.
+# A machine is measured with one run of all_operators.py, kept as NAME-all. Until there is such a run, dmlrun bench's
+# figures for some operators are used.
 MACHINES = {"neoverse-v1": ("neoverse-v1",), "xeon": ("xeon-operators", "xeon"), "h200": ("h200",)}
 
 
@@ -181,7 +181,7 @@ def machine_title(report):
 
 
 def speeds(reports, names):
-    """The titles of the machines, and {operator: [its tensors, a cell for each machine]}."""
+    """Returns the titles of the machines, and {operator: [its tensors, a cell for each machine]}."""
     found = []
     for name, others in MACHINES.items():
         of_all = reports.get(f"{name}-all")
@@ -197,7 +197,7 @@ def speeds(reports, names):
 
 
 def bench_case(cases, name):
-    """The case with FLOAT32 if available and the largest tensors, in memory order."""
+    """Returns the case with the largest tensors in memory order, in FLOAT32 if available."""
     of_it = [case for case in cases if case.get("directml_operator") == name and case["layout"] in ("tensor", "inner")
              and case["data"] == "ordinary"]
     return max(of_it, key=lambda case: (case["type"] == "FLOAT32", case.get("elements", 0)), default=None)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 OPS = ROOT / "src" / "ops"
 # A line such as ANYDML_ENTRY(ELEMENT_WISE_ADD, Add). The families' macros end with ENTRY. ABSENT entries are
-# skipped, because another entry lists their operator, and so are INTERNAL ones, which are not DirectML operators.
+# skipped, because another entry lists their operator, and so are INTERNAL entries, which are not DirectML operators.
 ENTRY = re.compile(r"^ANYDML_(?!INTERNAL_|ABSENT_)\w*ENTRY\((\w+)", re.MULTILINE)
 
 

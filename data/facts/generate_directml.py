@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes DirectML.h and directml_guids.h from the facts in api.json, and a program that checks a compiler's view of them.
+"""Writes DirectML.h and directml_guids.h from the facts in api.json, and a program that checks how compilers see them.
 
 usage: generate_directml.py              write include/anydml/DirectML.h and directml_guids.h
        generate_directml.py --check      exit 1 if the committed headers do not match the facts

@@ -7,7 +7,7 @@ usage: generate_docs.py            write them
        generate_docs.py --check    exit 1 and name the documents that are not current
 
 A table or list is enclosed by `<!-- facts: NAME -->` and `<!-- end of facts -->`. A number inside a sentence has no
-markers: COUNTS has a pattern of the words around it, and the documents in which it must occur.
+markers: COUNTS has a pattern for the words around it, and the documents in which it must occur.
 """
 import json
 import re
@@ -45,7 +45,7 @@ def level_key(level):
 
 
 def history_of(operator, field, function):
-    """Returns [(level, dimensions, types)] of a tensor for the levels at which something changed."""
+    """Returns [(level, dimensions, types)] for a tensor, with only the levels at which something changed."""
     found = []
     for one in sorted(operator["support"], key=lambda one: level_key(one["feature_level"])):
         if one["tensor"] == field and function in one.get("for", [function]):
@@ -108,7 +108,7 @@ def blocks(source, api):
 # ---- Numbers inside sentences ---------------------------------------------------------------------------------------
 
 def cases_of(page):
-    """Returns the number of rows of a page's last table."""
+    """Returns the number of rows in a page's last table."""
     return len(re.findall(r"^\|", re.split(r"^\|---.*\n", read(page), flags=re.MULTILINE)[-1], re.MULTILINE))
 
 
@@ -152,7 +152,7 @@ def with_numbers(text, pattern, numbers):
 
 
 def current():
-    """Returns {path: text} of every document, with the numbers and tables that are derived from the facts."""
+    """Returns {path: text} for every document, with the numbers and tables that are derived from the facts."""
     api = json.loads(read("data/facts/api.json"))
     source = Source()
     result, numbers = blocks(source, api), counts(source, api)

@@ -35,7 +35,7 @@ IN_PLACE = {
     "one or more inputs": "any_input",
     "each output may alias any input except TrainingStepTensor": "each_output_but_training_step",
 }
-# Enumerations of tensors and of compilation; the enumerations of attributes are found in the operators' structs.
+# Enumerations for tensors and for compilation; the enumerations for attributes are found in the operators' structs.
 OTHER_ENUMS = ("DML_TENSOR_DATA_TYPE", "DML_TENSOR_TYPE", "DML_TENSOR_FLAGS", "DML_EXECUTION_FLAGS")
 
 
@@ -142,14 +142,14 @@ FIELD_TYPES = {
 
 
 def field_type(spelling, enums):
-    """Returns the FieldType that readers of a field switch over; an unknown type is an error."""
+    """Returns the FieldType of a field. An unknown type is an error."""
     if spelling in enums:
         return "enumeration"
     return FIELD_TYPES.get(spelling) or fail(f"a field of type {spelling}, which has no FieldType")
 
 
 def is_group(constraint, fields):
-    """Whether a column expresses the constraint: a group of fields that agree in something."""
+    """Whether a column of the table expresses the constraint, which then says that a group of fields must agree."""
     kind, _, rest = constraint.partition(":")
     return kind.startswith("same_") and all(word in fields for word in rest.split())
 
@@ -266,7 +266,7 @@ class Source:
 
 
 def operator_rules(source, operator, arrays):
-    """Returns the rows of one operator's rules. Rules about sizes come last, since they depend on the others."""
+    """Returns the rows of one operator's rules. Rules about sizes come last, since they depend on the other rules."""
     name = source.name_of(operator)
     compiler = source.compiler(operator)
     constraints = source.constraints_of(operator)
@@ -418,7 +418,7 @@ def generate(source):
 
 
 def report(source):
-    """Prints how many constraints are checked in which way, and the constraints that are not checked by expressions."""
+    """Prints how many constraints are checked in each way, and the constraints that no expression checks."""
     used = [source.entry_of(operator, text) for operator in source.operators for text in source.constraints_of(operator)]
     print(f"{len(used)} constraints, {len(set(used))} different ones")
     for how, count in Counter(entry.how() for entry in used).items():

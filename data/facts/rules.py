@@ -32,7 +32,7 @@ class Entry:
 
     def __init__(self, text, operators=None):
         self.text = text
-        self.operators = operators  # the operators of a rule of our own
+        self.operators = operators  # for a rule that we added: the operators that it applies to
         self.rules, self.usual, self.lets, self.admits = [], [], [], []
         self.function = self.prose = None
         self.used = False
@@ -134,7 +134,7 @@ class Compiler:
         self.reads = self.needs = 0
 
     def rules_of(self, line):
-        """Returns (root, needs, reads) for each rule that the line expands to."""
+        """Returns (root, needs, reads) for each rule that a line expands to."""
         clauses = split_clauses(line)
         if clauses[0].startswith("only "):
             return self.rules_of(":".join(clauses[1:])) if self.name in clauses[0].split()[1:] else []
@@ -177,7 +177,7 @@ class Compiler:
         return (NONE, bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
 
     def claims(self, tree):
-        """Returns functions that build each comparison of a claim, and the clauses before them."""
+        """Returns functions that build each comparison in a claim together with the clauses before it."""
         need(isinstance(tree, ast.Compare), f"{ast.unparse(tree)}: a claim must be a comparison")
         sides = [tree.left, *tree.comparators]
         if isinstance(sides[1], ast.List):
@@ -371,7 +371,7 @@ class Compiler:
         return self.field(name)[1] == "tensors"
 
     def tensor_node(self, operation, tree, a=NONE):
-        """Selects a tensor, or an element of an array of tensors; then b is the index."""
+        """Selects a tensor, or an element of an array of tensors, whose index is b."""
         which = NONE
         if isinstance(tree, ast.Subscript):
             which, tree = self.integer(tree.slice), tree.value

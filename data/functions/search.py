@@ -5,8 +5,8 @@
   search.py GROUP "kSin1 kSin2 kSin3" 2.47 SinOf:mpfr_sin:sin.hard CosOf:mpfr_cos:cos.hard
 
 The inputs are those for which `prove --write-hard FILE NAME` asked MPFR. 2.47 is the maximum of the polynomial's
-variable: a change of the coefficient of degree i is multiplied by at most its i-th power. Changes that do not increase
-the number of wrong results are kept. Needs g++ and MPFR."""
+variable: a change to the coefficient of degree i is multiplied by at most the i-th power of 2.47. Changes
+that do not increase the number of wrong results are kept. Needs g++ and MPFR."""
 
 import argparse
 import pathlib

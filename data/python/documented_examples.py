@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The worked examples of Microsoft's DirectML pages: shapes, attributes, inputs and outputs, as numbers only.
+"""The worked examples from Microsoft's DirectML pages: shapes, attributes, inputs and outputs, as numbers only.
 tests/dmlrun/documented_test.py runs them. DOCUMENTED contains the examples as their pages show them. SLIPS contains
 the examples that break the rules of their own page, each with its mistake and with the corrected example. Two examples
-are only in earlier editions of their pages: the second one of TILE, and the one of MAX_POOLING1."""
+are only in earlier editions of their pages: the second TILE example and the MAX_POOLING1 example."""
 from __future__ import annotations
 
 from typing import Any

@@ -320,14 +320,14 @@ _NESTED = ("operators", "operator_list")
 
 
 def _python_operators(value: str | list[str]) -> str:
-    """Writes a nested operator, or a list of them."""
+    """Writes a nested operator, or a list of nested operators."""
     if isinstance(value, list):
         return "[" + ", ".join(map(_python_operators, value)) + "]"
     return f'anydml.Operator("{value}")'
 
 
 def _is_default(one: python.Attribute, value: Any) -> bool:
-    """Whether this value is the default of Python's function."""
+    """Whether this value is the default in the Python function."""
     if one.by is not None:
         kind, _, number = one.by.rule.partition(":")
         return kind in ("window", "each") and isinstance(value, list) and all(each == float(number) for each in value)
@@ -381,7 +381,7 @@ def python_prints(example: Example) -> str:
 
 
 def python_session(op: python.Operator, example: Example) -> list[str]:
-    """Returns the call as an interactive session, with Python's answer."""
+    """Returns the call as an interactive session, with Python's output."""
     before, call, arguments = _python_call(op, example)
     room = 8  # the docstring's indentation and Python's prompt
     end = ").tolist()"
@@ -412,7 +412,7 @@ def _c_list(values: Iterable[Any]) -> str:
 
 
 def _c_attribute(one: python.Attribute, value: Any) -> tuple[str | None, str]:
-    """Returns the declaration that the attribute needs, and the attribute."""
+    """Returns the declaration that the attribute needs, and the attribute itself."""
     name = {"sizes": "slice_sizes"}.get(one.name, one.name)  # the tensors already use `sizes`
     if one.kind == "enumeration":
         return None, f'{{"{one.field}", ANYDML_TEXT, 0, {{.text = "{value}"}}}}'

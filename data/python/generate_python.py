@@ -84,7 +84,7 @@ def function_text(op):
     parts = [f'"{op.name}"', *(_tuple_text(one) for one in (required, optional, tuple(options(op))))]
     call, arguments = f"    return {body}(", [*(one.name for one in (*op.inputs, *op.attributes)), *options(op)]
     text = wrapped(call, arguments, ")\n", len(call))
-    if op.name in EXTRAS:  # a call without them goes directly to the body
+    if op.name in EXTRAS:  # a call without these parameters goes directly to the body
         usual = [f"{one} is None" for one in EXTRAS[op.name]]
         usual += [f"{one} is not None" for one in ("axes", *(["dtype"] if op.name in NUMPYS_TYPES else []))
                   if "keepdims" in EXTRAS[op.name]]

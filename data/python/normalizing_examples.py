@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples of normalizations, their gradients and the training step."""
+"""The examples for normalizations, their gradients and the training step."""
 from __future__ import annotations
 
 from example_types import Example, Tensor, f32, single, u32

@@ -18,7 +18,7 @@ _PADDING = {"PaddingMode": "CONSTANT", "PaddingValue": 0, "StartPadding": By("ea
             "EndPadding": By("each:0", "0")}
 _SLICE1 = {"InputWindowStrides": By("each:1", "1")}
 _NORMAL = {"Axes": -1, "Epsilon": 1e-05}  # layer normalization
-_RESPONSE = {"CrossChannel": True, "Alpha": 0.0001, "Beta": 0.75, "Bias": 1.0}  # PyTorch's
+_RESPONSE = {"CrossChannel": True, "Alpha": 0.0001, "Beta": 0.75, "Bias": 1.0}  # PyTorch's defaults
 _RECURRENT = {"Direction": "FORWARD"}
 _GATHER_ND = {"InputDimensionCount": By("ndim:0", "``input.ndim``"),
               "IndicesDimensionCount": By("ndim:1", "``indices.ndim``")}
@@ -97,5 +97,5 @@ DEFAULTS = {
     "DEQUANTIZE": {"QuantizationType": By("quantization", "by the number of ``quantizations``")},
     "ADAM_OPTIMIZER": {"LearningRate": 0.001, "Beta1": 0.9, "Beta2": 0.999, "Epsilon": 1e-08},
 }
-# Operators whose result's shape DirectML leaves open, and Python's functions compute from the scales.
+# Operators for which DirectML does not define the result's shape. Python's functions compute it from the scales.
 SHAPED = {"RESAMPLE", "RESAMPLE1", "RESAMPLE2", "RESAMPLE3"}

@@ -52,7 +52,7 @@ EXTRA_TEXTS = {
                           "count from the end."}
 EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
 EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
-# How functions differ from the NumPy functions of the same name, and what they accept that DirectML does not.
+# How functions differ from the NumPy functions of the same name, and which arguments they accept that DirectML rejects.
 _COUNTED = "The tensors may have different numbers of dimensions; the result has the shape of ONNX's {}."
 _PROMOTED = "NumPy's rule promotes NumPy arrays of different types to a common one."
 DIFFERENCES = {
@@ -105,8 +105,8 @@ TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32",
 
 # An input or output: field is DirectML's name, name Python's.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
-# like: the indices of the inputs whose type it has. dtype: its type if there are none; "" if nothing determines the
-# type. sizes: the inputs that are broadcast to its shape; None if the shape is determined differently or not at all.
+# like: the indices of the inputs that have the output's type. dtype: its type if there are none; "" if nothing
+# determines the type. sizes: the inputs that are broadcast to its shape; None if other rules or none determine it.
 # shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
 # default: a default value that only Python has, as text, or None. by: its rule, if it depends on the arguments.
@@ -141,8 +141,8 @@ def is_free(name):
 
 
 def python_names(names):
-    """Names all operators together, because two may have the same short name. If NumPy uses that name with the same
-    meaning, the element-wise operator gets it."""
+    """Names all operators together, because two operators may have the same short name. If NumPy uses that name
+    with the same meaning, the element-wise operator gets it."""
     short = collections.Counter(map(short_name, names))
     result = {}
     for name in names:
@@ -177,7 +177,7 @@ def groups(operator, what):
 
 
 def read_shaped():
-    """Returns yes, sometimes or no by operator and output."""
+    """Returns yes, sometimes or no for each operator and output."""
     return dict(re.findall(r"^(\w+ \w+): type \w+, sizes (\w+)", (FACTS / "inferred_outputs.txt").read_text(), re.MULTILINE))
 
 

@@ -8,7 +8,7 @@ KINDS = {"real": "_Number", "natural": "SupportsIndex", "integer": "SupportsInde
          "reals": "Sequence[_Number]", "naturals": "Sequence[SupportsIndex]", "integers": "Sequence[SupportsIndex]",
          "size_2d": "Sequence[SupportsIndex]", "scalar_union": "_Number", "operators": "Operator",
          "operator_list": "Sequence[Operator]", "enumeration": "str | SupportsIndex"}
-ONE = {"naturals": "SupportsIndex", "reals": "_Number"}  # one number in place of a sequence of equal numbers
+ONE = {"naturals": "SupportsIndex", "reals": "_Number"}  # a single number in place of a sequence of equal numbers
 AXES = "SupportsIndex | Sequence[SupportsIndex]"
 EXTRA_KINDS = {"axis": f"{AXES} | None = None", "keepdims": "bool | None = None"}
 TYPED, ANY = "NDArray[_Element]", "_Array"
@@ -50,8 +50,8 @@ def way(op, operands, given, result):
 
 
 def ways_of_one(op):
-    """Yields overloads for NumPy's arrays, with the element type if it is known, for another library's arrays, and for
-    out with any inputs."""
+    """Yields overloads for NumPy's arrays, with the element type if it is known, for arrays from another library, and
+    for out with any inputs."""
     output, has_dtype, is_tied = op.outputs[0], "dtype" in options(op), bool(op.outputs[0].like)
     base = {"out": "None = None", "device": "str | None = None"}
     if "shape" in options(op):

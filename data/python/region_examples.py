@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Examples of the operators over regions of interest, and of random numbers."""
+"""Examples for the operators on regions of interest, and for random numbers."""
 from __future__ import annotations
 
 from example_types import Example, f32, u32

@@ -22,8 +22,8 @@ import site_pictures
 import site_python
 
 ROOT = Path(__file__).resolve().parents[2]
-# The location on the site of files that are pages of their own. For any other file that a page links to, a page is
-# created that shows it.
+# The location on the site of files that have their own pages. For any other file that a page links to, a page that
+# shows the file is created.
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md",
          "CHANGELOG.md": "changelog.md", "include/anydml/anydml.h": "reference/c.md",
          "examples/exact_modulus.ipynb": "exact-modulus.md"}
@@ -63,7 +63,7 @@ class Site:
         target.write_text(text, encoding="utf-8")
 
     def position(self, path: str) -> str:
-        """Returns the location on the site of a file or folder of the tree."""
+        """Returns the location on the site of a file or folder in the tree."""
         if path in PAGES:
             return PAGES[path]
         if path.startswith("docs/"):

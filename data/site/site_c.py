@@ -26,8 +26,8 @@ def comment_text(comment: str) -> str:
 
 
 def end_of_declaration(text: str, start: int) -> int:
-    """Returns the position after the declaration's semicolon, ignoring those within braces and comments. A #define ends
-    with its line, and an inline function with its body."""
+    """Returns the position after the declaration's semicolon, ignoring semicolons in braces and comments. A #define
+    ends with its line, and an inline function with its body."""
     if text.startswith("#", start):
         return re.compile(r"(?<!\\)$", re.MULTILINE).search(text, start).start()
     inline = text.startswith("static inline", start)

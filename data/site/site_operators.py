@@ -23,7 +23,7 @@ from figures import reports, tables  # noqa: E402
 from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of  # noqa: E402
 Facts = dict[str, Any]
 
-# The chapters of the list. An operator belongs to the first one whose pattern matches its name.
+# The chapters of the list. An operator belongs to the first chapter whose pattern matches its name.
 CHAPTERS = (
     ("Element-wise", r"^ELEMENT_WISE_|^CAST$|^FILL_VALUE_"),
     ("Activations", r"^ACTIVATION_"),
@@ -98,7 +98,7 @@ def page_name(name: str) -> str:
 
 
 def has_cuda(name: str) -> bool:
-    """Whether its family in src/ops has kernels for CUDA."""
+    """Whether the operator's family in src/ops has CUDA kernels."""
     return any((OPS / entry.family / "cuda").is_dir() for entry in read_entries() if entry.operator == name)
 
 
@@ -157,7 +157,7 @@ def speeds() -> tuple[list[str], dict[str, list[str]]]:
 
 
 def speed(name: str) -> list[str]:
-    """Returns the figures of an operator that is built, and a link to the page with more."""
+    """Returns the speed figures for an operator that is built, and a link to the page with more figures."""
     if name not in python.built_names():
         return []
     titles, rows = speeds()
@@ -185,7 +185,7 @@ class Pages:
         return struct_of(operator, self.source.structs, self.source.aliases)
 
     def model(self, name: str, example: examples.Example | None = None) -> str:
-        """Returns the model of an example, by default the operator's own."""
+        """Returns the model for an example, by default for the operator's own example."""
         operator = next(one for one in self.source.operators if self.source.name_of(one) == name)
         fields = self.struct(operator)["fields"]
         union = any(field["type"] == "DML_SCALAR_UNION" for field in fields)

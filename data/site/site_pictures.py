@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws the picture of an operator's page: inline SVG with a caption and a text alternative.
+"""Draws the picture for an operator's page: inline SVG with a caption and a text alternative.
 
 usage: site_pictures.py FOLDER [NAME ...]     writes FOLDER/NAME.svg for viewing; by default all of them"""
 from __future__ import annotations
@@ -27,7 +27,7 @@ Facts = dict[str, Any]
 
 
 def tensor_names(operator: Facts) -> tuple[list[str], list[str]]:
-    """Returns the fields that are inputs, and those that are outputs."""
+    """Returns the names of the input fields and of the output fields."""
     fields = [(one["field"], one["kind"]) for one in operator["tensors"]]
     return ([name for name, kind in fields if "input" in kind], [name for name, kind in fields if "output" in kind])
 

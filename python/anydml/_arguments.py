@@ -106,7 +106,7 @@ def _default(op, rule, inputs, attributes, shape, rank):
         return attributes[more]
     if kind in ("least", "greatest"):
         number = str(getattr(first, "dtype", "float32")).removeprefix("torch.")
-        if "int" in number and op.endswith("1"):  # otherwise it is a FLOAT
+        if "int" in number and op.endswith("1"):  # otherwise the attribute is a FLOAT
             limits = _np.iinfo(number)
             return limits.min if kind == "least" else limits.max
         return float("-inf" if kind == "least" else "inf")

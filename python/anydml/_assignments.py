@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Assignment to elements of Symbols: y[0] = x, y[mask] = 0, y += x.
 
-Values of a graph never change. An assignment creates a new value for the whole storage, and every view of the storage
+Values in a graph never change. An assignment creates a new value for the whole storage, and every view of the storage
 reads the new value from then on, as NumPy's views do. NumPy itself performs the assignment on an array of element
 indices, so every kind of index, repeated indices and broadcasting mean the same as in NumPy.
 """
@@ -34,14 +34,14 @@ def assign(symbol, where, value):
 
 
 def _as_array(value, kind):
-    """Converts a number or an array, with NumPy's errors for numbers that do not fit."""
+    """Converts a number or an array to a type. Numbers that do not fit raise NumPy's errors."""
     result = np.empty(np.shape(value), kind)
     result[...] = value
     return result
 
 
 def _without_leading(value, rank):
-    """Removes leading dimensions of size 1 that the target lacks, which an assignment accepts."""
+    """Removes leading dimensions of size 1 that the target does not have; NumPy ignores these in an assignment too."""
     while value.ndim > rank and value.shape[0] == 1:
         value = value.reshape(value.shape[1:])
     return value
@@ -61,7 +61,7 @@ def _assign_by_mask(symbol, parts, value):
 
 
 def _only_axis(symbol, parts):
-    """Returns the only axis that an index restricts, by an integer or a slice of step 1, or None."""
+    """If an index restricts a single axis, by an integer or a slice with step 1, returns that axis, otherwise None."""
     found = None
     for axis, part in enumerate(parts):
         if part is None or part is Ellipsis or isinstance(part, (bool, np.bool_)) or axis >= symbol.ndim or not (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One call of an operator: its input arrays, and the arrays for its results.
+"""One call to an operator: its input arrays, and the arrays for its results.
 
 The library infers the types and shapes of results from the inputs and attributes. It also reports wrong arguments, so
 that every interface has the same messages.
@@ -9,7 +9,7 @@ import numpy as _np
 from . import _core, _four_bits
 from ._specs import SPECS
 
-OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the results of _core.array_kind
+OF_NUMPY, OF_LIBRARY, ON_GPU = range(3)  # the return values of _core.array_kind
 
 
 class Call:
@@ -59,7 +59,7 @@ class Call:
         return [position for i in which for position in positions[i] if position < count]
 
     def arrays(self, inputs):
-        """Returns NumPy arrays of the arguments; None means absent."""
+        """Converts the arguments to NumPy arrays; None means an absent argument."""
         arrays = []
         try:
             for one in inputs:
@@ -101,7 +101,7 @@ class Call:
         return built
 
     def run(self, inputs, outs, attributes, device):
-        """Runs over objects that NumPy accepts, and returns the results, with None for absent ones."""
+        """Runs the operator on objects that NumPy accepts, and returns its outputs, with None for absent outputs."""
         arrays = self.arrays(inputs)
         if self.name in _four_bits.OPERATORS:
             return self._run_four_bits([_four_bits.pack(one) for one in arrays], outs, attributes, device)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Lets arrays handle operators themselves, through NumPy's protocols.
 
-An element-wise operator appears as a ufunc: arrays that define __array_ufunc__, such as those of Dask, pandas and
+An element-wise operator appears as a ufunc: arrays that define __array_ufunc__, such as those from Dask, pandas and
 xarray, are called in NumPy's order, and subclasses of NumPy arrays, such as masked arrays, wrap the result. Other
 operators use __array_function__. Masked arrays and Dask's arrays have separate rules; for Dask, an operator along axes
 is a generalized ufunc.
@@ -24,7 +24,7 @@ _EACH = {"CAST", *(name for name in _SPECS if name.startswith(("ELEMENT_WISE_", 
 
 
 def has_a_say(array):
-    """Whether an operand's type handles calls through NumPy's protocols. Arrays with DLPack use that instead."""
+    """Whether an operand's type handles calls through NumPy's protocols. Arrays with DLPack use DLPack instead."""
     kind = type(array)
     if kind is _np.ndarray or isinstance(array, (_np.generic, _Symbol)):
         return False
@@ -58,7 +58,7 @@ class Operation:
 
 
 class Wrapping:
-    """A ufunc of an array and a number that returns a precomputed result."""
+    """A ufunc that accepts an array and a number, and returns a precomputed result."""
 
     nin, nout, nargs, signature, identity, __name__ = 2, 1, 3, None, None, "anydml_result"
 
@@ -117,7 +117,7 @@ def _wrapped(result, asked):
 
 
 def _in_order(asked):
-    """NumPy's order: from left to right, but a subclass comes before its base class."""
+    """Sorts operands in NumPy's order: from left to right, but a subclass comes before its base class."""
     ordered = []
     for one in asked:
         if type(one) not in map(type, ordered):

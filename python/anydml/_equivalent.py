@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Converts calls in the style of NumPy and PyTorch to equivalent ones that DirectML accepts: a bias with one dimension,
-indices with fewer dimensions than the input, arrays of different types.
+"""Converts calls in the style of NumPy and PyTorch to equivalent calls that DirectML accepts: a bias with one
+dimension, indices with fewer dimensions than the input, arrays of different types.
 
 Wherever possible, arrays are only viewed in another shape, so nothing is copied, PyTorch can differentiate the call,
 and a graph can record it.
@@ -52,8 +52,9 @@ def equivalent(op, inputs, attributes, shape=None):
 
 
 def repeated(op, inputs, attributes, result):
-    """Returns the call to compile for later calls of the form that gave this result: (operator, inputs, attributes, the
-    outputs' sizes or None). Returns None if later calls need this module's conversions too."""
+    """Returns the call to compile for later calls that have the same form as the one that returned this result:
+    (operator, inputs, attributes, the outputs' sizes or None). Returns None if later calls also need this module's
+    conversions."""
     if op == "CAST" and str(getattr(result, "dtype", "")) in ("bool", "torch.bool"):
         return None
     if op in ROWS:
@@ -78,7 +79,7 @@ def _extended(one, rank):
 
 
 def promoted(op, inputs):
-    """Converts arrays of different types to NumPy's common type. Arrays of other libraries stay unchanged."""
+    """Converts arrays of different types to NumPy's common type. Arrays from other libraries stay unchanged."""
     for group in PROMOTING.get(op, ()):
         found = [inputs[i] for i in group if i < len(inputs)]
         if not all(type(one) is _Symbol or _is_numpys(one) for one in found):
@@ -111,7 +112,7 @@ def _gemm(op, inputs, attributes, before, shape):
     try:
         product = (*_np.broadcast_shapes(tuple(a.shape[:-2]), tuple(b.shape[:-2])), rows, columns)
     except ValueError:
-        return None  # the library reports it
+        return None  # the library reports the error
     sizes = tuple(getattr(c, "shape", None) or _np.shape(c))
     if sizes == product:
         return None

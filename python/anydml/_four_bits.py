@@ -22,7 +22,7 @@ _core.Packed = Packed  # the type that _core expects
 
 
 def name_of(kind):
-    """Returns "int4" or "uint4" for a dtype, a class of ml_dtypes or a name, and None for any other type."""
+    """Returns "int4" or "uint4" for a dtype, a class from ml_dtypes or a name, and None for any other type."""
     name = kind if isinstance(kind, str) else getattr(kind, "name", None) or getattr(kind, "__name__", None)
     return name if name in NAMES else None
 

@@ -21,7 +21,7 @@ from ._dispatch import refuse_masks as _refuse_masks
 from ._symbols import Recorder, Symbol, plain as _plain
 from ._trees import put_together as _put_together, taken_apart as _taken_apart
 
-_MAX_KEPT = 32  # forms of arguments for which a graph stays compiled
+_MAX_KEPT = 32  # the maximum number of argument forms for which a graph stays compiled
 
 
 class Recording:
@@ -105,7 +105,7 @@ class Recording:
 
 def _release_later(library, device, compiled):
     """Waits for work that may still read the compiled graph, which is released together with this call's arguments.
-    `device` is the library's device number, or None for a device without streams, where each call has waited."""
+    `device` is the library's device number, or None for a device without streams, where calls wait for their work."""
     if device is not None:
         library.finish(device)
 
@@ -274,7 +274,7 @@ class Graph:
         self._function, self._device = function, device
         self._kept = _OrderedDict()
         self._fast = _core.FastGraph()
-        self._owner = None  # the class of which the function is a method
+        self._owner = None  # the class that defines the function, if it is a method
         self._signature = None  # the function's signature, computed when it is first needed
 
     def __set_name__(self, owner, name):
@@ -285,7 +285,7 @@ class Graph:
 
     def __call__(self, *arguments, out=None, **named):
         """Runs the graph. Arguments that are not arrays (numbers, strings, None) are constants of the recorded graph."""
-        result = NotImplemented if named else self._fast.call(arguments, out)  # a known form
+        result = NotImplemented if named else self._fast.call(arguments, out)  # succeeds if the form is known
         if result is not NotImplemented:
             return result
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
@@ -349,7 +349,7 @@ class Graph:
             except TypeError as error:
                 raise TypeError(f"an argument is of type {type(one).__name__} and neither an array nor a constant: "
                                 f"{_way_out(one) or error}") from error
-        if gpu is not None or form != ((None,) * len(given), ()):  # else the number of arguments determines it
+        if gpu is not None or form != ((None,) * len(given), ()):  # otherwise the number of arguments is enough
             key.append((gpu, form))
         key = tuple(key)
         found = self._kept.get(key)
@@ -378,7 +378,7 @@ class Graph:
         return self._function(*arguments, **{name: _put_together(one, values) for name, one in form[1]})
 
     def _is_receiver(self, one):
-        """Whether an argument is the object of a method call, whose class need not be hashable."""
+        """Whether an argument is the object that a method is called on. Its class need not be hashable."""
         return self._owner is not None and isinstance(one, self._owner)
 
     __class_getitem__ = classmethod(_GenericAlias)  # Graph[...] in annotations, as in the stubs
@@ -394,7 +394,7 @@ def graph(function=None, *, device=None):
     """Compiles a function of arrays into a graph: it is recorded once, compiled, and then runs as one unit.
 
     A chain of element-wise operators runs in one pass over memory, and intermediate results are materialized only if
-    they are needed. The results equal those of the function itself, bit for bit. `graph` also works as a decorator of
+    they are needed. The results equal those of the function itself, bit for bit. `graph` also works as a decorator for
     functions and methods. The function is called once for each form of its arguments, with a `Symbol` in place of each
     array. Operators, NumPy's functions and Python's arithmetic accept symbols. Other arrays that the function reads
     become constants with their current elements, and so do arguments that are not arrays: a different type or a

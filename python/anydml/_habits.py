@@ -18,11 +18,11 @@ from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol
 
 _ERRORS = (TypeError, ValueError, OverflowError)
-_PLACES = {"TOP_K", "TOP_K1"}  # operators with a second result of indices
+_PLACES = {"TOP_K", "TOP_K1"}  # operators whose second result contains indices
 
 
 def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):
-    """`anydml.run` for a function."""
+    """Like `anydml.run`, for the functions of single operators."""
     own, failed, is_usual = op, None, True
     if op in _ROWS:
         op, attributes = _by_rows(op, inputs, attributes)
@@ -94,7 +94,7 @@ def function_of(op, required, optional, options):
         return _body_of(run, op, required, optional, options, _repeated)
 
     def promote(_, *inputs, **given):
-        """Converts arrays to a common type first, so that such calls take the fast path too."""
+        """Converts arrays to a common type first, so that calls with different types take the fast path too."""
         built = _promoted(op, inputs)
         if built is inputs:
             return run(op, *inputs, **given)

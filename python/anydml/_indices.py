@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Indexing of Symbols with arrays of indices.
+"""Indexes Symbols with arrays of indices.
 
 Indices that are known while a graph is recorded are checked as in NumPy. Other indices get their elements only when the
 graph runs: an index out of range then reads the nearest element, as docs/numerics.md defines for GATHER.
@@ -36,7 +36,7 @@ def _indices(part, size):
 
 
 def gather(x, indices, axis):
-    """Gathers along an axis, which the dimensions of the indices replace."""
+    """Gathers along an axis. In the result, the dimensions of the indices replace that axis."""
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1:])
     if math.prod(shape) == 0 or math.prod(x.shape) == 0:
         if math.prod(shape):
@@ -87,7 +87,7 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def select(x, where):
-    """x[where] if the index contains an array, like NumPy's advanced indexing."""
+    """Returns x[where] for an index that contains an array, like NumPy's advanced indexing."""
     parts = []
     for part in where:
         if part is Ellipsis:
@@ -113,7 +113,7 @@ def select(x, where):
 
 
 def _joined(indices, sizes):
-    """Combines the indices into several dimensions into one index into the flattened dimensions."""
+    """Combines the indices for several dimensions into one index for the flattened dimensions."""
     total = None
     for index, size in zip(indices, sizes):
         if type(index) is Symbol:

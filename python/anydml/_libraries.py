@@ -18,7 +18,7 @@ class Library:
     immutable = False
     stream = None      # stream(device): the library's current stream there, an address as an int. None: not reported
     empty_like = None  # empty_like(array): a new, similar array
-    empty = None       # empty(array, shape, kind): on its device, of its type or the named one. None: use adopt()
+    empty = None       # empty(array, shape, kind): a new array on its device, of its type or kind. None: use adopt()
     written = None     # written(arrays): reports that they were changed. None: the library does not need that
 
     def __init__(self, name):
@@ -26,7 +26,7 @@ class Library:
 
     @staticmethod
     def capsule(array, stream):
-        """Returns the array's DLPack capsule. `stream` is DLPack's number of the stream that may use the array
+        """Returns the array's DLPack capsule. `stream` is DLPack's number for the stream that may use the array
         (cuda_streams.h), or None for devices without streams."""
         try:
             return array.__dlpack__(stream=stream, max_version=(1, 0))
@@ -67,7 +67,7 @@ class Torch(Library):
         self.written = torch._C._increment_version
         try:
             self.written(())
-        except TypeError:  # before PyTorch 2.6 it takes one tensor
+        except TypeError:  # before PyTorch 2.6, the function accepts only a single tensor
             self.written = lambda tensors: [torch._C._increment_version(one) for one in tensors]
 
     def empty(self, array, shape, kind=None):
@@ -117,7 +117,7 @@ class Cupy(Library):
 
 
 class Own(Library):
-    """DeviceArray. Calls wait until their work is done, so it has no streams."""
+    """The library for DeviceArray. Calls wait until their work is done, so there are no streams."""
 
     def __init__(self, name):
         super().__init__(name)
@@ -144,7 +144,7 @@ _created = {}
 
 
 def library_of(kind):
-    """Returns the library of an array type, and the type's table of C functions, or None.
+    """Returns the library that an array type belongs to, and the type's table of C functions, or None.
 
     A subclass does not inherit the table, because it may override __dlpack__.
     """
@@ -179,7 +179,7 @@ def borrow(inputs, outs):
 
 
 def tell_written(outs):
-    """Tells each library which of its arrays a call has written: PyTorch counts the changes of a tensor."""
+    """Tells each library which of its arrays a call has written: PyTorch counts the changes to a tensor."""
     for out in outs:
         if _is_foreign(out) and (written := library_of(type(out))[0].written) is not None:
             written((out,))
@@ -188,7 +188,7 @@ def tell_written(outs):
 def by_torch_function(function, arrays, arguments, options):
     """Lets a subclass of PyTorch's tensors handle a call through __torch_function__, or returns NotImplemented.
 
-    A subclass that does not override it gets a result of its own type, as from PyTorch's functions.
+    A subclass that does not override it gets a result of its own type, as with PyTorch's functions.
     """
     torch = sys.modules.get("torch")
     if torch is None or not any(isinstance(array, torch.Tensor) and type(array) is not torch.Tensor
@@ -211,7 +211,7 @@ def _to_numpy(array, writes=False):
     names = list(names_of(type(array)))
     try:
         if "torch" in names:
-            # Shares the memory in a tenth of DLPack's time. A lazily negated tensor stores other values in its memory.
+            # Shares the memory ten times as fast as DLPack. In memory, a lazily negated tensor is not negated yet.
             return array.resolve_neg().numpy() if not writes and array.is_neg() else array.numpy()
         view = np.from_dlpack(array)
         if writes and not view.flags.writeable and hasattr(array, "__array__"):

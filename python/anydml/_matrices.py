@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Matrix products with the shapes of numpy.matmul, over arrays, symbols and other libraries' arrays alike."""
+"""Matrix products with the shapes of numpy.matmul, for NumPy arrays, symbols and arrays from other libraries."""
 import numpy as _np
 
 PLAIN = {"TransA": "NONE", "TransB": "NONE", "Alpha": 1.0, "Beta": 1.0}  # the attributes of a plain product
@@ -15,8 +15,8 @@ def _repeated(array, shape):
 
 
 def multiplied(a, b, multiply):
-    """Matrices are in the last two dimensions. A vector is a row of A or a column of B, and the result lacks its
-    dimension. `multiply` accepts the matrices, whose leading dimensions are equal, and the shape."""
+    """Multiplies the matrices in the last two dimensions. A vector is a row of A or a column of B, and its added
+    dimension is removed from the result. `multiply` accepts matrices with equal leading dimensions, and the shape."""
     if a.ndim == b.ndim > 1 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]:
         return multiply(a, b, (*a.shape[:-1], b.shape[-1]))
     if a.ndim == 0 or b.ndim == 0:
@@ -36,7 +36,7 @@ def multiplied(a, b, multiply):
 
 
 def check_floats(*arrays):
-    """GEMM multiplies only floats; for other types, the error suggests an alternative."""
+    """Checks that the types are floats, because GEMM supports no others. The error suggests an alternative."""
     for name, array in zip("ab", arrays):
         kind = str(array.dtype).removeprefix("torch.")
         if kind not in ("float16", "float32", "float64", "bfloat16"):

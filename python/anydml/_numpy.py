@@ -23,7 +23,7 @@ def _number(result):
 
 
 def _promoted(*operands):
-    """Promotes arrays to NumPy's common type. Arrays of other libraries stay unchanged."""
+    """Promotes arrays to NumPy's common type. Arrays from other libraries stay unchanged."""
     if not all(map(_is_numpys, operands)):
         return operands
     arrays = [one if type(one) in (int, float) else _np.asanyarray(one) for one in operands]
@@ -67,7 +67,7 @@ def _type_of(a):
 
 
 def _wide(a, dtype):
-    """Converts to the type in which NumPy adds and multiplies: integers have 64 bits."""
+    """Converts to the type in which NumPy adds and multiplies: integers become 64-bit integers."""
     kind = _type_of(a)
     if dtype is not None or kind is None or kind.kind not in "biu" or kind.itemsize == 8:
         return dtype

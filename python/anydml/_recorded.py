@@ -26,7 +26,7 @@ def _check_no_others(name, others):
 
 
 def _symbol(x, *others):
-    """Returns the Symbol of an array, in the graph of another operand."""
+    """Converts an array to a Symbol in the graph of another operand."""
     if type(x) is Symbol:
         return x
     return next(one for one in others if type(one) is Symbol)._recorder.known(np.asarray(x))
@@ -51,8 +51,7 @@ def axes_of(axis, rank):
 # ---- Reductions -----------------------------------------------------------------------------------------------------
 
 def _reduced(x, axis, keepdims, reduce, of_nothing):
-    """`reduce` is a function of a Symbol and axes, which it keeps with size 1; `of_nothing` is its result for an empty
-    array."""
+    """`reduce` reduces axes of a Symbol and keeps them with size 1; `of_nothing` is the result for an empty array."""
     axes = axes_of(axis, x.ndim)
     shape = [1 if i in axes else size for i, size in enumerate(x.shape)]
     if any(x.shape[i] == 0 for i in axes):
@@ -80,7 +79,7 @@ _average_of = _by_reduce("AVERAGE", np.nan)
 
 
 def _summed(x, dtype):
-    """Converts to the type in which NumPy adds: integers have 64 bits."""
+    """Converts to the type in which NumPy adds: integers become 64-bit integers."""
     if dtype is None and x.dtype.kind in "biu":
         dtype = np.uint64 if x.dtype.kind == "u" else np.int64
     return x if dtype is None else x.astype(dtype, copy=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records numpy.sort, numpy.argsort and numpy.median as TOP_K1, and logarithms and exponentials without an operator.
+"""Records numpy.sort, numpy.argsort and numpy.median as TOP_K1, and logarithms and exponentials that have no operator.
 
 TOP_K1 sorts as NumPy does: a NaN comes last, and equal elements stay in their order.
 """
@@ -70,7 +70,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 # ---- Logarithms and exponentials ------------------------------------------------------------------------------------
 
 def _in_double(function, name):
-    """A function of float32 whose formula is evaluated in float64 around operators that are correctly rounded in float32;
+    """Wraps a formula that combines correctly rounded float32 operators in float64 arithmetic, and returns float32.
     float16 is computed in float32."""
     def over(x):
         x = as_floats(f"numpy.{name}", x)
@@ -93,7 +93,7 @@ def _log1p(x):
 
 def _expm1(x):
     """(u - 1) * (x / log(u)), where u is exp(x) rounded: the factor corrects the error of the exponential. Below -1 the
-    difference itself is exact enough."""
+    difference itself is accurate enough."""
     whole = operate("ELEMENT_WISE_EXP", x)
     log, less_one = operate("ELEMENT_WISE_LOG", whole), subtract(whole.astype(np.float64), 1)
     result = _rounded(multiply(less_one, divide(x.astype(np.float64), log.astype(np.float64))))

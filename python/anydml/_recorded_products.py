@@ -80,7 +80,7 @@ def _check_sizes(a, names, b, others):
 
 
 def _diagonal(x, names):
-    """Replaces dimensions that have the same name by their diagonal."""
+    """Replaces dimensions that have the same name with their diagonal."""
     names = list(names)
     while len(set(names)) < len(names):
         name = next(one for one in names if names.count(one) > 1)

@@ -61,7 +61,7 @@ def converted(one, kind):
 
 
 def symbols(*operands):
-    """Returns operands of one type, with constants as Symbols, and the type."""
+    """Converts the operands to one type and constants to Symbols, and returns the operands and the type."""
     operands, kind = together(*operands)
     recorder = next(one for one in operands if type(one) is Symbol)._recorder
     return [one if type(one) is Symbol else recorder.known(one) for one in operands], kind
@@ -72,7 +72,7 @@ def view_as_bool(value):
 
 
 def truths(one):
-    """Whether elements are not 0, as bool."""
+    """Returns whether each element is nonzero, as bool."""
     one = taken(one)
     if is_number(one) or type(one) is np.ndarray:
         return np.asarray(one, bool)
@@ -151,7 +151,7 @@ def power(a, b):
 
 
 def _power_of_number(x, exponent):
-    """Handles exponents that do not use POW, or are errors; returns None for all others."""
+    """Handles exponents that do not need POW or are invalid; returns None for all other exponents."""
     if x.dtype.kind == "f":
         if exponent in _POWERS:
             return _POWERS[exponent](x)
@@ -164,7 +164,7 @@ def _power_of_number(x, exponent):
 
 
 def _power_of_integer(x, exponent):
-    """Multiplies squares. The product wraps, so its factors may be in any order."""
+    """Computes the power by repeated squaring. Products wrap, so the order of the factors does not matter."""
     result = x._recorder.known(np.ones(x.shape, x.dtype)) if exponent == 0 else None
     while exponent:
         if exponent & 1:

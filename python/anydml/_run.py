@@ -45,7 +45,7 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
     The inputs come in the order of the fields; None means absent. They must have a combination of types that the
     operator accepts, usually a single type; Python numbers are converted to the type of the other inputs. Element-wise
-    operators broadcast the inputs by NumPy's rule. Arrays of other libraries are accepted and returned as by
+    operators broadcast the inputs by NumPy's rule. Arrays from other libraries are accepted and returned as in
     `modulus_floor`, and arrays on a GPU stay there.
 
     Attributes are numbers, sequences of numbers, names of enumeration values as str, and `Operator` objects. `out` is an
@@ -93,7 +93,7 @@ def function_of(run, op, required, optional, options, equivalent=None):
     `equivalent` returns the call to compile for calls that `run` converts.
 
     Calls with a known form, that is with arrays of the same types, shapes and strides and with the same attributes as
-    before, run immediately (call_cache.h). All others take the slow path, through `run`.
+    before, run immediately (call_cache.h). All other calls take the slow path, through `run`.
     """
     spec = _SPECS[op]
     return _core.make_fast_operator(op, spec.inputs, spec.array, required + optional, len(required), options,

@@ -70,7 +70,7 @@ def message(name, names):
 
 
 def _library_of(name):
-    """Returns the module of NumPy or of PyTorch, if it is loaded, that has a function of this name."""
+    """Returns the loaded NumPy or PyTorch module that has a function with this name, if there is one."""
     for module in ("numpy", "numpy.linalg", "torch", "torch.nn.functional"):
         if callable(getattr(sys.modules.get(module), name, None)):
             return module

@@ -31,7 +31,7 @@ REFUSED = {}  # function name -> a suggested alternative
 _INSTEAD = ": docs/python.md lists the functions that can be, and the operators of anydml can be too"
 
 
-_CODES = "?efdbhilqBHILQ"  # NumPy's codes of the types that CAST has, and of bool
+_CODES = "?efdbhilqBHILQ"  # NumPy's codes for the types that CAST supports, and for bool
 
 
 class ElementsNeeded(TypeError):
@@ -55,15 +55,15 @@ def _needs_elements(what):
 
 
 class _Storage:
-    """The memory of symbols that view the same elements, as NumPy's views do: a value of the graph, which an assignment
-    replaces with another."""
+    """The memory that several symbols share, like views in NumPy. It refers to a value of the graph; an assignment
+    makes it refer to a new value."""
 
     __slots__ = ("source", "version", "bytes", "is_array")
 
     def __init__(self, source, bytes_=None):
         self.source, self.version = source, 0
         self.bytes = bytes_  # None: an argument, whose elements belong to the caller
-        self.is_array = False  # whether it is an array even without dimensions; NumPy's results would be numbers
+        self.is_array = False  # whether a zero-dimensional value is an array, and not a number as in NumPy's results
 
 
 class Symbol:
@@ -149,7 +149,7 @@ class Symbol:
             raise ValueError(f"a value that repeats its elements cannot be {what}: make a copy first, x = x.copy()")
 
     def _become(self, value):
-        """Replaces all elements of the storage; views of them change as well."""
+        """Replaces all elements of the storage, which changes all of its views."""
         self._storage.source = plain(value).copy()._id()
         self._storage.version += 1
 
@@ -452,14 +452,14 @@ class Recorder:
                       address if stand_in.base is memory else _address(stand_in), stand_in, source)
 
     def input(self, array):
-        """Returns a Symbol for an argument of this array's form, and its stand-in."""
+        """Returns a Symbol for an argument with the form of this array, and the Symbol's stand-in."""
         like = plain(array)
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
         symbol = self.symbol(self.graph.input(stand_in), stand_in, is_argument=True)
         return (symbol.view(bool) if array.dtype == bool else symbol), stand_in
 
     def known(self, array):
-        """Returns a Symbol of a constant, so that values computed from it become part of the graph."""
+        """Returns a Symbol for a constant, so that values computed from it become part of the graph."""
         like = plain(array)
         like = like if self._fixed.holds(like) else _np.asarray(like, order="C")
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
@@ -544,7 +544,7 @@ class Recorder:
         return values
 
     def output(self, value):
-        """Turns a value into a packed output, and returns a stand-in for its arrays and its type."""
+        """Makes a value an output of the graph, in packed form. Returns a stand-in for the output, and its type."""
         if type(value) is not Symbol:
             array = _np.asarray(value)
             stand_in = self.stand_in(array.shape, plain(array).dtype)

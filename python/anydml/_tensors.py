@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Finds the calls that belong to PyTorch: calls with tensors that are differentiated, traced or transformed.
 
-These calls are passed to anydml.torch, which is loaded by the first of them. Nothing here imports PyTorch: callers use
+These calls are passed to anydml.torch, which the first such call loads. Nothing here imports PyTorch: callers use
 these checks only if PyTorch is already in `modules`. PyTorch's compiler traces these functions too, so they are simple.
 """
 from sys import modules
@@ -110,12 +110,12 @@ def let_inline(function):
     # The compiler counts how often a code object was compiled, so each function has one of its own.
     inlined.__code__ = inlined.__code__.replace(co_name=name)
     function._torchdynamo_inline = inlined  # called from a function that is being compiled
-    # For torch.compile of the function itself.
+    # For passing the function itself to torch.compile.
     function._torchdynamo_orig_callable, function._torchdynamo_wrapper_id = inlined, id(function)
 
 
 def call_ufunc(function, op, inputs, out, absent, true, casting, order, dtype, options):
-    """Like `call`, for a function that is a ufunc, which computes in the requested type."""
+    """Like `call`, for ufuncs, which compute in the requested type."""
     if out is not None:
         return load().with_out(lambda inputs, out: function(*inputs, out=out, **options), inputs, out)
     if (any(one is not None for one in absent) or any(one is not True for one in true) or casting != "same_kind"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions that are NumPy ufuncs and also accept the arrays of other libraries.
+"""Functions that are NumPy ufuncs and also accept arrays from other libraries.
 
 Each function holds its ufunc. The fast path in _core passes whole arrays; the slow path is here.
 """
@@ -23,7 +23,7 @@ _OF_TWO = ("reduce", "accumulate", "reduceat", "outer")
 
 
 def ufunc(op):
-    """Turns a function without a body, with one or two positional-only parameters, into the ufunc of an operator."""
+    """Turns a function without a body, with one or two positional-only parameters, into an operator's ufunc."""
 
     def make(described):
         name, inputs = described.__name__, described.__code__.co_posonlyargcount
@@ -68,7 +68,7 @@ def _of_two(core):
 
 
 def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
-    """The slow path: arrays of other libraries, devices by name, and everything that NumPy itself handles."""
+    """The slow path: arrays from other libraries, devices by name, and everything that NumPy itself handles."""
     # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all.
     options = {} if where is True else {"where": where}
     if not (isinstance(casting, str) and casting == CASTING):
@@ -125,7 +125,7 @@ def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, 
             result = core.ufunc(*inputs, **options) if out is None else core.ufunc(*inputs, out=out, **options)
         except TypeError as error:
             raise _said(error, core, inputs) from None
-        except (ArithmeticError, RuntimeWarning):  # requested by numpy.errstate or a filter, after out was written
+        except (ArithmeticError, RuntimeWarning):  # requested by numpy.errstate or a warning filter; out was written
             _libraries.tell_written([given_out])
             raise
     return result if give is None else give([result])[0]
@@ -145,7 +145,7 @@ def _unfit(core, inputs):
         if one is None:
             return TypeError(f"{core.name}: {name} is None; expected an array")
         if type(one) in (int, float) and any(type(other) not in (int, float) for other in inputs):
-            continue  # it is converted to the other operand's type
+            continue  # a number is converted to the other operand's type
         try:
             kind = _np.dtype(_dtype_of(one.dtype)) if hasattr(one, "dtype") else _np.asarray(one).dtype
         except (TypeError, ValueError):

@@ -5,7 +5,7 @@ In a recorded graph, everything that its function read, other than the arrays am
 attributes of objects, global names, variables of enclosing functions, and the items of containers in them. While the
 function runs, a profile function collects the code that is executed. The names in that code show which objects it may
 have read, and a Watch describes these objects: numbers by their values, arrays by their elements, other objects by
-their attributes or by their identity. Before each call of the graph, _core compares the description with the current
+their attributes or by their identity. Before each call to the graph, _core compares the description with the current
 state.
 """
 import collections
@@ -23,12 +23,12 @@ import numpy as np
 from . import _core, _libraries
 
 # The kinds of descriptions, which watch.h compares. The comments list the entries that follow the kind.
-_VALUE = 0     # value: the same object, or one that is the same constant
+_VALUE = 0     # value: the same object, or an object that counts as the same constant
 _WEAK = 1      # weak reference: the same object
 _AGAIN = 2     # number: the object that was described under that number
 _SEQUENCE = 3  # type, descriptions
 _MAPPING = 4   # type, keys, descriptions: exactly these items
-_OBJECT = 5    # type, number of attributes in its dict or -1, names, descriptions, names of others, descriptions
+_OBJECT = 5    # type, number of attributes in its dict or -1, names, descriptions; the same for other attributes
 _NAMES = 6     # names, descriptions: these items of a dict; the description of an absent one is None
 _CELL = 7      # description of its content
 _ARRAY = 8     # fingerprint
@@ -165,7 +165,7 @@ class _Description:
             return _AGAIN, self._seen[id(value)]
         if isinstance(value, np.ndarray) and value.dtype != object:
             return self._of_array(value)
-        if isinstance(value, tuple):  # equal tuples are as good as identical ones
+        if isinstance(value, tuple):  # a tuple need only be equal, not the same object
             return _SEQUENCE, kind, tuple(map(self.of, value))
         if isinstance(value, list):
             self._see(value)
@@ -265,7 +265,7 @@ def _is_known(value):
 
 
 _ABSENT, _IS_HEAP_TYPE = object(), 1 << 9
-# Types whose objects refer to others through these attributes.
+# Types whose instances refer to other objects through these attributes.
 _PARTS = {types.MethodType: ("__func__", "__self__"), functools.partial: ("func", "args", "keywords"),
           property: ("fget",), staticmethod: ("__func__",), classmethod: ("__func__",)}
 
@@ -307,7 +307,7 @@ def _members(container):
 
 
 def _tensor(tensor):
-    """PyTorch counts the changes of a tensor. Inference tensors have no count and are compared by their elements."""
+    """PyTorch counts the changes to a tensor. Inference tensors have no count and are compared by their elements."""
     try:
         version = tensor._version
     except RuntimeError:
@@ -332,8 +332,8 @@ def _can_change(array):
 # ---- Watches --------------------------------------------------------------------------------------------------------
 
 class Watch:
-    """The objects that a recorded function read. `arguments`: the arguments of the call; `positions`: the indices of those
-    that are objects; `constants`: weak references to arrays; `same`: tells whether two values are the same constant.
+    """The objects that a recorded function read. `arguments`: the arguments of the call; `positions`: the indices of
+    the objects among them; `constants`: weak references to arrays; `same`: whether two values are the same constant.
     `tree` is the description, or None if nothing can change."""
 
     def __init__(self, function, executed, arguments, positions, constants, same):
@@ -404,4 +404,4 @@ class Unchanged:
                 one.tree = _NEVER
 
 
-_NEVER = operator.is_, ((None, (_VALUE, _ABSENT)),)  # matches nothing; used if an array has changed too
+_NEVER = operator.is_, ((None, (_VALUE, _ABSENT)),)  # matches nothing; used if an array has also changed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares the speed and the wrong answers of anydml, NumPy, PyTorch and ONNX Runtime, if they are installed.
+"""Compares the speed and counts the wrong answers of anydml, NumPy, PyTorch and ONNX Runtime, if they are installed.
 
 Times are for whole tensors, with results written to memory that is already allocated. The libraries take turns, each
 with its default number of threads, and the median of the runs is reported. A library that has run for three seconds in
@@ -32,7 +32,7 @@ OPERATORS = ("floor", "truncate")
 DATA = {"ordinary": "floats: a from N(0, 100), b from N(0, 3); integers: a from the whole range, |b| from 1 to 1000",
         "bits": "random bits, including infinities, NaN and subnormals, with exponents far apart"}
 SEED = 1
-MAX_SECONDS = 3.0  # for one library in one case
+MAX_SECONDS = 3.0  # the time limit for one library in one case
 MIN_SAMPLE = 2e-3  # seconds; shorter runs are repeated
 SMALL = 16  # elements of the small call
 
@@ -118,7 +118,7 @@ class OnnxRuntime:
 
 
 def find_libraries():
-    """Returns the installed libraries, and the reason why each other library is missing."""
+    """Returns the installed libraries, and for each missing library the reason why it is missing."""
     here, absent = [], {}
     for kind in (Anydml, NumPy, PyTorch, OnnxRuntime):
         progress(f"loading {kind.name}")
@@ -183,7 +183,7 @@ def by_python(operator, a, b):
 
 
 def count_wrong(actual, right):
-    """Counts wrong results in chunks, which needs little extra memory."""
+    """Counts wrong results chunk by chunk, to save memory."""
     wrong, bits = 0, np.dtype(f"u{right.itemsize}")
     for start in range(0, right.size, 1 << 20):
         x, y = actual[start:start + (1 << 20)], right[start:start + (1 << 20)]
@@ -270,7 +270,7 @@ def measure(options, libraries):
 
 
 def measure_small(libraries):
-    """Returns the microseconds of a call on 16 float32 elements that returns a new array."""
+    """Returns the time in microseconds of a call on 16 float32 elements that returns a new array."""
     a, b = operands(np.random.default_rng(SEED), "ordinary", "float32", SMALL)
     calls = {"anydml.modulus_floor": lambda: anydml.modulus_floor(a, b), "numpy.remainder": lambda: np.remainder(a, b)}
     torch = next((library.torch for library in libraries if library.key == "torch"), None)

@@ -41,7 +41,7 @@ modulus_floor, modulus_truncate = (_FUNCTIONS[name] for name in __all__)
 
 def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
     """Calls the operator over tensors; a number becomes a tensor of the other tensors' type. `converts`: whether tensors
-    are converted to dtype, as by a ufunc."""
+    are converted to dtype, as a ufunc does."""
     if any(one is not None and one is not True for one in (out if isinstance(out, (tuple, list)) else (out,))):
         return with_out(lambda inputs, out: _run(op, *inputs, out=out, dtype=dtype, shape=shape, device=device,
                                                  **attributes), inputs, out)
@@ -71,7 +71,7 @@ def with_out(function, inputs, out):
 
 
 def call_by_name(name, arguments, named):
-    """Calls anydml's function of this name, as one call in the graph of PyTorch's compiler."""
+    """Calls the anydml function with this name, as a single call in the graph of PyTorch's compiler."""
     return _by_name(name, [_described(one) for one in arguments], {key: _described(one) for key, one in named.items()})
 
 
@@ -215,7 +215,7 @@ def _compute(op, inputs, options):
         results = call.run_on_device(tensors, given.restored, given.device)
     else:
         arrays = [one if one is None else one.numpy() for one in tensors]
-        if op in _UFUNCS and any(one.ndim > 8 for one in arrays):  # only NumPy's ufuncs have more dimensions
+        if op in _UFUNCS and any(one.ndim > 8 for one in arrays):  # only NumPy's ufuncs support more than 8 dimensions
             results = [_np.asarray(_UFUNCS[op](*arrays))]
         else:
             results = call.run(arrays, call.outs, given.restored, given.device)
@@ -288,7 +288,7 @@ def _plainly(function, inputs, gradients):
 
 
 class _Differentiated(torch.autograd.function._SingleLevelFunction):
-    """Both kinds of derivatives. torch.func calls it once for each level, like PyTorch's own kernels."""
+    """Forward and backward derivatives. torch.func calls it once for each level, like PyTorch's own kernels."""
 
     @staticmethod
     def forward(ctx, keyset, op, options, *inputs):
@@ -379,7 +379,7 @@ def _vectorize(info, in_dims, op, inputs, options):
                      for one, dim in zip(moved, dims)]
             results = _OP(op, moved, options if wanted is None else _in_batch(options, int(info.batch_size)))
             return results, [0] * len(results)
-    if info.batch_size == 0:  # no members: use the shapes and types that one would have
+    if info.batch_size == 0:  # no members: use the shapes and types that a member would have
         of_one = _OP(op, [one if dim is None else one.new_zeros(one.movedim(dim, 0).shape[1:])
                           for one, dim in zip(inputs, dims)], options)
         return [one.new_empty((0, *one.shape)) for one in of_one], [0] * len(of_one)

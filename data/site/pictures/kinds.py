@@ -48,7 +48,7 @@ class Bars(NamedTuple):
 
 
 class Histograms(NamedTuple):
-    """The values of two channels before and after."""
+    """The values of two channels before and after the operator."""
     attributes: dict[str, Any]
     more: Sequence[Any] = ()  # the other inputs
     outputs: int = 1
@@ -97,7 +97,7 @@ class Axes:
         return self.top + (self.ys[1] - value) / (self.ys[1] - self.ys[0]) * self.height
 
     def curve(self, xs: Sequence[float], ys: Sequence[float], color: str, width: float = 2) -> None:
-        """Draws a curve in pieces: jumps are not joined, and nothing is drawn outside."""
+        """Draws a curve in pieces. Pieces are not joined across jumps, and nothing is drawn outside the axes."""
         pieces, piece = [], []
         range_ = self.ys[1] - self.ys[0]
         for i, (x, y) in enumerate(zip(xs, ys)):

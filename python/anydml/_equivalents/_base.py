@@ -36,7 +36,7 @@ def is_pointwise(name):
 
 
 def activation(given):
-    """Returns the function of an Operator that is passed as an attribute."""
+    """Returns a function that applies an Operator that was passed as an attribute."""
     return lambda x: elementwise.TABLE[given["operator"]](Given(given), x)
 
 

@@ -8,7 +8,7 @@ from torch.nn import functional
 from .._run import run
 from .normalizing import REDUCTIONS
 
-_MAX_SAMPLES = 65536    # the maximum number of samples of a bin
+_MAX_SAMPLES = 65536    # the maximum number of samples in a bin
 _AT_ONCE = 2**21  # image elements that are copied at a time
 _WITHOUT = 32    # up to this maximum, the boxes' values are not read, since PyTorch's compiler does not have them
 

@@ -8,7 +8,7 @@ from ._base import activation
 
 
 class _Direction:
-    """The weights of one direction, separated by gate. Absent ones are None."""
+    """The weights of one direction, separated by gate. Absent weights are None."""
 
     def __init__(self, gates, weight, recurrence, bias, peephole, functions):
         units = recurrence.shape[-1]

@@ -44,8 +44,8 @@ class Backend(_BackendInterface):
         """Checks a model, including its types and operators, so that it can run many times. The model is a ModelProto,
         its bytes or its path.
 
-        With ``integers``, MatMul and Conv of dequantized floats multiply the integers instead. That is faster and
-        closer to the exact result, but the bits differ from those that the model's nodes would give one by one.
+        With ``integers``, MatMul and Conv on dequantized floats multiply the integers instead. That is faster and
+        closer to the exact result, but the bits differ from those of running the model's nodes one by one.
 
         >>> import numpy as np, onnx.parser, anydml.onnx as backend
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -122,7 +122,7 @@ _CPU = ("CPU", "CPU:0")
 
 
 def _gpus():
-    """Returns the names of adapters by their ONNX names."""
+    """Returns a dict from ONNX device names to adapter names."""
     named = {adapter["name"].upper(): adapter["name"] for adapter in _adapters() if adapter["name"] != "cpu"}
     return {**{name.removesuffix(":0"): own for name, own in named.items() if name.endswith(":0")}, **named}
 

@@ -17,7 +17,7 @@ def as_bias(mask, dtype):
 
 
 def causal(queries, keys, past):
-    """Returns whether each query sees each key, {queries, keys}: it sees the keys up to its own position."""
+    """Returns a mask {queries, keys} in which each query sees the keys up to its own position."""
     position = sequence(past, 1, queries, np.int32).reshape(queries, 1)
     seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", position, sequence(0, 1, keys, np.int32), dtype=np.uint8)
     return seen.view(bool)
@@ -51,7 +51,7 @@ def attention(node):
         batch, queries, keys = q.shape[0], q.shape[-2], past + k.shape[-2]
         if by_heads:
             q = _tokens(q)
-            # The past is split by heads too, so without a past, keys and values are passed as the past, without a copy.
+            # The past is also split by heads. Without a past, keys and values are passed as the past, to avoid a copy.
             (k, past_key), (v, past_value) = ((None, one) if before is None else (_tokens(one), before)
                                               for one, before in ((k, past_key), (v, past_value)))
         scale = options["scale"]
@@ -84,7 +84,7 @@ def attention(node):
 
 
 def _padded(bias, keys):
-    """A mask may be shorter than the keys; keys beyond its end are hidden."""
+    """Extends a mask that is shorter than the keys. Keys beyond the end of the mask are hidden."""
     missing = keys - bias.shape[-1]
     if missing <= 0 or bias.shape[-1] == 1:
         return bias

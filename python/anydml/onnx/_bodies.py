@@ -8,7 +8,7 @@ _numbers = itertools.count()
 
 
 def body_of(node, kinds, schema, opset):
-    """Returns the nodes by which ONNX defines a node, and their opset."""
+    """Returns the nodes of ONNX's definition of a node, and their opset."""
     function = onnx.FunctionProto()
     version = max(version for version in (schema.function_opset_versions if schema.has_function else
                                           schema.context_dependent_function_opset_versions) if version <= opset)

@@ -81,7 +81,7 @@ class Builder:
         return built
 
     def _forget(self, node, left):
-        """Drops constants that no later node and no step uses, such as weights from which others were computed.
+        """Drops constants that no later node and no step uses, such as weights that were converted.
         Constants that a body uses stay."""
         left.subtract(node.input)
         for name in node.input:
@@ -114,7 +114,7 @@ class Builder:
             self._add_all(nodes, onnx.defs.onnx_opset_version(), node)
             return
         if node.op_type in CONTROL:
-            for name in list(self.postponed):  # the body may use them
+            for name in list(self.postponed):  # the body may use their results
                 self._compute(name)
             self._keep(CONTROL[node.op_type](node, self))
             return
@@ -123,7 +123,7 @@ class Builder:
                 found = noted(node, [self.kinds[name] for name in node.input], self.constants)
                 if found is not None:
                     self.quantized[node.output[0]] = found
-                self.taken.update(node.input)  # a product may use them
+                self.taken.update(node.input)  # an integer product may use these inputs
             nodes = product_of(node, self.quantized, self.constants)
             if nodes is not None:
                 self._add_all(nodes, max(opset, 13), node)
@@ -138,7 +138,7 @@ class Builder:
             self.constants.pop(name, None)
 
     def _add_by_row(self, node, opset):
-        """Adds a node by its row in the table, or on the host if the table has no row or the row rejects the node."""
+        """Adds a step for a node, as its row in the table says or, if no row accepts the node, on the host."""
         refusal = None
         for table in (NODES, HOST):
             if node.op_type in table:

@@ -301,7 +301,7 @@ def _same(op, *names):
 
 
 def _unpacked(n, packed, bits, shape):
-    """Unpacks unsigned integers from bytes. A byte may contain two, the first in its low half."""
+    """Unpacks unsigned integers from bytes. A byte may contain two integers, the first one in its low half."""
     if bits == 4:
         last = n.constant([-1])
         halves = (n("BitwiseAnd", packed, n.constant(15, np.uint8)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MultiHeadAttention and Attention of com.microsoft as MULTIHEAD_ATTENTION1.
+"""MultiHeadAttention and Attention from com.microsoft, computed by MULTIHEAD_ATTENTION1.
 
 A mask becomes numbers that are added to the scores, 0 or mask_filter_value, as in ONNX Runtime's own CPU kernels.
 """
@@ -55,8 +55,8 @@ class _Options:
 
 
 def _seen(mask, batch, keys):
-    """Returns which keys a mask shows, as booleans {batch, 1, 1 or queries, keys}. A one-dimensional mask has the
-    number of keys of each batch, or first the end indices of the keys and then their start indices."""
+    """Returns which keys a mask shows, as booleans {batch, 1, 1 or queries, keys}. A one-dimensional mask
+    contains the number of keys for each batch, or the end indices of the keys followed by their start indices."""
     if mask.ndim == 1:
         if mask.shape[0] not in (batch, 2 * batch):
             raise ValueError(f"the mask has the shape {list(mask.shape)}; expected [{batch}], [{2 * batch}], "

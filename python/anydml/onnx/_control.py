@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""If, Loop and Scan. Their bodies are separate Programs, which can use values of the enclosing graph.
+"""If, Loop and Scan. Their bodies are separate Programs, which can use values from the enclosing graph.
 
 While a graph is recorded, the branch of an If whose condition is known becomes part of that graph. Loops run on the
 host, and their bodies are compiled graphs that all iterations share.

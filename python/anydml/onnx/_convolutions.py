@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Convolutions, transposed convolutions, and convolutions of integers."""
+"""Convolutions, transposed convolutions, and integer convolutions."""
 from ._rows import check_choice, check_minimum, dispatch, wrong
 
 MAX_AXES = 3
@@ -96,7 +96,7 @@ def _for_channels(value, x, count, what):
 
 
 def _of_bytes(node, operator, x, w, *tensors):
-    """Dispatches a convolution of integers. tensors: the operator's tensors after the input."""
+    """Dispatches an integer convolution. tensors: the operator's tensors after the input."""
     shape, strides, dilations, pads = _forward(node, x, w)
     before, after = map(list, zip(*pads))
     return dispatch(operator, x, *tensors, Strides=strides, Dilations=dilations, StartPadding=before, EndPadding=after,

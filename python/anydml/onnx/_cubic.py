@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Resize with mode 'cubic', which DirectML does not have: a matrix product along each axis."""
+"""Resize with mode 'cubic', which DirectML does not support. It is computed as a matrix product along each axis."""
 import math
 
 import numpy as np
@@ -34,8 +34,8 @@ def _kernel(x, a):
 
 
 def _matrix(transformation, size, scale, out_size, region, a, antialias, exclude, extrapolation):
-    """Returns the weights of an axis's elements for each element of the result, and the values to add where a
-    coordinate is outside the tensor."""
+    """Returns, for each element of the result, the weights of the elements along an axis, and the values to add where
+    a coordinate is outside the tensor."""
     positions = _positions(transformation, size, scale, out_size, region)
     narrow = min(scale, 1.0) if antialias else 1.0  # when downsampling, the kernel is stretched
     start = math.floor(-2 / narrow) + 1

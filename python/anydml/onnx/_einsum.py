@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Einsum of float16 and float: reductions, transpositions and matrix products, from the first operand to the last."""
+"""Einsum for float16 and float. Operands are combined from left to right by reductions, transpositions and matrix
+products."""
 import math
 import string
 

@@ -9,8 +9,8 @@ from ._rows import (FLOATS, FOUR_BITS, Row, axis_of, cast, check_minimum, conver
                     short)
 
 LAST_MOD_OF_INTEGERS = 13  # all versions of Mod accept the same types, but 10 and 13 require fmod=1 for floats
-FIRST_BROADCAST_OF_SEVERAL = 8  # before, Max, Min, Sum and Mean required equal shapes
-FIRST_BROADCAST_OF_SLOPES = 7  # before, PRelu's slope was one number, or one for each channel
+FIRST_BROADCAST_OF_SEVERAL = 8  # in earlier opsets, Max, Min, Sum and Mean required equal shapes
+FIRST_BROADCAST_OF_SLOPES = 7  # in earlier opsets, PRelu's slope was one number, or one for each channel
 
 
 def mod(node):
@@ -134,7 +134,7 @@ def bit_shift(node):
 
 
 def several(name, mean=False):
-    """Applies a binary operator from the first input to the last."""
+    """Combines any number of inputs from left to right with a binary operator."""
 
     def make(node):
         def compute(first, *others):
@@ -183,7 +183,7 @@ def _has_whole_blocks(node, x, scale, zero):
 
 def quantize(node):
     """QUANTIZE_LINEAR and, for blocks, QUANTIZE divide in FLOAT32 and return 8 bits. Other precisions and 16 bits need
-    more operators. Four-bit integers are clamped eight-bit ones."""
+    more operators. Four-bit results are eight-bit results that are clamped further."""
     precision = node.attributes.get("precision") or 0
     divide_in = {0: dtype_of(node.kinds[1]), 1: np.dtype("f4"), 10: np.dtype("f2"), 11: np.dtype("f8")}.get(precision)
     if divide_in is None or divide_in.kind != "f":

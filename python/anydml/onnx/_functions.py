@@ -11,7 +11,7 @@ ROUNDED = ("float16", "float")
 
 
 def function(name, fields=None, **fixed):
-    """The row of a node that is one dispatch."""
+    """Returns the row for a node that needs a single dispatch."""
     return row(name, fields, **fixed)._replace(kinds=ROUNDED)
 
 
@@ -56,7 +56,7 @@ def _gelu_by_tanh(x):
 
 
 def softsign(node):
-    """Uses other operators for double, which the operator does not accept."""
+    """Uses other operators for double, which ACTIVATION_SOFTSIGN does not accept."""
     return _softsign_by_others if node.kinds[0] == "double" else partial(dispatch, "ACTIVATION_SOFTSIGN")
 
 

@@ -11,8 +11,8 @@ def _lead(array, dimensions):
 
 
 def _check_fixed(node, position, sizes):
-    """Checks that indices which no run changes are in range. sizes: the size of their
-    dimension, or the sizes of all dimensions that coordinates select."""
+    """Checks that constant indices are in range. sizes: the size of the indexed dimension, or the sizes of all
+    dimensions that have coordinates."""
     indices = node.fixed[position]
     if indices is not None and np.any((indices >= sizes) | (indices < -np.asarray(sizes))):
         raise ValueError(f"an index is out of range for {' by '.join(map(str, np.atleast_1d(sizes)))} elements")
@@ -60,7 +60,7 @@ def check_other_axes(x, indices, axis):
 
 
 def _beside(shape, axis):
-    """Returns an index to the elements that indices of this shape can select."""
+    """Returns an index that selects the elements within the reach of indices of this shape."""
     return tuple(slice(None) if position == axis else slice(0, size) for position, size in enumerate(shape))
 
 
@@ -77,7 +77,7 @@ def gather_elements(node):
 
 
 def check_coordinates(x, indices, batch):
-    """Returns the number of coordinates of an item, after checking the shapes."""
+    """Checks the shapes, and returns how many coordinates each item has."""
     if indices.ndim == 0 or not batch < min(x.ndim, indices.ndim) or x.shape[:batch] != indices.shape[:batch]:
         raise ValueError(f"the indices have the shape {list(indices.shape)}, but the tensor has {list(x.shape)}; "
                          f"expected {batch} equal batch sizes, followed by coordinates")

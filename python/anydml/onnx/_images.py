@@ -33,7 +33,7 @@ def _crop(scale, size, out_size, roi):
     return (out_size - 1) / length, -start * (size - 1), 0.0
 
 
-# Functions that return a dimension's scale, and the offsets of input and output.
+# Functions that return a dimension's scale, and its input and output offsets.
 _COORDINATES = {
     "half_pixel": _half_pixel,
     "pytorch_half_pixel": lambda scale, size, out_size, roi:

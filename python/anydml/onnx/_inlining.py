@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Replaces calls of a model's functions with the nodes of the functions."""
+"""Replaces calls to a model's functions with the nodes of the functions."""
 from collections import Counter
 
 from ._rows import Unsupported
@@ -8,7 +8,7 @@ from ._tensors import printable
 # A function that calls another twice, which calls a third twice, and so on, expands to a huge number of nodes from a
 # small file.
 MAX_NODES = 1_000_000
-MAX_BYTES = (1 << 31) - 1  # the limit of a protobuf message
+MAX_BYTES = (1 << 31) - 1  # the maximum size of a protobuf message
 
 
 def nodes_of(nodes):
@@ -56,7 +56,7 @@ def _text(key):
 
 
 def _content(nodes, functions):
-    """Returns the number of nodes that do not call a function, the bytes of all nodes, and the number of calls of each
+    """Returns the number of nodes that do not call a function, the bytes of all nodes, and the number of calls to each
     function."""
     calls, others = Counter(), 0
     for node in nodes_of(nodes):

@@ -28,7 +28,7 @@ def noted(node, kinds, constants):
 
 
 def product_of(node, known, constants):
-    """Returns the nodes that replace a MatMul or a Conv of two such floats, or None if it must stay unchanged."""
+    """Returns the nodes that replace a MatMul or a Conv on two such floats, or None if it must stay unchanged."""
     if node.op_type not in ("MatMul", "Conv") or not all(name in known for name in node.input[:2]):
         return None
     a, b = (known[name] for name in node.input[:2])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Layers of networks: pooling."""
+"""Network layers: pooling."""
 from functools import partial
 
 import numpy as np
@@ -159,7 +159,7 @@ def global_lp_pool(node):
 
 
 def crop_checks(node):
-    """The checks of CenterCropPad."""
+    """Returns the checks for CenterCropPad."""
     def check(x, shape):
         axes = node.attributes["axes"]
         axes = list(range(x.ndim)) if axes is None else axes_of(axes, x.ndim)

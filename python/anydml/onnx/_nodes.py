@@ -139,7 +139,7 @@ _NODES = {
     "MatMulInteger": Row(products.matmul_integer, "MATRIX_MULTIPLY_INTEGER", kinds=("int8", "uint8")),
     "QLinearMatMul": Row(products.quantized_matmul, "QUANTIZED_LINEAR_MATRIX_MULTIPLY", kinds=("int8", "uint8")),
     "Softmax": Row(reductions.along_rows("ACTIVATION_SOFTMAX"), "SOFTMAX SOFTMAX1", kinds=functions.ROUNDED),
-    # Layers of networks.
+    # Network layers.
     "Attention": Row(attention.attention, "MULTIHEAD_ATTENTION1 ADD CAST FILL_VALUE_SEQUENCE IDENTITY IF "
                      "LOGICAL_GREATER_THAN LOGICAL_GREATER_THAN_OR_EQUAL PADDING1 REDUCE", kinds=functions.ROUNDED),
     "AveragePool": layers.pool("AVERAGE"),
@@ -210,7 +210,7 @@ _NODES = {
     "Tile": Row(shapes.tile, "TILE"),
     "Transpose": _view(shapes.transpose),
     "Unsqueeze": _view(shapes.unsqueeze),
-    # Expanded by ONNX's definition to other nodes of this table.
+    # Expanded, as ONNX defines, into other nodes of this table.
     "AffineGrid": Row(None, kinds=("float16", "float")),
     "BlackmanWindow": Row(None),
     "CenterCropPad": Row(None, check=layers.crop_checks),

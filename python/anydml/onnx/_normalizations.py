@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Normalizations. DirectML's operators accept float16 and float; nodes of double use arithmetic and reductions."""
+"""Normalizations. DirectML's operators accept float16 and float; for double, nodes use arithmetic and reductions."""
 import math
 
 import numpy as np
@@ -208,7 +208,7 @@ def group_normalization(node):
 
 
 def group_checks(node):
-    """The checks of GroupNormalization, whose definition accepts any number of groups that divides the elements."""
+    """The checks for GroupNormalization, whose definition accepts any number of groups that divides the elements."""
     check_minimum(node, "num_groups", 1)
     groups = node.attributes["num_groups"]
 
@@ -221,7 +221,7 @@ def group_checks(node):
 
 
 def axis_checks(node):
-    """The checks of LayerNormalization and RMSNormalization."""
+    """The checks for LayerNormalization and RMSNormalization."""
     def check(x, *_):
         axis_of(node.attributes["axis"], x.ndim)
 

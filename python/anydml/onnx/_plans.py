@@ -26,9 +26,9 @@ Step = namedtuple("Step", "label op compute inputs outputs kinds uses on_host bo
 
 _MAX_KEPT = 16  # forms for which a piece stays compiled
 _MAX_BYTES = 512  # the largest value whose elements a piece is recorded for
-_MAX_OTHERS = 8  # the most floats or bools of such a value, for example the scales of a Resize
-_FEW_STEPS = 32  # this many steps run faster on the host than a graph compiles
-_MAX_ELEMENTS_SEEN = 8  # with more different elements of such values, the steps that need them run on the host
+_MAX_OTHERS = 8  # the maximum number of floats or bools in such a value, for example the scales of a Resize
+_FEW_STEPS = 32  # running this many steps on the host is faster than compiling a graph
+_MAX_ELEMENTS_SEEN = 8  # if the elements of such values change more often, steps that need them run on the host
 _MAX_SEEN = 256
 _MAX_NAMED = 4  # results that a message lists
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
@@ -89,7 +89,7 @@ class _Point:
         self.pinned = set()  # the values among them whose elements a piece is recorded for
         self.may_pin = may_pin
         self.seen = set()
-        self.early = []  # small host steps that run before the piece, since others need the elements of their results
+        self.early = []  # small host steps that run before the piece, since other steps need elements of their results
         self.computed_early = []  # the results of these steps
         self.varying = set()  # values whose shapes keep changing: steps that use them run on the host
         self.pieces = OrderedDict()
@@ -182,7 +182,7 @@ class Program:
     """Steps in order, the constants that they use, and the names of the outputs."""
 
     def __init__(self, steps, outputs, constants, inputs, is_repeated=False, device=None):
-        """is_repeated: whether it is the body of a loop, so that numbers which are inputs differ each time. device:
+        """is_repeated: whether it is the body of a loop, so that inputs that are numbers differ each time. device:
         where the graphs run; other steps run on the CPU."""
         self._device = device
         self.steps, self.outputs, self.inputs, self._is_repeated = _used(steps, outputs), outputs, inputs, is_repeated
@@ -204,8 +204,8 @@ class Program:
         return self._lives.wanted
 
     def split(self, fixed):
-        """Splits into two Programs: the steps that depend only on these values, and the others, which use their
-        results."""
+        """Splits into two Programs: the steps that depend only on these values, and the remaining steps, which
+        use their results."""
         fixed, first, others = {*fixed, *self.constants}, [], []
         for step in self.steps:
             if step.outputs and all(name in fixed for name in step.inputs if name):
@@ -533,7 +533,7 @@ class _Attempt:
         return found
 
     def _results(self):
-        """Returns the symbols that are used afterward, except values that are already known and aliases of others."""
+        """Returns the symbols that are used afterward, except values that are already known and aliases of symbols."""
         symbols, names = [], {}
         for name in self.program._lives.computed_between(self.index, self.end):
             if name in self.given or name not in self.values:

@@ -35,7 +35,7 @@ def matmul(_):
 
 
 def _for_rows(value, rows, what):
-    """A scale or a zero point of A or of the output: one number, or one for each row."""
+    """A scale or a zero point for A or for the output: one number, or one for each row."""
     return _for_side(value, (rows, 1), what)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ._rows import Row, axes_of, axis_of, cast, check_choice, dispatch, fill, listed, number, sequence
 
-# The results for no elements, as ONNX defines them; the mean is undefined there, so NumPy's NaN is used.
+# The results of reducing no elements, as ONNX defines them. ONNX leaves the mean undefined; it is NaN, as in NumPy.
 EMPTY = {"SUM": 0, "L1": 0, "L2": 0, "SUM_SQUARE": 0, "MULTIPLY": 1, "AVERAGE": math.nan, "LOG_SUM": -math.inf,
          "LOG_SUM_EXP": -math.inf}
 

@@ -24,7 +24,7 @@ FOUR_BIT_NODES = ("DequantizeLinear", "QuantizeLinear")
 Node = namedtuple("Node", "op label attributes kinds results since fixed")
 
 # make: a function of a Node that returns the function of its arrays; None, or a function that returns None for this
-# node, if ONNX's own definition by other nodes is used. uses: the operators that it may dispatch, without ELEMENT_WISE_
+# node, if ONNX's own definition in other nodes is used. uses: the operators that it may dispatch, without ELEMENT_WISE_
 # and ACTIVATION_. result: a function of the types that attributes name and of the kinds; it returns the types of the
 # outputs if ONNX's schema does not determine them. is_view: whether the results may share the inputs' memory. kinds:
 # the accepted types of the first input, unless they are all types that ONNX and we have. check: if ONNX's definition is
@@ -87,7 +87,7 @@ _EXACT = {"ELEMENT_WISE_ADD": np.add, "ELEMENT_WISE_SUBTRACT": np.subtract, "ELE
 
 
 def _quotient(a, b):
-    """Divides nonnegative by positive numbers; the library handles all others."""
+    """Divides nonnegative by positive numbers; the library handles all other numbers."""
     return a // b if (a >= 0).all() and (b > 0).all() else None
 
 
@@ -159,7 +159,7 @@ def cast(x, dtype):
 
 
 def converted(x, dtype):
-    """CAST; NumPy converts a few numbers that fit on the host."""
+    """Converts as CAST does. If there are only a few numbers and they all fit, NumPy converts them on the host."""
     kinds = x.dtype.kind + dtype.kind
     if type(x) is np.ndarray and x.size <= FEW and kinds in ("ii", "if", "fi") and dtype.itemsize >= 4 <= x.itemsize and (
             kinds == "if" or ((x > -2**31) & (x < 2**31)).all()):
@@ -173,7 +173,7 @@ def number(value, dtype):
 
 
 def row(name, fields=None, **fixed):
-    """The row of a node that is one dispatch. Fields come from the node's attributes or have fixed values."""
+    """The row for a node that needs a single dispatch. Fields come from the node's attributes or have fixed values."""
 
     def make(node):
         options = {**fixed, **{field: node.attributes[attribute] for field, attribute in (fields or {}).items()}}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fourier transforms on the host, by NumPy: in double for tensors of double, and otherwise in float."""
+"""Fourier transforms on the host, computed by NumPy: in double for double tensors, and otherwise in float."""
 import numpy as np
 
 from ._rows import axis_of

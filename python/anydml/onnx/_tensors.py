@@ -29,7 +29,7 @@ def printable(text):
 
 @contextlib.contextmanager
 def in_words():
-    """Names in a message are decoded when they are read; reports decoding errors as errors of the model."""
+    """Reports decoding errors as errors in the model. Names in a message are decoded only when they are read."""
     try:
         yield
     except UnicodeDecodeError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators of ai.onnx.preview.training as ONNX nodes: Adam, whose rate is a tensor and whose first step is step 0;
+"""Operators from ai.onnx.preview.training as ONNX nodes: Adam, whose rate is a tensor and whose first step is step 0;
 DirectML's ADAM_OPTIMIZER supports neither. The nodes are element-wise, so a graph computes them in one pass.
 """
 import numpy as np

@@ -86,7 +86,7 @@ def _fields(data, begin, end):
 
 
 def _field(number, value):
-    """Encodes a field of bytes."""
+    """Encodes a bytes field."""
     text, length = bytearray([number << 3 | _BYTES]), len(value)
     while length >= 128:
         text.append(length & 127 | 128)
