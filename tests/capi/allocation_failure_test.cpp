@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every allocation of every call fails once. Each time the call must report it, write nothing and leak nothing, and the
-// next call must work. In addition, repeating a call allocates nothing.
+// Every allocation of every call fails once. Each time the call must report the failure, write nothing and leak
+// nothing, and the next call must work. In addition, repeating a call allocates nothing.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -29,8 +29,8 @@ bool succeeded(pid_t child) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Each round runs in its own process, so that its first call really is the first, and forks at a different moment of
-// it.
+// Each round runs in its own process, so that its first call really is the first, and forks at a different moment
+// during that call.
 TEST(Fork, InTheMidstOfTheFirstCall) {
   for (int round = 0; round < 60; ++round) {
     const pid_t process = fork();

@@ -61,7 +61,7 @@ class Lost {
 // Records functions that succeed on a failed device, as they may if they need nothing from it.
 class Afterwards {
  public:
-  // Returns whether it succeeded.
+  // Returns whether the function succeeded.
   bool operator()(const char* function, BackendStatus status) {
     if (status.code == BackendCode::ok) {
       succeeded_ += std::string(succeeded_.empty() ? "" : ", ") + function;

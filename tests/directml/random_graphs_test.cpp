@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random graphs against the same operators run one by one: the same bits, and no byte written outside a tensor.
-// ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of its graph.
+// Compares random graphs with the same operators run one by one: the bits must match, and no byte outside a tensor may
+// be written. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of
+// its graph.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

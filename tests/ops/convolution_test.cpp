@@ -33,7 +33,8 @@ Floats random_floats(const Sizes& sizes, std::mt19937& random, bool special = fa
   return values;
 }
 
-// Chains of at most 256 over channels and taps that count, in the filter's order; taps outside the input are +0.
+// Sums chains of at most 256 products over the channels and the taps that count, in the filter's order; taps outside
+// the input are +0.
 Floats expected(const Layer& layer, const Floats& x, const Floats& w, const Floats& bias) {
   Floats result;
   const Sizes input_sizes = layer.input_sizes();

@@ -67,7 +67,7 @@ def power_to_integers(x, y):
 
 
 def powers(draw):
-    """Inputs of POW, whose base and exponent may differ in type, and the accepted results."""
+    """Inputs for POW, whose base and exponent may differ in type, and the accepted results."""
     kinds = [np.dtype(kind) for kind in ("f4", "f2", "i4", "i2", "i1", "u4", "u2", "u1")]
     for base in kinds:
         for exponent in kinds:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GEMM of FLOAT16 where bits other than the defined ones are allowed. Results are compared with FLOAT64 sums, within
-// the bound of docs/numerics.md, so the tests pass on every device, whether it uses the permission or not. The plan
-// tests assume a device that has such products; no such device needs to be present.
+// FLOAT16 GEMM where bits other than the defined ones are allowed. Results are compared with FLOAT64 sums, within the
+// bound of docs/numerics.md, so the tests pass on every device, whether it uses the permission or not. The plan tests
+// assume a device that has such products; no such device needs to be present.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -115,8 +115,8 @@ struct Operand {
   }
 };
 
-// The bound of docs/numerics.md: FLOAT32 sums in any order, in which each addition may truncate, and one rounding to
-// FLOAT16.
+// The bound given in docs/numerics.md: FLOAT32 sums in any order, in which each addition may truncate, and one rounding
+// to FLOAT16.
 double bound_of(double exact, double magnitudes, int64_t depth) {
   const double of_sum = static_cast<double>(depth + 4) * 0x1p-23 * magnitudes;
   return of_sum + std::max((std::fabs(exact) + of_sum) * 0x1p-11, 0x1p-25);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares RNN, LSTM and GRU with the NumPy program of docs/numerics.md, bit for bit, and with ONNX's reference.
+"""Compares RNN, LSTM and GRU with the NumPy program in docs/numerics.md, bit for bit, and with ONNX's reference.
 
 usage: recurrent_oracle.py LIBANYDML [--cases N] [--torch]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the operators that train a network with the NumPy programs of docs/numerics.md, bit for bit, and with
+"""Compares the operators that train a network with the NumPy programs in docs/numerics.md, bit for bit, and with
 PyTorch in FLOAT64 and ONNX's reference within a tolerance, if these packages are installed.
 
 usage: training_oracle.py LIBANYDML
