@@ -212,7 +212,7 @@ TEST(Convolution, EveryNumberOfChannelsAndPixels) {
   }
 }
 
-// Sizes around the ends of blocks, for each way to compute.
+// Sizes around the ends of blocks, for each algorithm.
 TEST(Convolution, LongSums) {
   std::mt19937 random(8);
   for (const int64_t outs : {2, 20}) {

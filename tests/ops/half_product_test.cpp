@@ -274,7 +274,7 @@ TEST(HalfProduct, EveryLayoutIsWithinTheBound) {
   });
 }
 
-// Addresses that are aligned to an element only, and odd ones.
+// Addresses that are aligned only to an element, and odd addresses.
 TEST(HalfProduct, AnyAddressIsWithinTheBound) {
   std::mt19937 random(13);
   for (const int64_t offset : {1, 2, 8, 16, 18}) {

@@ -283,7 +283,7 @@ TEST(IntegerConvolution, EveryNumberOfChannelsAndPixels) {
   }
 }
 
-// Sizes around the ends of blocks, for each way to compute, and sums that exceed 32 bits.
+// Sizes around the ends of blocks, for each algorithm, and sums that exceed 32 bits.
 TEST(IntegerConvolution, LongSums) {
   std::mt19937 random(8);
   for (const std::int64_t outs : {2, 20}) {

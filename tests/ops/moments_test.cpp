@@ -165,7 +165,8 @@ TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionOfLargeTensors) {
   }
 }
 
-// Scales for which the fast division works, mixed with scales that overflow in it, are subnormal or are NaN.
+// Scales for which the fast division works, mixed with scales that overflow in the fast division, are subnormal or are
+// NaN.
 TYPED_TEST(Moments, DivideEveryScaleAsTheDefinitionDoes) {
   using T = TypeParam;
   Random random(kSeed + 4);

@@ -97,7 +97,7 @@ class Checks:
         return lay_out(self.random, shape, self.unsigned, not is_output)
 
     def compare(self, name, inputs, answers, attributes, numbers=()):
-        """answers: NumPy's result for each output. numbers: inputs of other types, after the others."""
+        """answers: NumPy's result for each output. numbers: further inputs, of other types, after `inputs`."""
         placed = [self.draw(answer.shape, True) for answer in answers]
         expected = []
         for (array, memory), answer in zip(placed, answers):
@@ -170,7 +170,7 @@ class Checks:
         self.compare(name, [gradient], [whole], attributes)
 
     def number(self):
-        """A number as an attribute, and an array of it: NumPy's cast of a number that fits."""
+        """A number that fits every type, as an attribute and as an array of this type."""
         value = int(self.random.integers(0, 100))
         return value, np.full((), value, self.dtype).view(self.unsigned)
 

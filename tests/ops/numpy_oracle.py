@@ -200,7 +200,7 @@ def typed_cases(draw):
 
 
 def is_of_type(value, dtype):
-    """Whether the type has a number near the value; others are rejected, as tests/capi/bad_input_test.cpp shows."""
+    """Whether the type has a number near the value; tests/capi/bad_input_test.cpp checks that others are rejected."""
     if np.dtype(dtype).kind == "f":
         return not math.isfinite(value) or abs(value) <= float(np.finfo(dtype).max)
     return math.isfinite(value) and value == int(value) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max

@@ -294,7 +294,7 @@ struct Sizes {
 void fill(Random& random, DataType type, Memory& memory, bool tame = true) {
   const std::size_t element = element_size(type);
   for (std::size_t at = 0; at + element <= memory.bytes.size(); at += element) {
-    // No NaN, since their bits are not defined.
+    // No NaNs, since their bits are not defined.
     const f32 number = tame ? draw_number(random) : 0.0F;
     type == DataType::FLOAT16 ? store<f16>(memory.bytes.data() + at, number)
                               : store<f32>(memory.bytes.data() + at, number);

@@ -182,7 +182,7 @@ struct Sizes {
   std::vector<std::pair<std::int64_t, std::int64_t>> sampled;  // of the input and of the output
 };
 
-// The copied dimensions are inside or outside the others.
+// The copied dimensions are inside or outside the sampled ones.
 Drawn draw(Random& random, const Sizes& sizes, ResampleKind kind, DataType type, bool packed, bool inside) {
   Drawn drawn;
   ResampleStep& step = drawn.step;

@@ -45,7 +45,7 @@ const std::vector<u64>& edges() {
   return bits;
 }
 
-// Half of them have exponents so close that sums cancel; some have few digits, some are subnormal.
+// Half of the numbers have exponents so close that sums cancel; some have few digits, some are subnormal.
 template <class Format>
 u64 random_float(Random& random) {
   using F = FormatParts<Format>;

@@ -22,7 +22,7 @@ def of_two(dtype, since):
 
 
 def of_divisor(dtype, since):
-    """Omits integer division by 0 and of the minimum by -1, which ONNX leaves undefined; test_onnx.py covers them."""
+    """Omits integer x / 0 and minimum / -1, which ONNX leaves undefined; test_onnx.py covers them."""
     cases = of_two(dtype, since)
     if np.dtype(dtype).kind == "f":
         return cases

@@ -89,7 +89,7 @@ TEST(Facts, NameTheirLevels) {
   EXPECT_EQ(facts::parse_level("7_0"), std::nullopt);
 }
 
-// The documented properties of the two operators, read back from the table.
+// The documented properties of the two modulus operators, read back from the table.
 TEST(Facts, KnowTheModulusOperators) {
   constexpr TypeSet kEight = 0x1fe;  // FLOAT32 to INT8
   constexpr TypeSet kTen = kEight | 1U << 10 | 1U << 11;

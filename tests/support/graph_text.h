@@ -6,8 +6,8 @@
 //   s = SPLIT x:f32[4] -> f32[1] -> f32[3] Axis=0
 //   out s.1
 //
-// An operator's name may omit ELEMENT_WISE_; strides follow a slash; "-" is an absent tensor. An array of tensors takes
-// all tensors that the other fields leave. Outputs beyond the first are numbered after a dot.
+// An operator's name may omit ELEMENT_WISE_; strides follow a slash; "-" is an absent tensor. An array of tensors
+// consists of all tensors that no other field uses. Outputs beyond the first are numbered after a dot.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph of the C API, built in parallel with the same operators run one by one.
+// A C API graph, built while the same operators run one by one.
 #pragma once
 
 #include <anydml/anydml.h>
