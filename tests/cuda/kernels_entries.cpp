@@ -82,7 +82,7 @@ void check_entries() {
 
 namespace {
 
-// Instructions over values of any types, several of which are stored.
+// Instructions over values of any type; several of the results are stored.
 Program random_program(test::Random& random, std::size_t max_instructions) {
   const auto& variants = all_variants();
   Program program;

@@ -37,7 +37,7 @@ void trap() {
   ASSERT_EQ(function(), 0);
 }
 
-// A device that is told to fail at a given run.
+// A device that is configured to fail at a given run.
 class Lost {
  public:
   explicit Lost(const char* run) : device_(g_device) {

@@ -6,7 +6,7 @@
 namespace anydml::test {
 namespace {
 
-// The message of the last failed call on this thread.
+// The message for the last failed call on this thread.
 std::string said() { return anydml_last_error(); }
 
 #define EXPECT_SAID(part) EXPECT_NE(said().find(part), std::string::npos) << said()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks CONVOLUTION through the C API against a second implementation of its definition, output by output, that
-// ignores layouts, classes of outputs, threads and vectors. The test runs with several thread counts and targets; as
+// Checks CONVOLUTION through the C API, output by output, against a second implementation of its definition that
+// ignores layouts, classes of outputs, threads and vectors. The test runs with several thread counts and targets; since
 // all of them match one reference, they also match each other.
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FLOAT16 GEMM where bits other than the defined ones are allowed. Results are compared with FLOAT64 sums, within the
 // bound of docs/numerics.md, so the tests pass on every device, whether it uses the permission or not. The plan tests
-// assume a device that has such products; no such device needs to be present.
+// describe a device that supports such products, so none needs to be present.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -329,7 +329,7 @@ TEST(HalfProduct, TheLogNamesTheLibraryWhereItRuns) {
 
 constexpr DeviceTraits kHalves{.joins_from = 1, .half_products = true};
 
-// The first step of the plan for a GEMM of these tensors: "x:f16[..] w:f16[..] c -> f16[..] attributes".
+// The first step of the plan for a GEMM with these tensors: "x:f16[..] w:f16[..] c -> f16[..] attributes".
 std::string plan_of(const std::string& gemm, const DeviceTraits& traits = kHalves) {
   const std::string graph = "x = input 100000\nw = input 100000\nc = input 100000\np = GEMM " + gemm + "\nout p\n";
   std::string shown;

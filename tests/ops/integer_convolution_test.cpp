@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION through the C API against a second implementation of
-// their definition, output by output, that ignores layouts, packing, threads and vectors. The test runs with several
-// thread counts and targets; as all of them match one reference, they also match each other.
+// Checks CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION through the C API, output by output, against a second
+// implementation of their definition that ignores layouts, packing, threads and vectors. The test runs with several
+// thread counts and targets; since all of them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <iterator>

@@ -19,7 +19,7 @@ LARGE = [(70_001,), (263, 257), (64, 65, 66), (5, 300, 129), (3000, 7), (7, 3000
 
 
 def draw_shape(random, low_rank):
-    """A few elements of any rank, with sizes of 1 and occasionally of 0."""
+    """A random shape with few elements, of any rank, occasionally with a size of 0."""
     rank = int(random.integers(low_rank, 9))
     most = 6 if rank < 5 else 4
     return [0 if random.random() < 0.02 else int(random.integers(1, most + 1)) for _ in range(rank)]

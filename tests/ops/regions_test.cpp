@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks the CPU steps over regions of interest against their definition, bin by bin: every target, pieces for several
-// thread counts, layouts and boxes of all kinds. The whole memory of the outputs is compared, so that no byte between
-// elements may change. tests/ops/regions_oracle.py compares the operators with NumPy.
+// thread counts, layouts and boxes of all kinds. The entire memory of the outputs is compared, so that changes to the
+// bytes between elements are detected. tests/ops/regions_oracle.py compares the operators with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>

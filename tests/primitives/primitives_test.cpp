@@ -24,7 +24,7 @@ namespace {
 using primitives_test::Definition;
 using Random = std::mt19937_64;
 
-// Bit patterns near the limits of every class of numbers, and some others.
+// Bit patterns near the limits of every class of numbers, and a few other patterns.
 template <class Format>
 const std::vector<u64>& edges() {
   static const std::vector<u64> bits = [] {

@@ -26,7 +26,7 @@ class Grower {
     for (u64 i = 0; i < 4 + random_() % 24; ++i) {
       add_node();
     }
-    // The outputs are mostly values that no node reads, so that the placement of the others stays unconstrained.
+    // The outputs are mostly values that no node reads, so that the placement of the other values stays unconstrained.
     for (std::size_t i = 0; i < graph.values().size(); ++i) {
       const GraphSource& source = graph.values()[i].source;
       const bool is_last = i + 1 == graph.values().size();

@@ -129,7 +129,7 @@ TEST(Facts, AdmitWhatAnyFunctionOfReduceTakes) {
   const facts::Operator& reduce = *facts::find_operator("REDUCE");
   const auto input = facts::admitted(reduce, field_of(reduce, "InputTensor"), FeatureLevel::v2_1);
   ASSERT_TRUE(input);
-  EXPECT_EQ(input->types, 0x1feU);  // ARGMIN supports all eight, the others fewer
+  EXPECT_EQ(input->types, 0x1feU);  // ARGMIN supports all eight types, the other functions fewer
   const auto output = facts::admitted(reduce, field_of(reduce, "OutputTensor"), FeatureLevel::v2_0);
   ASSERT_TRUE(output);
   EXPECT_EQ(output->types, 1U << 1 | 1U << 2 | 1U << 3);  // FLOAT32, FLOAT16; UINT32 for ARGMIN
