@@ -169,7 +169,7 @@ TEST(ThreadPool, ServesManyCallersAtOnce) {
   }
 }
 
-// There are 64 job slots. A caller that finds none free does its work alone.
+// There are 64 job slots. A caller that finds no free slot does its work alone.
 TEST(ThreadPool, ServesMoreCallersThanItHasPlaces) {
   ThreadPool& pool = make_pool(2);
   constexpr int kCallers = 70;

@@ -23,7 +23,7 @@ bool call_works() {
   return anydml_modulus_floor(&ta, &tb, &to) == ANYDML_OK && out.back() == 1.0F;
 }
 
-// Waits for a child that reports success by its exit code; the child's alarm ends a hang.
+// Waits for a child that reports success by its exit code; the child's alarm kills it if it hangs.
 bool succeeded(pid_t child) {
   int status = 0;
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -323,7 +323,8 @@ class RandomNetwork {
                                  integer("HasExclusiveSum", static_cast<int64_t>(below(2)))}));
   }
 
-  // Normalizes by the mean and variance of the rows, or by given ones; sometimes with a fused activation.
+  // Normalizes with the mean and variance of the rows, or with a given mean and variance; sometimes with a fused
+  // activation.
   void normalize(std::size_t x) {
     const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
     const std::size_t rank = form.sizes.size();

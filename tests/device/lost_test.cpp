@@ -24,7 +24,7 @@ std::string fails_variable() {
   return "ANYDML_" + name + "_FAILS";
 }
 
-// Breaks the device with the library named by ANYDML_TEST_TRAP, if it is set.
+// Breaks the device with the library named by ANYDML_TEST_TRAP, if that is set.
 void trap() {
   const char* const path = std::getenv("ANYDML_TEST_TRAP");
   if (path == nullptr) {

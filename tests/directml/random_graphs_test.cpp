@@ -16,7 +16,7 @@
 namespace anydml::test {
 namespace {
 
-// The values of all nodes, each computed by its operator alone.
+// The values of all nodes, computed by running each operator separately.
 std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {
   Ranges given;
   for (const Bytes& value : graph.inputs().values) {

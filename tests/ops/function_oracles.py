@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's FLOAT64 results of the correctly rounded functions, and the FLOAT32 or FLOAT16 numbers that may be nearest to
-them. If a FLOAT64 result is within its own error of the midpoint of two such numbers, both are accepted.
+"""NumPy's FLOAT64 results for the correctly rounded functions, and the FLOAT32 or FLOAT16 numbers that may be nearest
+to them. If a FLOAT64 result is within its own error of the midpoint of two such numbers, both are accepted.
 """
 import math
 

@@ -384,7 +384,7 @@ def main(path):
             1, 0, 2)[:, ::3]
 
     for name, inputs, attributes, expected in typed_cases(lambda kind: random_values(random, kind.type, ELEMENTS // 8)):
-        if name not in typed:  # results of operators that are not implemented yet
+        if name not in typed:  # results for operators that are not implemented yet
             continue
         count = check(library, name, inputs, attributes, expected)
         count += check(library, name, [shaped(x) for x in inputs], attributes, shaped(expected))

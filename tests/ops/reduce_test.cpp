@@ -268,7 +268,7 @@ void check_all(const Case& of, Random& random) {
 
 template <class T>
 class Reduce : public testing::Test {};
-// Sanitizers check loops, which are the same for all types of one width.
+// Sanitizers check the loops, which are the same for all types of the same width.
 using Types = std::conditional_t<kSanitized, testing::Types<f16, f32, i8, u64>,
                                  testing::Types<f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64>>;
 TYPED_TEST_SUITE(Reduce, Types, TypeNames);

@@ -261,7 +261,7 @@ TEST(Sharing, SeesThatInterleavedTensorsAreDisjoint) {
   EXPECT_EQ(find_sharing(even, 4096, even, 4100), Sharing::disjoint);
   EXPECT_EQ(find_sharing(even, 4100, even, 4096), Sharing::disjoint);
   EXPECT_EQ(find_sharing(even, 4096, even, 4104), Sharing::partial);
-  EXPECT_EQ(find_sharing(even, 4096, even, 4098), Sharing::partial);  // misaligned: elements overlap by halves
+  EXPECT_EQ(find_sharing(even, 4096, even, 4098), Sharing::partial);  // misaligned: elements overlap by half
   EXPECT_EQ(find_sharing(tensor({4, 2}, {4, 1}), 4096, tensor({4, 2}, {4, 1}), 4104), Sharing::partial);
 }
 

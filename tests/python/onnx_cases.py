@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of test_onnx_nodes.py: for each node, a type and an opset, rows of arrays and attributes."""
+"""The cases for test_onnx_nodes.py: for each node, a type and an opset, rows of arrays and attributes."""
 import numpy as np
 import onnx
 from onnx import helper

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs of the core written as text, one line per value, for tests of the passes:
+// Graphs of the core written as text, one line per value, for tests of graph passes:
 //
 //   a = input 16              16 bytes; "owned 16" and "constant 16" likewise
 //   x = ADD a:f32[4] b:f32[2,2/1,2] -> f32[4] Name=Value
