@@ -67,7 +67,7 @@ set(without_leak_check ASAN_OPTIONS=detect_leaks=0)
 # An asynchronous device with its own memory, in place of a GPU: see plugin/later_backend.cpp.
 set(plugin_folder ${CMAKE_CURRENT_BINARY_DIR}/plugins)
 set(on_later ANYDML_PLUGINS=${plugin_folder} ANYDML_ADAPTER=later)
-# anydml_test_on_later(PROGRAM ...): runs programs on that device.
+# anydml_test_on_later(PROGRAM ...): runs programs on the asynchronous test device.
 function(anydml_test_on_later)
   foreach(test ${ARGN})
     if(TARGET ${test})
@@ -77,7 +77,7 @@ function(anydml_test_on_later)
     endif()
   endforeach()
 endfunction()
-# anydml_test_later(NAME PROGRAM SETTING): runs a program on that device with an environment setting.
+# anydml_test_later(NAME PROGRAM SETTING): runs a program on the asynchronous test device with an environment setting.
 function(anydml_test_later name program setting)
   if(TARGET ${program})
     add_dependencies(${program} anydml_later)
@@ -92,8 +92,8 @@ set(tests_on_cuda)
 set(oracles_on_cuda)
 
 # anydml_family_test(NAME [AGAIN filter] [NO_RACES] [CPU_ONLY] LIBRARIES ... [LABELS ...])
-# NAME.cpp, which computes a lot. It runs with three threads, and again with fewer threads and with the generic kernels,
-# because the results must be the same bits; builds with sanitizers omit these repetitions.
+# Declares the compute-heavy test NAME.cpp. It runs with three threads, and again with fewer threads and with the
+# generic kernels, because the results must be the same bits; builds with sanitizers omit these repetitions.
 # AGAIN: the tests that are repeated, and that run with ThreadSanitizer; all of them by default.
 # CPU_ONLY: GPUs do not support the operators yet.
 function(anydml_family_test name)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ring 2: every single-type entry, through plan and CPU backend, over every kind of layout, compared bit for bit with
-// the scalar definition. Driven by elementwise.def, so new entries are tested automatically. typed_entries_test.cpp
-// covers entries of several types.
+// Ring 2: every single-type entry, through the plan and the CPU backend, over every kind of layout, compared bit for
+// bit with the scalar definition. Driven by elementwise.def, so new entries are tested automatically.
+// typed_entries_test.cpp covers entries whose tensors differ in type.
 #include "backend/backend.h"
 
 #include <gtest/gtest.h>
@@ -38,8 +38,8 @@ Attributes random_attributes(Random& random) {
   return attributes;
 }
 
-// One element by the scalar definition. Only this is compiled for each entry and type; the rest is compiled once per
-// type.
+// Computes one element with the scalar definition. Only this function is compiled for each entry and type; the rest is
+// compiled once per type.
 template <class T>
 using Apply = T (*)(const Attributes& attributes, const T* inputs);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Steps of several phases and steps with scratch memory, through the CPU backend. The program defines its own family in
-// place of the library's, so that it tests only the backend's side of backend/cpu/family.h.
+// Steps with several phases and steps with scratch memory, through the CPU backend. The program defines its own family
+// in place of the library's, so that it tests only the backend's side of backend/cpu/family.h.
 #include "backend/cpu/family.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs of an element-wise step: of any length, over values of any types, with several stores, in place or not,
-// compared with the scalar definitions applied one after another.
+// Element-wise programs of any length, over values of any type, with several stores, in place or not. The results are
+// compared with those of the scalar definitions applied one after another.
 #include <gtest/gtest.h>
 
 #include <cinttypes>
@@ -21,7 +21,7 @@
 namespace anydml::test {
 namespace {
 
-// One element by the scalar definition, as bits.
+// Computes one element with the scalar definition; inputs and result are bits.
 using Apply = u64 (*)(const Attributes& attributes, const u64* inputs);
 
 template <class ScalarOp>
@@ -135,7 +135,7 @@ std::string names_of(const std::vector<BuiltProgram>& program) {
   return text;
 }
 
-// A random instruction whose inputs are among the values.
+// A random instruction that reads some of the existing values.
 std::optional<BuiltProgram> random_instruction(const std::vector<Definition>& among,
                                                const std::vector<DataType>& values, Random& random) {
   for (int attempt = 0; attempt < 200; ++attempt) {
@@ -285,7 +285,7 @@ TEST(Programs, AreTheirDefinitionsOneAfterAnother) {
               longest);
 }
 
-// Programs of FLOAT32 instructions only, which keep their results in registers.
+// Programs with only FLOAT32 instructions, which keep their results in registers.
 TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
   u64 elements = 0;
   std::size_t longest = 0;

@@ -122,7 +122,7 @@ TEST_F(SmallTasksTest, EachThatReadsTheLastIsAWaveInOneLaunch) {
 
 TEST_F(SmallTasksTest, WritingWhatAnotherReadsOrWritesWaits) {
   add(make(0, 65536, 131072));
-  add(make(0, 65536, 131072));        // writes it too
+  add(make(0, 65536, 131072));        // writes the same output
   add(make(131072, 65536, 0));        // writes an input of the previous task and reads its output
   add(make(0, 65536, 0));             // in place
   add(make(200000, 300000, 400000));  // unrelated memory
@@ -185,7 +185,7 @@ TEST_F(SmallTasksTest, TasksThatTouchMuchMemoryAreLaunchedEarlier) {
   check();
 }
 
-// A wave of many elements is worth a whole launch; the waves around it share launches.
+// A wave with many elements gets its own launch; the waves around it share launches.
 TEST_F(SmallTasksTest, WideWavesHaveALaunchOfTheirOwn) {
   add(make(0, 65536, 1 << 20));
   add(make(1 << 20, 65536, 2 << 20));

@@ -169,7 +169,7 @@ TEST(ThreadPool, ServesManyCallersAtOnce) {
   }
 }
 
-// There are 64 job slots. A caller that finds none free does its work alone.
+// There are 64 job slots. A caller that finds no free slot does its work alone.
 TEST(ThreadPool, ServesMoreCallersThanItHasPlaces) {
   ThreadPool& pool = make_pool(2);
   constexpr int kCallers = 70;
@@ -205,8 +205,8 @@ TEST(ThreadPool, WorksWithMoreThreadsThanProcessors) {
   }
 }
 
-// The caller of a job does not wait for workers that did not join it: here they are all busy with another caller's job,
-// which ends after the first one.
+// A caller does not wait for workers that did not join its job. Here all workers are busy with another caller's job,
+// which ends later.
 TEST(ThreadPool, FinishesWhileEveryWorkerIsBusy) {
   ThreadPool& pool = make_pool(3);
   if (pool.threads() != 3) {
@@ -232,7 +232,7 @@ TEST(ThreadPool, FinishesWhileEveryWorkerIsBusy) {
   other.join();
 }
 
-// No two threads of a job have the same number, and the caller has 0.
+// No two threads of a job have the same number, and the caller's number is 0.
 TEST(ThreadPool, ThreadsOfAJobHaveDifferentNumbers) {
   ThreadPool& pool = make_pool(4);
   struct Numbers {
@@ -340,7 +340,7 @@ TEST(ThreadPool, WorksInAChildThatWasForkedWhileWorkersSpin) {
   other.join();
 }
 
-// Each chunk fills its thread's memory and checks that its contents persist.
+// Each chunk fills its thread's memory and checks that the contents persist.
 struct Filled {
   const Scratch* set;
   std::byte* of_caller;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ring 2 for entries whose tensors differ in type: every variant, through plan and CPU backend, over every kind of
-// layout, compared bit for bit with the scalar definition. Driven by elementwise.def, so new entries are tested
+// Ring 2 for entries whose tensors differ in type: every variant, through the plan and the CPU backend, over every kind
+// of layout, compared bit for bit with the scalar definition. Driven by elementwise.def, so new entries are tested
 // automatically.
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ class AnyMemory {
   Sized memory_;
 };
 
-// One element by the scalar definition, as bits: the only part that is compiled for each variant.
+// Computes one element with the scalar definition, on bits. Only this part is compiled for each variant.
 using Apply = u64 (*)(const u64* inputs);
 
 template <class ScalarOp>
@@ -155,7 +155,7 @@ u64 class_of(T value) {  // the bits of the value, but the same result for all N
   return bits_of(value);
 }
 
-// Converts an integer to a float with integer arithmetic only; the definition leaves the rounding to the machine.
+// Converts an integer to a float with integer arithmetic only; the definition leaves the rounding to the hardware.
 template <class To, class From>
 To rounded_by_integers(From x) {
   using F = FloatParts<To>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Compares every vector kernel of every target that this machine supports with the generic kernel, a loop over the
 // scalar definition: every entry and variant, bit for bit, with all NaNs equal. Driven by the tables alone, so new
-// entries are tested automatically. Covers all values of unary variants of up to 16 bits and all pairs of 8 bits, then
-// layouts: sizes around the edges of vectors and tiles, every kind of stride for every operand, unaligned, out of place
-// and in place. Every byte of the output's memory is compared.
+// entries are tested automatically. Covers all values of unary variants of up to 16 bits and all pairs of 8-bit values,
+// then layouts: sizes around the edges of vectors and tiles, every kind of stride for every operand, unaligned, out of
+// place and in place. Every byte of the output's memory is compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ Attributes telling_attributes(Random& random) {
   return attributes;
 }
 
-// One call of a kernel: the operands, the output last.
+// One kernel call: the operands, with the output last.
 struct Call {
   const Entry* entry;
   const Variant* types;

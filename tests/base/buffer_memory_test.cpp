@@ -93,7 +93,7 @@ TEST(BufferMemory, SmallOnesShareMappings) {
   }
 }
 
-// Hooks as for a driver that pins pages. They count the ranges that are prepared and forgotten; g_refuse makes
+// Hooks like those for a driver that pins pages. They count the ranges that are prepared and forgotten; g_refuse makes
 // prepare() fail.
 int g_prepared = 0;
 int g_forgotten = 0;
@@ -117,8 +117,8 @@ TEST(BufferMemory, TellsItsHooks) {
   EXPECT_EQ(g_prepared, g_forgotten);
 }
 
-// Maps every other page until the kernel allows no more mappings. It then cannot split a mapping either, and unmapping
-// the middle of merged mappings requires a split.
+// Maps every other page until the kernel allows no more mappings. The kernel then cannot split a mapping either, and
+// unmapping the middle of merged mappings requires a split.
 class NoMappingsLeft {
  public:
   NoMappingsLeft() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every allocation of every call fails once. Each time the call must report it, write nothing and leak nothing, and the
-// next call must work. In addition, repeating a call allocates nothing.
+// Every allocation of every call fails once. Each time the call must report the failure, write nothing and leak
+// nothing, and the next call must work. In addition, repeating a call allocates nothing.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -224,7 +224,7 @@ bool is_out_of_reach() {
 }
 constexpr const char* kOutOfReach = "the library does not use this program's operator new";
 
-// The first call of a process opens the device and creates the threads, once, so each failure needs its own process.
+// The first call in a process opens the device and creates the threads, once, so each failure needs its own process.
 TEST(AllocationFailure, InTheFirstCallOfAProcess) {
   const Scenario scenario{"the first call of a process",
                           [](Data& d) { return anydml_modulus_floor(&d.ta, &d.tb, &d.to); }, output_untouched};

@@ -339,7 +339,7 @@ TEST(InferOutputs, CompletesTypesAndSizes) {
       << anydml_last_error();
   EXPECT_EQ(shape.type, std::uint32_t{ANYDML_FLOAT16});
   EXPECT_EQ(sizes_of(shape), sizes);
-  // A given type is kept; ARGMAX allows several.
+  // A type given by the caller is kept; ARGMAX allows several output types.
   const int64_t axes[] = {2};
   anydml_attribute attributes[] = {{"Axes", ANYDML_INT64 | uint32_t{ANYDML_ARRAY}, 1, {}},
                                    {"AxisDirection", ANYDML_TEXT, 0, {}}};

@@ -53,7 +53,8 @@ int run(const Operator& op, u64 way, const anydml_tensor& a, const anydml_tensor
   return code;
 }
 
-// An input whose sizes broadcast to `sizes`: leading dimensions dropped, others shrunk to one.
+// An input whose sizes broadcast to `sizes`: some leading dimensions are dropped, and some other dimensions are shrunk
+// to size 1.
 std::vector<i64> broadcastable(const std::vector<i64>& sizes, Random& random) {
   std::vector<i64> result = sizes;
   if (random() % 3 == 0) {

@@ -85,7 +85,7 @@ void draw_operands(std::vector<T>& a, std::vector<T>& b) {
   }
 }
 
-// Every implemented operator, with its attributes and a ScaleBias if it accepts them. The first call of the process,
+// Every implemented operator, with its attributes and a ScaleBias if it accepts them. The first call in the process,
 // which creates the workers, runs under the most unusual modes.
 template <class T>
 void check_all_operators() {

@@ -23,14 +23,14 @@ bool call_works() {
   return anydml_modulus_floor(&ta, &tb, &to) == ANYDML_OK && out.back() == 1.0F;
 }
 
-// Waits for a child that reports success by its exit code; the child's alarm ends a hang.
+// Waits for a child that reports success by its exit code; the child's alarm kills it if it hangs.
 bool succeeded(pid_t child) {
   int status = 0;
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Each round runs in its own process, so that its first call really is the first, and forks at a different moment of
-// it.
+// Each round runs in its own process, so that its first call really is the first, and forks at a different moment
+// during that call.
 TEST(Fork, InTheMidstOfTheFirstCall) {
   for (int round = 0; round < 60; ++round) {
     const pid_t process = fork();

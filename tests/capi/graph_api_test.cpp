@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs of the C API compared bit for bit with the same operators run one by one.
+// Graphs built with the C API, compared bit for bit with the same operators run one by one.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST(GraphApi, ChainsFanOutAndSeveralOutputs) {
   const std::size_t scaled = twin.run("ELEMENT_WISE_DIVIDE", {product, sums}, form);
   twin.output(scaled);
   twin.output(sums);
-  twin.output(added);   // an output that others read
+  twin.output(added);   // an output that other nodes read
   twin.output(scaled);  // twice
   twin.output(x);       // an input, unchanged
   twin.compile();
@@ -147,7 +147,7 @@ TEST(GraphApi, ConstantsAreReadOnceAndFolded) {
   std::fill(weights.begin(), weights.end(), 99.0F);
   std::vector<float> given = {10, 10, 10, 10};
   std::vector<float> sums(4), negatives(4), same(4);
-  const void* inputs[] = {given.data(), nullptr};  // no output depends on the second
+  const void* inputs[] = {given.data(), nullptr};  // no output depends on the second input
   void* outputs[] = {sums.data(), negatives.data(), same.data()};
   for (int turn = 0; turn < 2; ++turn) {
     ASSERT_EQ(anydml_compiled_run(compiled, inputs, 2, outputs, 3), ANYDML_OK) << anydml_last_error();
@@ -465,7 +465,8 @@ class RandomGraph {
   Twin twin_;
 };
 
-// The header promises a packed output for any stride below 0, even of a dimension of size 1, which no element uses.
+// The header promises a packed output for any stride below 0, even for a dimension of size 1, whose stride no element
+// uses.
 TEST(GraphApi, AnOutputWithAStrideBelowZeroIsPacked) {
   Twin twin;
   const Form form(ANYDML_FLOAT32, {4, 4});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Element-wise operators before and after reductions, in graphs of the C API, compared with the same operators run one
-// by one.
+// Element-wise operators before and after reductions, in C API graphs, compared with the same operators run one by one.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constants that several graphs of the C API share, and the values derived from them.
+// Constants that several C API graphs share, and the values derived from them.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

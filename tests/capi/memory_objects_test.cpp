@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory objects of the C API behave the same on devices that share the process's addresses and on those that do not.
+// The C API's memory objects behave the same on devices that share the process's addresses and on devices that do not.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Random graphs of operators that move, gather, scatter and sort elements, multiply matrices, normalize, reduce, pool
-// and resample, with element-wise operators between them, in the C API: they give the same bits as the operators run
-// one by one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of
-// its graph.
+// Random C API graphs of operators that move, gather, scatter and sort elements, multiply matrices, normalize, reduce,
+// pool and resample, with element-wise operators between them. They must give the same bits as the operators run one by
+// one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of its
+// graph.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -323,7 +323,8 @@ class RandomNetwork {
                                  integer("HasExclusiveSum", static_cast<int64_t>(below(2)))}));
   }
 
-  // Normalizes by the mean and variance of the rows, or by given ones; sometimes with a fused activation.
+  // Normalizes with the mean and variance of the rows, or with a given mean and variance; sometimes with a fused
+  // activation.
   void normalize(std::size_t x) {
     const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
     const std::size_t rank = form.sizes.size();

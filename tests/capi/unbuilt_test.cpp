@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An unimplemented operator: the C API rejects it by name, before it checks its tensors and attributes.
+// The C API rejects an unimplemented operator, and names it in the message, before checking its tensors and attributes.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

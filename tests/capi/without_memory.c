@@ -41,7 +41,7 @@ static int g_code;
 static int g_list_is_whole = 1;
 static char g_message[256];
 
-/* The thread's first call of the library: its per-thread data does not exist yet. */
+/* The thread's first call to the library: its per-thread data does not exist yet. */
 static void* call(void* wrong) {
   const int64_t sizes[] = {3};
   const float a[3] = {5, 6, 7}, b[3] = {3, 3, 3};

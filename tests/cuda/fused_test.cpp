@@ -103,7 +103,7 @@ TEST(RecentObjects, KeepsWhatIsUsedAndWhatWasAskedForLast) {
   EXPECT_EQ(*kept.find("used"), used);
   const auto also_used = add("d");
   EXPECT_EQ(kept.find("c"), nullptr);
-  add("e");  // exceeds two, because two are in use: the new value is still kept
+  add("e");  // exceeds the limit of two, because two values are in use; the new value is still kept
   EXPECT_NE(kept.find("e"), nullptr);
   kept.add("none", nullptr);
   EXPECT_EQ(kept.find("e"), nullptr);

@@ -403,7 +403,7 @@ TEST(Joined, AnEpilogueAloneKeepsVectors) {
                      "out z\n"),
             "along_vectors<JoinedWork>");
   expect_compiled();
-  EXPECT_EQ(g_sources[0].kernels.size(), 2U);  // the second is by elements, for unaligned addresses
+  EXPECT_EQ(g_sources[0].kernels.size(), 2U);  // the second processes single elements, for unaligned addresses
 }
 
 TEST(Joined, WhatCannotBeMadeByVectorsIsMadeByElements) {
@@ -411,7 +411,7 @@ TEST(Joined, WhatCannotBeMadeByVectorsIsMadeByElements) {
     return "a = input 64000\nx = NEGATE a:" + tensor + " -> f32" + sizes + "\ns = " + reduce + "\nout s\n";
   };
   // Rows that are not a whole number of vectors; an operand that begins inside a vector; the index of a maximum, which
-  // takes two searches.
+  // requires two searches.
   EXPECT_EQ(launched(graph("f32[4,30]", "[4,30]", "REDUCE x:f32[4,30] -> f32[4,1] Function=SUM Axes=[1]")),
             "along_elements<JoinedWork>");
   EXPECT_EQ(launched(graph("f32[4,32/33,1]", "[4,32]", "REDUCE x:f32[4,32] -> f32[4,1] Function=SUM Axes=[1]")),

@@ -275,7 +275,7 @@ void bench_shapes(Timer& timer, const Memory& memory, Data data) {
   std::fflush(stdout);
 }
 
-// Transposed divisors, by the number of blocks that share a multiprocessor.
+// Transposed divisors, for each number of blocks that share a multiprocessor.
 template <bool kFloor, class T, int... kMin>
 void bench_tiles(Timer& timer, const Memory& memory) {
   fill_operands<T><<<static_cast<unsigned>(kElements / 256), 256>>>(

@@ -35,7 +35,8 @@ void check_program(LayoutCheck& check, const Program& program, int rounds) {
   }
 }
 
-// The bits of a NaN are unspecified, and such an entry would expose them after another operation.
+// Whether the variant is a bitwise one for floats. The bits of a NaN are unspecified, and after another operation such
+// a variant would expose them.
 bool shows_bits(const VariantInfo& variant) {
   return is_float_type(variant.types[0]) &&
          std::string_view(entry_name(variant.entry)).find("_BIT_") != std::string_view::npos;
@@ -81,7 +82,7 @@ void check_entries() {
 
 namespace {
 
-// Instructions over values of any types, several of which are stored.
+// Instructions over values of any type; several of the results are stored.
 Program random_program(test::Random& random, std::size_t max_instructions) {
   const auto& variants = all_variants();
   Program program;

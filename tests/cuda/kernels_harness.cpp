@@ -232,7 +232,7 @@ void LayoutCheck::assign_base(Layout& layout, const std::vector<std::int64_t>& s
   used = base + static_cast<std::size_t>(maximum + 1) * layout.element;
 }
 
-// An input that this output may overwrite: of the same element size, and without broadcasting.
+// An input that this output may overwrite: it has the same element size and is not broadcast.
 int LayoutCheck::instead_of(const Program& program, const std::vector<Layout>& layouts, std::size_t store) {
   const std::size_t input = random_() % program.loads;
   const auto& strides = layouts[input].strides;

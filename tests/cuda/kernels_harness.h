@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Code shared by the parts of kernels_test. Variants are identified here by their numbers and types, not as templates,
-// so that a case compiles once for all of them.
+// so that each case is compiled only once for all variants.
 #pragma once
 
 #include <cstdint>

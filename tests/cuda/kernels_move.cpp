@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies on the device compared with their loops, element by element: any layouts and addresses, runs of any length,
-// tiles, many copies in one step. All of the outputs' memory is compared.
+// Copies on the device, compared element by element with the loops that define them: any layouts and addresses, runs of
+// any length, tiles, many copies in one step. All of the outputs' memory is compared.
 #include <algorithm>
 #include <vector>
 

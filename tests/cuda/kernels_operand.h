@@ -102,7 +102,7 @@ class TestOperand {
   std::int64_t base_ = 0;  // offset of the element at index 0
 };
 
-// Prepares the step for this device, or for one with fewer multiprocessors, and runs it. Returns false if it was
+// Prepares the step for this device, or for one with fewer multiprocessors, and runs it. Returns false if the step was
 // refused.
 template <class Parameters>
 bool run_step(const FamilyKernels& family, const Parameters& parameters, std::span<const Operand> operands,

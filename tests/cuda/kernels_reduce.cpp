@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the device, compared element by element with a separate implementation of their order over the scalar
-// definitions: every function and type, sizes around the edges of vectors, lanes, warps and blocks, any layout.
+// Reductions on the device, compared element by element with a separate implementation of their evaluation order over
+// the scalar definitions: every function and type, sizes around the edges of vectors, lanes, warps and blocks, any
+// layout.
 #include <algorithm>
 #include <cstring>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The preparation of element-wise steps for the GPU, without one: the choice of a kernel for each layout and address,
-// and the interpreter's code. The tables of kernels are fakes that record the launches.
+// The preparation of element-wise steps for the GPU, tested without a GPU: the choice of a kernel for each layout and
+// address, and the interpreter's code. The tables of kernels are fakes that record the launches.
 #include <gtest/gtest.h>
 
 #include <algorithm>

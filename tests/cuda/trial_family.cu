@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The GPU kernels of the trial family (support/trial_family.h), added to those of all families: a step of several
-// launches with workspace. This file replaces ops/cuda_families.cpp in a plugin for trial_family_test:
+// The GPU kernels of the trial family (support/trial_family.h), added to those of all families: a step with several
+// launches and a workspace. This file replaces ops/cuda_families.cpp in a plugin for trial_family_test:
 //
 //   cmake -S src/backend/cuda -B build/cuda_trial -G Ninja -DANYDML_CUDA_FAMILY_TABLE=$PWD/tests/cuda/trial_family.cu
 //   ninja -C build/cuda_trial

@@ -24,7 +24,7 @@ std::string fails_variable() {
   return "ANYDML_" + name + "_FAILS";
 }
 
-// Breaks the device with the library named by ANYDML_TEST_TRAP, if it is set.
+// Breaks the device with the library named by ANYDML_TEST_TRAP, if that is set.
 void trap() {
   const char* const path = std::getenv("ANYDML_TEST_TRAP");
   if (path == nullptr) {
@@ -37,7 +37,7 @@ void trap() {
   ASSERT_EQ(function(), 0);
 }
 
-// A device that is told to fail at a given run.
+// A device that is configured to fail at a given run.
 class Lost {
  public:
   explicit Lost(const char* run) : device_(g_device) {
@@ -61,7 +61,7 @@ class Lost {
 // Records functions that succeed on a failed device, as they may if they need nothing from it.
 class Afterwards {
  public:
-  // Returns whether it succeeded.
+  // Returns whether the function succeeded.
   bool operator()(const char* function, BackendStatus status) {
     if (status.code == BackendCode::ok) {
       succeeded_ += std::string(succeeded_.empty() ? "" : ", ") + function;

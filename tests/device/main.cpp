@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // device_conformance checks a device against backend.h through its backend's table. scripts/conform.py runs it together
-// with the tests of the layers above.
+// with the tests for the layers above.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -44,7 +44,7 @@ class Program {
   BackendProgram* program_;
 };
 
-// The plan of a graph as text (support/graph_text.h). Returns null and sets `why` if the device lacks one of its
+// The plan for a graph given as text (support/graph_text.h). Returns null and sets `why` if the device lacks one of its
 // operators.
 [[nodiscard]] inline std::optional<GraphPlans> plan_of(const std::string& graph, const DeviceTraits& traits,
                                                        std::string& why) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The conformance suite, which checks a device through its backend's table; scripts/conform.py runs all its parts. The
-# tests of lost devices come last.
+# tests for lost devices come last.
 anydml_test(device_conformance SOURCE device/main.cpp LIBRARIES anydml::anydml anydml_graph anydml_backend_table
             ${CMAKE_DL_LIBS} ENVIRONMENT ANYDML_THREADS=3 ANYDML_ADAPTER=cpu)
 target_sources(device_conformance PRIVATE device/memory_test.cpp device/queues_test.cpp device/copies_test.cpp

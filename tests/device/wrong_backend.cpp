@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A plugin that breaks the contract of backend.h in the one way that ANYDML_WRONG names, so that conform_test.py can
-// check that the suite detects it. Otherwise it is the CPU.
+// check that the suite detects it. In all other respects it is the CPU backend.
 #include <unistd.h>
 
 #include <algorithm>

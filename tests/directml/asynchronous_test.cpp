@@ -179,7 +179,7 @@ TEST(Asynchronous, TimestampsFollowOneAnother) {
   EXPECT_LT(cpu_before, cpu_after);
 }
 
-// Makes the device fail. A test device is told to fail through its environment variable (ANYDML_LATER_FAILS=1, and
+// Makes the device fail. A test device is made to fail through its environment variable (ANYDML_LATER_FAILS=1, and
 // likewise for other names); a GPU gets a kernel that traps (ANYDML_TEST_TRAP=library). Returns false if neither is
 // set.
 bool make_fail() {

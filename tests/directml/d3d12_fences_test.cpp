@@ -98,7 +98,7 @@ TEST(Fences, SeveralAtOnce) {
             S_OK);
   fences[0]->Signal(1);
   UINT64 count = 0;
-  EXPECT_EQ(read(event, &count, sizeof(count)), 8);  // blocks until it is set
+  EXPECT_EQ(read(event, &count, sizeof(count)), 8);  // blocks until the event is set
   EXPECT_EQ(
       device1->SetEventOnMultipleFenceCompletion(pointers, values, 2, D3D12_MULTIPLE_FENCE_WAIT_FLAG_ALL, nullptr),
       S_OK);

@@ -144,8 +144,8 @@ void take_as_far_as_it_goes(Program& program, Fuzzer& fuzzer, IDMLOperator* op, 
   ComPtr<IDMLOperatorInitializer> initializer;
   IDMLCompiledOperator* targets[] = {compiled.Get()};
   ASSERT_EQ(dml.device->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), S_OK);
-  // Bindings have the requested size, or the whole buffer if it is smaller. If that is too small, the device is removed
-  // and created again.
+  // Bindings have the requested size, or that of the whole buffer if the buffer is smaller. If a binding is too small,
+  // the device is removed and created again.
   const auto binding = [&](int buffer, std::uint64_t bytes) {
     const std::uint64_t all = program.buffers[buffer]->GetDesc().Width;
     return DML_BUFFER_BINDING{program.buffers[buffer].Get(), 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every allocation on a DirectML program's own thread fails once, from device creation to the result. Each time some
-// call reports it or a device is removed; no exception crosses the API, nothing leaks, and the next program works. A
-// program in its steady state allocates nothing, however many dispatches its lists contain.
+// Every allocation on a DirectML program's own thread fails once, from device creation to the result. Each time, some
+// call reports the failure or a device is removed; no exception crosses the API, nothing leaks, and the next program
+// works. A program in its steady state allocates nothing, however many dispatches its lists contain.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -187,7 +187,8 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
   EXPECT_GT(failures, 40);
 }
 
-// Allocations by all threads during a hundred submissions of a list with this many dispatches, each waited for.
+// Allocations by all threads during a hundred submissions of a list with this many dispatches, waiting for each
+// submission.
 long allocations_of_lists(int dispatches) {
   Dml dml;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 16});

@@ -30,7 +30,7 @@ std::string code_name(HRESULT code) {
   }
 }
 
-// The last message of a device, from any thread.
+// The last message from a device, on any thread.
 class Listener {
  public:
   explicit Listener(ID3D12Device* device) {

@@ -6,7 +6,7 @@
 namespace anydml::test {
 namespace {
 
-// The message of the last failed call on this thread.
+// The message for the last failed call on this thread.
 std::string said() { return anydml_last_error(); }
 
 #define EXPECT_SAID(part) EXPECT_NE(said().find(part), std::string::npos) << said()
@@ -86,7 +86,7 @@ struct GraphNames : testing::Test {
     graph.input(1, second, 1);
     graph.output(second, 0, 0, "y");
   }
-  // Binds buffers, of which the given one is too small, and records the graph's execution.
+  // Binds buffers, with the given one too small, and records the graph's execution.
   void bind_too_small(int which) {
     const auto compiled = graph.compile(dml);
     ASSERT_EQ(compiled->SetName(L"model"), S_OK);

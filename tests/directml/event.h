@@ -17,7 +17,7 @@ struct Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   [[nodiscard]] HANDLE handle() const { return reinterpret_cast<HANDLE>(static_cast<std::intptr_t>(number)); }
-  // The number of times it was set since the last call.
+  // The number of times the event was set since the last call.
   [[nodiscard]] std::uint64_t take() const {
     std::uint64_t count = 0;
     return read(number, &count, sizeof(count)) == sizeof(count) ? count : 0;

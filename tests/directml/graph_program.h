@@ -53,7 +53,7 @@ class GraphBuilder {
     output_edges.push_back({DML_GRAPH_EDGE_TYPE_OUTPUT, &edge});
     output_count = std::max(output_count, graph_output + 1);
   }
-  // An operator with its inputs: graph input n is -1 - n, and a node is its number.
+  // Adds an operator with its inputs: -1 - n stands for graph input n, and other numbers are node numbers.
   UINT add(const ComPtr<IDMLOperator>& op, const std::vector<int>& sources, const char* name = nullptr) {
     kept_.push_back(op);
     const UINT node = add(op.Get(), name);

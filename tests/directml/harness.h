@@ -226,7 +226,7 @@ struct Tensor {
   DML_TENSOR_DESC desc{};
 };
 
-// A device with everything needed to run operators of two inputs.
+// A device with everything needed to run operators with two inputs.
 struct Dml {
   explicit Dml(DML_CREATE_DEVICE_FLAGS flags = DML_CREATE_DEVICE_FLAG_NONE,
                D3D12_COMMAND_LIST_TYPE type = D3D12_COMMAND_LIST_TYPE_DIRECT)
@@ -254,7 +254,7 @@ struct Dml {
     return data.IsSupported != FALSE;
   }
 
-  // MODULUS_FLOOR by default; the struct is the same for every operator of two inputs.
+  // MODULUS_FLOOR by default; the struct is the same for every operator with two inputs.
   ComPtr<IDMLOperator> binary(const Tensor& a, const Tensor& b, const Tensor& out,
                               DML_OPERATOR_TYPE type = DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR) const {
     const DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC desc{&a.desc, &b.desc, &out.desc};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A device capped by ANYDML_FEATURE_LEVEL answers as DirectML of that level would. The test runs once for each level of
+// A device capped by ANYDML_FEATURE_LEVEL answers as DirectML would at that level. The test runs once for each level of
 // interest; its expected answers are written by hand, not read from the tables.
 #include <cstdlib>
 

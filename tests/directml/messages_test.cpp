@@ -95,7 +95,7 @@ TEST_F(Messages, DirectMLSaysWhyACallFailed) {
       << text;
 }
 
-// A program that fails in a loop gets a few lines; one that asked for a log gets all of them.
+// If a program fails in a loop, only a few lines are printed by default; if it requested a log, all of them are.
 TEST_F(Messages, ALineThatComesAgainIsShownLessOften) {
   const auto device = create_d3d12_device();
   Captured captured;

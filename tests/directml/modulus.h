@@ -11,7 +11,7 @@ namespace anydml::test {
 inline constexpr auto kFloat = DML_TENSOR_DATA_TYPE_FLOAT32;
 inline constexpr auto kInt = DML_TENSOR_DATA_TYPE_INT32;
 
-// One operator of two inputs over 1x1x1x4 INT32, with buffers, a heap and a table.
+// One operator with two 1x1x1x4 INT32 inputs, and its buffers, heap and table.
 struct Modulus {
   explicit Modulus(Dml& with, DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE,
                    DML_TENSOR_FLAGS b_flags = DML_TENSOR_FLAG_NONE,

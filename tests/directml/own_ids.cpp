@@ -10,7 +10,7 @@
 WINADAPTER_IID(IDMLDevice, 0x6dbd6437, 0x96fd, 0x423f, 0xa9, 0x8c, 0xae, 0x5e, 0x7c, 0x2a, 0x57, 0x3f);
 WINADAPTER_IID(IDMLDevice1, 0xa0884f9a, 0xd2be, 0x4355, 0xaa, 0x5d, 0x59, 0x01, 0x28, 0x1a, 0xd1, 0xd2);
 
-// The calls of a program that declares the ids itself. They are compiled, but never run.
+// Calls that a program with its own ids makes. They are compiled but never run.
 HRESULT use(ID3D12Device* d3d12, IDMLDevice** device, IDMLOperator** op) {
   const HRESULT result = DMLCreateDevice1(d3d12, DML_CREATE_DEVICE_FLAG_DEBUG | DML_CREATE_DEVICE_FLAG_NONE,
                                           DML_FEATURE_LEVEL_5_0, IID_PPV_ARGS(device));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Random DirectML graphs of all implemented operators, over random layouts and views of the same bytes. They read only
-// bytes that were written; each node records which ones those are.
+// bytes that were written; each node records which bytes of its output were.
 #pragma once
 
 #include <deque>
@@ -16,8 +16,8 @@
 
 namespace anydml::test {
 
-// Every implemented operator whose tensors all have the same sizes, apart from reduced axes. The others are in the
-// graphs of random_networks_test.
+// Every implemented operator whose tensors all have the same sizes, apart from reduced axes. The graphs of
+// random_networks_test cover the remaining operators.
 [[nodiscard]] std::vector<const facts::Operator*> built_operators();
 
 struct RandomSource {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random graphs against the same operators run one by one: the same bits, and no byte written outside a tensor.
-// ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of its graph.
+// Compares random graphs with the same operators run one by one: the bits must match, and no byte outside a tensor may
+// be written. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of
+// its graph.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +16,7 @@
 namespace anydml::test {
 namespace {
 
-// The values of all nodes, each computed by its operator alone.
+// The values of all nodes, computed by running each operator separately.
 std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {
   Ranges given;
   for (const Bytes& value : graph.inputs().values) {

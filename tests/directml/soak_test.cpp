@@ -29,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The actions of one thread, on a device shared with the others.
+// The actions of one thread, on a device shared with the other threads.
 class Worker {
  public:
   Worker(ComPtr<ID3D12Device> device, std::uint64_t seed) : random_(seed), device_(std::move(device)) {}

@@ -7,7 +7,7 @@ add_test(NAME dxcore_test_with_graphics COMMAND dxcore_test)
 set_tests_properties(dxcore_test_with_graphics PROPERTIES
   ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;ANYDML_GRAPHICS=1;${without_leak_check}")
 
-# Programs of the DirectML API: the public headers and the three libraries.
+# Programs that use the DirectML API: the public headers and the three libraries.
 foreach(test d3d12_test directml_test threads_test asynchronous_test waiting_test cancellation_test soak_test
              graph_test)
   anydml_test(${test} LIBRARIES anydml::directml anydml::anydml)

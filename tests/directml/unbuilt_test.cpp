@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DirectML rejects an operator that is not implemented by name, before reading anything from its desc.
+// DirectML rejects an unimplemented operator, and names it in the message, before reading anything from its desc.
 #include <gtest/gtest.h>
 
 #include "directml/operator_desc.h"

@@ -226,7 +226,7 @@ TEST_F(Waiting, OneEventTakesOneDescriptor) {
   EXPECT_EQ(process_counts().descriptors, before.descriptors);
 }
 
-// One event also uses one descriptor if the kernel refuses to compare descriptors, as in many containers.
+// One event uses only one descriptor even if the kernel refuses to compare descriptors, as in many containers.
 TEST_F(Waiting, OneEventTakesOneDescriptorInAContainer) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

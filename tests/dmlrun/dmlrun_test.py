@@ -48,7 +48,7 @@ def example_output(model):
 
 
 def bad_models():
-    """(name, what is wrong, message) of each row of the page."""
+    """(name, what is wrong, message) for each row of the page."""
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", ERRORS.read_text(), re.M)
     return [(name, what, sentence.replace("\\|", "|")) for name, what, sentence in rows]
 

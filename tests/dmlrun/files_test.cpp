@@ -284,7 +284,7 @@ TEST_F(Files, AreWrittenAlikeWithAndWithoutAName) {
   }
 }
 
-// Each signal ends a process while it is writing. The old contents must survive, and no other file may appear.
+// Each signal kills a process while it is writing. The old contents must survive, and no other file may appear.
 TEST_F(Files, LeaveNothingBehindWhenTheProcessIsEnded) {
   const std::byte byte{'x'};
   const std::vector<std::span<const std::byte>> slow(std::size_t{1} << 22, std::span(&byte, 1));  // one write per byte

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Fuzzes the readers of models and of .npy files with libFuzzer, under AddressSanitizer and UndefinedBehaviorSanitizer.
 # usage: fuzz.sh [SECONDS]     600 seconds for each by default; needs clang (Debian: clang, libclang-rt-dev)
-# New findings go to build/fuzz/; the corpus that the tests run is beside this file.
+# New findings go to build/fuzz/; the corpus that the tests run is in this file's folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-600}

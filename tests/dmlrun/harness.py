@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shared by the tests of dmlrun: the program, the folders, and a function that runs it.
+"""Shared by the tests for dmlrun: the program, the folders, and a function that runs it.
 
 Each test's command line is DMLRUN SOURCE WORK [PYTHON_WITH_NUMPY].
 """

@@ -145,7 +145,7 @@ class Oracle:
         return [max(one, 0.0) for one in result] if "FusedActivation" in desc else result
 
     def printed(self):
-        """(name, values) of each print, in order."""
+        """(name, values) for each print command, in order."""
         for command in self.model["commands"]:
             if command["type"] == "dispatch":
                 self.dispatch(command)

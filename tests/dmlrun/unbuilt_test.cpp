@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model with an operator that is not implemented gets a different message from an invalid one.
+// A model with an unimplemented operator gets a different message than an invalid model.
 #include <gtest/gtest.h>
 
 #include "model_reader.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions of one element and two oracles for each: glibc in FLOAT64, fast and nearly exact, and MPFR, exact and
-// slow. The relative error of `near` is less than 2^-near_bits.
+// The functions of one argument, with two oracles for each: glibc in FLOAT64, fast and nearly exact, and MPFR, exact
+// and slow. The relative error of `near` is less than 2^-near_bits.
 #pragma once
 
 #include <mpfr.h>

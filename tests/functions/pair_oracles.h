@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of two elements and their oracles; see oracles.h.
+// The functions of two arguments, with their oracles; see oracles.h.
 #pragma once
 
 #include "oracles.h"
@@ -11,8 +11,8 @@ struct PairOracle {
   double (*near)(double, double);
   int near_bits;
   int (*exact)(mpfr_t to, const mpfr_t a, const mpfr_t b, mpfr_rnd_t);
-  // The library's own function, for many elements at once, with the number of elements that the fast path left to the
-  // hard path; then the hard path for all elements.
+  // `ours` is the library's own function, for many elements at once. It returns the number of elements that the fast
+  // path left to the hard path. `ours_hard` uses the hard path for all elements.
   std::size_t (*ours)(const f32* a, const f32* b, f32* to, std::size_t count);
   void (*ours_hard)(const f32* a, const f32* b, f32* to, std::size_t count);
   f16 (*ours_half)(f16, f16);

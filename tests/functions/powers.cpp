@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks POW of integers and of mixed types: every pair of types, special and random values, against exact arithmetic
-// in 128 bits or by MPFR.
+// Checks POW of integers and of mixed types: every pair of types, special and random values, against exact 128-bit
+// arithmetic or MPFR.
 #include <mpfr.h>
 
 #include <cmath>

@@ -77,7 +77,7 @@ double exact(const Oracle& oracle, double x, const Format& format) {
   return result;
 }
 
-// The distance of the true value from a midpoint, in units in the last place of its FLOAT32.
+// The distance of the true value from a midpoint, in units in the last place of its FLOAT32 rounding.
 double distance_to_midpoint(const Oracle& oracle, double x) {
   mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());

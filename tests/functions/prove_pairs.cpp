@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Like prove.cpp, for functions of two elements: every pair of FLOAT16, and any number of FLOAT32 pairs of kinds that
+// Like prove.cpp, for functions of two arguments: every pair of FLOAT16, and any number of FLOAT32 pairs of kinds that
 // are known to be difficult.
 //
 //   prove_pairs halves NAME            every pair of FLOAT16 (a few minutes)
@@ -38,7 +38,7 @@ struct Findings {
 bool same(f32 a, f32 b) { return (a != a && b != b) || to_bits(a) == to_bits(b); }
 bool same(f16 a, f16 b) { return same(widen(a), widen(b)); }
 
-// The exact result by MPFR, in T's range.
+// The exact result, computed by MPFR, in T's range.
 template <class T>
 T exact(const PairOracle& oracle, double a, double b) {
   using Parts = FloatParts<T>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions as operators of the library: the operator and the attributes that make it the function of that name.
+// The functions as library operators: for each function, the operator and the attributes that make it compute the
+// function.
 #pragma once
 
 #include <anydml/anydml.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Searches for coefficients of exp's polynomial with which no result of any function based on it is wrong, for
+// Searches for coefficients of exp's polynomial with which no function based on it gives a wrong result, for
 // developers who change a definition in exponential.h. It starts from the committed coefficients and makes random steps
 // as small as the polynomial's error. It keeps a step if it does not increase the number of wrong results, and prints
 // the coefficients whenever the number drops.

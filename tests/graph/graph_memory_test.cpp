@@ -163,7 +163,7 @@ class Search {
     return written != nullptr;
   }
 
-  // For each value from this one on, tries memory of its own and the memory of each value that it may overwrite.
+  // For this value and each later one, tries separate memory and the memory of each value that it may overwrite.
   void try_layouts_of(std::size_t value) {
     if (value == lives_.size()) {
       return try_placing();

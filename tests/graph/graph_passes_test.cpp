@@ -129,7 +129,7 @@ TEST(Expand, AnErrorNamesTheNode) {
   EXPECT_EQ(compiled(graph_of(graph.nodes[1].op)), "ELEMENT_WISE_ABS: no parts today");
 }
 
-// A device is asked about each operator that has steps of its own. The message names the caller's operator.
+// The device is queried about each operator that has its own steps. The message names the caller's operator.
 TEST(Compile, ADeviceIsAskedForEveryPartWithItsTypes) {
   const Graph graph = parse_graph(
       "a = input 32\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 with the NumPy program of docs/numerics.md, bit for bit, with
+"""Compares MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 with the NumPy program in docs/numerics.md, bit for bit, with
 attention in FLOAT64 within an error bound, with ONNX's reference if it is installed and, with --torch, with PyTorch.
 
 usage: attention_oracle.py LIBANYDML [--cases N] [--torch]

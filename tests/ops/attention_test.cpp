@@ -196,8 +196,8 @@ TEST(Attention, IsItsDefinition) {
   }
 }
 
-// The exponentials of each target against the definition, for differences from 0 to -110, whose exponential is 0. Tests
-// one in 97 of them; ANYDML_ALL_DIFFERENCES tests all 1,121,714,177.
+// Compares the exponentials of each target with the definition, for differences from 0 to -110, whose exponential is 0.
+// Tests one in 97 of them; ANYDML_ALL_DIFFERENCES tests all 1,121,714,177.
 TEST(Attention, ExponentialsAreTheDefinition) {
   const u32 step = std::getenv("ANYDML_ALL_DIFFERENCES") != nullptr ? 1 : 97;
   constexpr u32 kLast = 0xc2dc0000;  // -110

@@ -306,7 +306,7 @@ TEST(ChangedTensors, AreRejectedOrComputedWithinTheirMemory) {
     if (only != nullptr && op.name != only) {
       continue;
     }
-    // Drawing one of these takes a second, because their rules constrain so many tensors.
+    // Drawing an instance of these operators takes a second, because their rules constrain so many tensors.
     const u64 wanted = op.name.starts_with("MULTIHEAD_ATTENTION") ? 1 : draws;
     RandomOperators random(seed ^ std::hash<std::string_view>{}(op.name));
     u64 result = 0;

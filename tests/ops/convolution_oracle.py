@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares CONVOLUTION with the NumPy program of docs/numerics.md, bit for bit, and large convolutions with FLOAT64.
+"""Compares CONVOLUTION with the NumPy program in docs/numerics.md, bit for bit, and large convolutions with FLOAT64.
 
 usage: convolution_oracle.py LIBANYDML [--cases N] [--torch]
 
@@ -241,7 +241,7 @@ def check_layouts(checker, random, _):
 
 
 def check_document(checker, random, _):
-    """The short program of docs/numerics.md."""
+    """The short program in docs/numerics.md."""
     for strides, dilations, start in itertools.product((1, 2), (1, 2), (0, 2)):
         case = Case((8, 9), (3, 2), (4, 5), strides=strides, dilations=dilations, start=start, end=start)
         x, w, _ = draw(random, case)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks CONVOLUTION through the C API against a second implementation of its definition, output by output, that
-// ignores layouts, classes of outputs, threads and vectors. The test runs with several thread counts and targets; as
+// Checks CONVOLUTION through the C API, output by output, against a second implementation of its definition that
+// ignores layouts, classes of outputs, threads and vectors. The test runs with several thread counts and targets; since
 // all of them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,8 @@ Floats random_floats(const Sizes& sizes, std::mt19937& random, bool special = fa
   return values;
 }
 
-// Chains of at most 256 over channels and taps that count, in the filter's order; taps outside the input are +0.
+// Sums chains of at most 256 products over the channels and the taps that count, in the filter's order; taps outside
+// the input are +0.
 Floats expected(const Layer& layer, const Floats& x, const Floats& w, const Floats& bias) {
   Floats result;
   const Sizes input_sizes = layer.input_sizes();
@@ -211,7 +212,7 @@ TEST(Convolution, EveryNumberOfChannelsAndPixels) {
   }
 }
 
-// Sizes around the ends of blocks, for each way to compute.
+// Sizes around the ends of blocks, for each algorithm.
 TEST(Convolution, LongSums) {
   std::mt19937 random(8);
   for (const int64_t outs : {2, 20}) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's definitions of the element-wise operators: for each its attributes and a function in the computation type."""
+"""NumPy's definitions of the element-wise operators: for each, attributes and a function in its computation type."""
 import function_oracles
 import numpy as np
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All 2^32 pairs of the 16-bit types, for both operators, through the public API, against the oracle. Also tests the
-// largest tensor.
+// All 2^32 pairs of the 16-bit types, for both modulus operators, through the public API, against the oracle. Also
+// tests the largest tensor.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr u64 kValues = 1 << 16;
 
-// Compiled for a contiguous divisor and for a broadcast one, so that the kernels of both kinds see every pair.
+// Compiled for a contiguous divisor and for a broadcast one, so that both kinds of kernels see every pair.
 struct Handles {
   anydml_compiled* compiled[2][2] = {};  // [floor, truncate][contiguous, broadcast]
 

@@ -5,7 +5,7 @@ outputs in any layout. docs/numerics.md defines the order of the sums.
 
 usage: fold_oracle.py LIBANYDML [--cases N] [--torch]
 
---torch: also compares FOLD and UNFOLD of two spatial dimensions with PyTorch, within its rounding error.
+--torch: also compares FOLD and UNFOLD in two spatial dimensions with PyTorch, within its rounding error.
 """
 import argparse
 import sys
@@ -19,7 +19,7 @@ LARGE = [(2, 3, 70, 65), (1, 2, 5000), (1, 1, 4097), (3, 40, 9, 8), (1, 2, 20, 3
 
 
 def fold(x, channels, dimensions):
-    """The program of docs/numerics.md: adds the elements at each position of the window, row by row."""
+    """The program in docs/numerics.md: adds the elements at each position of the window, row by row."""
     given, wide = x.dtype, np.float32 if x.dtype == np.float16 else x.dtype.type
     shape = [one.size + one.start + one.end for one in dimensions]
     sums = np.full((len(x), channels, *shape), -0.0 if x.dtype.kind == "f" else 0, wide)

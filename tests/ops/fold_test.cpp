@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks FOLD, UNFOLD, REVERSE_SUBSEQUENCES and VALUE_SCALE_2D through the C API against their definitions, element by
-// element, at sizes that are split between threads, and the error messages of invalid operators.
+// element, at sizes that are split between threads, and the error messages for invalid operators.
 // tests/ops/fold_oracle.py and tests/ops/move_oracle.py compare every type and layout with NumPy.
 #include <gtest/gtest.h>
 

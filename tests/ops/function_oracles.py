@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's FLOAT64 results of the correctly rounded functions, and the FLOAT32 or FLOAT16 numbers that may be nearest to
-them. If a FLOAT64 result is within its own error of the midpoint of two such numbers, both are accepted.
+"""NumPy's FLOAT64 results for the correctly rounded functions, and the FLOAT32 or FLOAT16 numbers that may be nearest
+to them. If a FLOAT64 result is within its own error of the midpoint of two such numbers, both are accepted.
 """
 import math
 
@@ -67,7 +67,7 @@ def power_to_integers(x, y):
 
 
 def powers(draw):
-    """Inputs of POW, whose base and exponent may differ in type, and the accepted results."""
+    """Inputs for POW, whose base and exponent may differ in type, and the accepted results."""
     kinds = [np.dtype(kind) for kind in ("f4", "f2", "i4", "i2", "i1", "u4", "u2", "u1")]
     for base in kinds:
         for exponent in kinds:

@@ -76,7 +76,7 @@ class Placed {
   void copy_element(std::int64_t to, Placed& from, std::int64_t element) {
     std::memcpy(at(to), from.at(element), bytes());
   }
-  // An index as the documentation interprets it, -1 if it is out of range; and the nearest index in range.
+  // The index as the documentation interprets it, or -1 if it is out of range; and the nearest index in range.
   [[nodiscard]] std::int64_t position(std::int64_t n, std::int64_t size) { return resolve(n, size, false); }
   [[nodiscard]] std::int64_t nearest(std::int64_t n, std::int64_t size) { return resolve(n, size, true); }
   // Indices that are in range, or close to it, instead of random bits.

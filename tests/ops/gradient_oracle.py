@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the gradients of resampling and pooling with the NumPy programs of docs/numerics.md, bit for bit: FLOAT32
+"""Compares the gradients of resampling and pooling with the NumPy programs in docs/numerics.md, bit for bit: FLOAT32
 and FLOAT16, all modes, tensors in any layout. The bytes between the elements of an output are compared too. If PyTorch
 is installed, its autograd in FLOAT64 is a second reference, within an error bound.
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Checks gradients against their definition. The steps of resampling and average pooling run on the CPU for every
 // target and split for several thread counts, against a reference that scatters. The gradients of max pooling and of
-// slices run through the C API. The whole memory of the outputs is compared, so that no byte between elements may
-// change. tests/ops/gradient_oracle.py compares the operators with NumPy and PyTorch.
+// slices run through the C API. The entire memory of the outputs is compared, so that changes to the bytes between
+// elements are detected. tests/ops/gradient_oracle.py compares the operators with NumPy and PyTorch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -435,7 +435,8 @@ TEST(Gradient, OfWindowsFarLargerThanTheTensor) {
   EXPECT_TRUE(std::ranges::all_of(y, [](float one) { return one == 2; }));
 }
 
-// An infinity spreads to the elements that it reaches; the others are +0, whatever the sign of their contributions.
+// An infinity spreads to the elements that it reaches; all other elements are +0, whatever the sign of their
+// contributions.
 TEST(Gradient, NoInfinityFromAside) {
   const i64 sizes[] = {3};
   const i64 gradients[] = {5};

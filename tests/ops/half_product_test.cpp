@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// GEMM of FLOAT16 where bits other than the defined ones are allowed. Results are compared with FLOAT64 sums, within
-// the bound of docs/numerics.md, so the tests pass on every device, whether it uses the permission or not. The plan
-// tests assume a device that has such products; no such device needs to be present.
+// FLOAT16 GEMM where bits other than the defined ones are allowed. Results are compared with FLOAT64 sums, within the
+// bound of docs/numerics.md, so the tests pass on every device, whether it uses the permission or not. The plan tests
+// describe a device that supports such products, so none needs to be present.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -115,8 +115,8 @@ struct Operand {
   }
 };
 
-// The bound of docs/numerics.md: FLOAT32 sums in any order, in which each addition may truncate, and one rounding to
-// FLOAT16.
+// The bound given in docs/numerics.md: FLOAT32 sums in any order, in which each addition may truncate, and one rounding
+// to FLOAT16.
 double bound_of(double exact, double magnitudes, int64_t depth) {
   const double of_sum = static_cast<double>(depth + 4) * 0x1p-23 * magnitudes;
   return of_sum + std::max((std::fabs(exact) + of_sum) * 0x1p-11, 0x1p-25);
@@ -274,7 +274,7 @@ TEST(HalfProduct, EveryLayoutIsWithinTheBound) {
   });
 }
 
-// Addresses that are aligned to an element only, and odd ones.
+// Addresses that are aligned only to an element, and odd addresses.
 TEST(HalfProduct, AnyAddressIsWithinTheBound) {
   std::mt19937 random(13);
   for (const int64_t offset : {1, 2, 8, 16, 18}) {
@@ -329,7 +329,7 @@ TEST(HalfProduct, TheLogNamesTheLibraryWhereItRuns) {
 
 constexpr DeviceTraits kHalves{.joins_from = 1, .half_products = true};
 
-// The first step of the plan for a GEMM of these tensors: "x:f16[..] w:f16[..] c -> f16[..] attributes".
+// The first step of the plan for a GEMM with these tensors: "x:f16[..] w:f16[..] c -> f16[..] attributes".
 std::string plan_of(const std::string& gemm, const DeviceTraits& traits = kHalves) {
   const std::string graph = "x = input 100000\nw = input 100000\nc = input 100000\np = GEMM " + gemm + "\nout p\n";
   std::string shown;

@@ -196,7 +196,7 @@ def check_empty(checker, _):
 
 
 def check_document(checker, _):
-    """The short program of docs/numerics.md."""
+    """The short program in docs/numerics.md."""
     for strides, dilations, start in itertools.product((1, 2), (1, 2), (0, 2)):
         case = Case((8, 9), (3, 2), (4, 5), strides=strides, dilations=dilations, start=start, end=start)
         x, w = checker.draw(case)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION through the C API against a second implementation of
-// their definition, output by output, that ignores layouts, packing, threads and vectors. The test runs with several
-// thread counts and targets; as all of them match one reference, they also match each other.
+// Checks CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION through the C API, output by output, against a second
+// implementation of their definition that ignores layouts, packing, threads and vectors. The test runs with several
+// thread counts and targets; since all of them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <iterator>
@@ -283,7 +283,7 @@ TEST(IntegerConvolution, EveryNumberOfChannelsAndPixels) {
   }
 }
 
-// Sizes around the ends of blocks, for each way to compute, and sums that exceed 32 bits.
+// Sizes around the ends of blocks, for each algorithm, and sums that exceed 32 bits.
 TEST(IntegerConvolution, LongSums) {
   std::mt19937 random(8);
   for (const std::int64_t outs : {2, 20}) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the integer matrix products with the NumPy program of docs/numerics.md, bit for bit, and with ONNX's
+"""Compares the integer matrix products with the NumPy program in docs/numerics.md, bit for bit, and with ONNX's
 reference if the onnx package is installed.
 
 usage: integer_product_oracle.py LIBANYDML [--cases N]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks mean-variance, batch, local response and Lp normalization through the C API against second implementations of
-// their definitions, element by element, that ignore layouts, threads and vectors.
+// Checks mean-variance, batch, local response and Lp normalization through the C API, element by element, against
+// second implementations of their definitions that ignore layouts, threads and vectors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -165,7 +165,8 @@ TYPED_TEST(Moments, HaveTheBitsOfTheDefinitionOfLargeTensors) {
   }
 }
 
-// Scales for which the fast division works, mixed with scales that overflow in it, are subnormal or are NaN.
+// Scales for which the fast division works, mixed with scales that overflow in the fast division, are subnormal or are
+// NaN.
 TYPED_TEST(Moments, DivideEveryScaleAsTheDefinitionDoes) {
   using T = TypeParam;
   Random random(kSeed + 4);

@@ -19,7 +19,7 @@ LARGE = [(70_001,), (263, 257), (64, 65, 66), (5, 300, 129), (3000, 7), (7, 3000
 
 
 def draw_shape(random, low_rank):
-    """A few elements of any rank, with sizes of 1 and occasionally of 0."""
+    """A random shape with few elements, of any rank, occasionally with a size of 0."""
     rank = int(random.integers(low_rank, 9))
     most = 6 if rank < 5 else 4
     return [0 if random.random() < 0.02 else int(random.integers(1, most + 1)) for _ in range(rank)]
@@ -97,7 +97,7 @@ class Checks:
         return lay_out(self.random, shape, self.unsigned, not is_output)
 
     def compare(self, name, inputs, answers, attributes, numbers=()):
-        """answers: NumPy's result for each output. numbers: inputs of other types, after the others."""
+        """answers: NumPy's result for each output. numbers: further inputs, of other types, after `inputs`."""
         placed = [self.draw(answer.shape, True) for answer in answers]
         expected = []
         for (array, memory), answer in zip(placed, answers):
@@ -170,7 +170,7 @@ class Checks:
         self.compare(name, [gradient], [whole], attributes)
 
     def number(self):
-        """A number as an attribute, and an array of it: NumPy's cast of a number that fits."""
+        """A number that fits every type, as an attribute and as an array of this type."""
         value = int(self.random.integers(0, 100))
         return value, np.full((), value, self.dtype).view(self.unsigned)
 

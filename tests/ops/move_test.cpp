@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Checks the CPU steps of the move family against their loops, element by element: every target, pieces for several
-// thread counts, sizes around the edges of vectors, lines and tiles. The whole memory of the outputs is compared, so
-// that no byte between elements may change. tests/ops/move_oracle.py compares the operators with NumPy.
+// Checks the CPU steps of the move family, element by element, against the loops that define them: every target, pieces
+// for several thread counts, sizes around the edges of vectors, lines and tiles. The entire memory of the outputs is
+// compared, so that changes to the bytes between elements are detected. tests/ops/move_oracle.py compares the operators
+// with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the operators that normalize by a mean, a variance or a norm with the NumPy programs of docs/numerics.md,
+"""Compares the operators that normalize by a mean, a variance or a norm with the NumPy programs in docs/numerics.md,
 bit for bit, and with FLOAT64 and ONNX's reference within a tolerance.
 
 usage: normalize_oracle.py LIBANYDML [--cases N]

@@ -200,7 +200,7 @@ def typed_cases(draw):
 
 
 def is_of_type(value, dtype):
-    """Whether the type has a number near the value; others are rejected, as tests/capi/bad_input_test.cpp shows."""
+    """Whether the type has a number near the value; tests/capi/bad_input_test.cpp checks that others are rejected."""
     if np.dtype(dtype).kind == "f":
         return not math.isfinite(value) or abs(value) <= float(np.finfo(dtype).max)
     return math.isfinite(value) and value == int(value) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
@@ -384,7 +384,7 @@ def main(path):
             1, 0, 2)[:, ::3]
 
     for name, inputs, attributes, expected in typed_cases(lambda kind: random_values(random, kind.type, ELEMENTS // 8)):
-        if name not in typed:  # results of operators that are not implemented yet
+        if name not in typed:  # results for operators that are not implemented yet
             continue
         count = check(library, name, inputs, attributes, expected)
         count += check(library, name, [shaped(x) for x in inputs], attributes, shaped(expected))

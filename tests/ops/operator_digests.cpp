@@ -42,7 +42,7 @@ namespace {
 using namespace anydml;
 using namespace anydml::test;
 
-// The rules of attention constrain so many tensors that drawing an instance takes a second, and a minute with
+// The rules for attention constrain so many tensors that drawing an instance takes a second, and a minute with
 // sanitizers. Attention has its own tests.
 int cases_of(std::string_view op) {
   constexpr int kCases = 32;

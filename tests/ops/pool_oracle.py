@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares pooling with the NumPy program of docs/numerics.md, bit for bit: every type, windows of one to six
+"""Compares pooling with the NumPy program in docs/numerics.md, bit for bit: every type, windows of one to six
 dimensions, with strides, dilations and paddings, and tensors in any layout.
 
 usage: pool_oracle.py LIBANYDML [CASES]

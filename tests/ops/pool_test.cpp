@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks pooling through the C API against a second implementation of its definition, element by element, that ignores
+// Checks pooling through the C API, element by element, against a second implementation of its definition that ignores
 // layouts, threads and vectors; chains of element-wise operators after it; and invalid descriptions and indices.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares GEMM with the NumPy program of docs/numerics.md, bit for bit, and large products with FLOAT64.
+"""Compares GEMM with the NumPy program in docs/numerics.md, bit for bit, and large products with FLOAT64.
 
 usage: product_oracle.py LIBANYDML
 """

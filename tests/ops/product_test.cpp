@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks GEMM through the C API against a second implementation of its summation order, output by output, that ignores
-// layouts, threads and vectors. The test runs with several thread counts and targets; as all of them match one
+// Checks GEMM through the C API, output by output, against a second implementation of its summation order that ignores
+// layouts, threads and vectors. The test runs with several thread counts and targets; since all of them match one
 // reference, they also match each other.
 #include <gtest/gtest.h>
 
@@ -63,8 +63,8 @@ Floats transposed(const Floats& matrix, int64_t rows, int64_t columns) {
   return other;
 }
 
-// Chains of at most 256, starting from +0, whose sums are added in order. The scales are applied with one rounding
-// each.
+// Sums chains of at most 256 products, each starting from +0, and adds the chains in order. Each scale is applied with
+// one rounding.
 Floats expected_product(const Shape& shape, const Floats& a, const Floats& b, const Floats& c, float alpha,
                         float beta) {
   Floats result;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares RNN, LSTM and GRU with the NumPy program of docs/numerics.md, bit for bit, and with ONNX's reference.
+"""Compares RNN, LSTM and GRU with the NumPy program in docs/numerics.md, bit for bit, and with ONNX's reference.
 
 usage: recurrent_oracle.py LIBANYDML [--cases N] [--torch]
 """
@@ -189,7 +189,7 @@ def check_special(checker, random):
 
 
 def check_parts(checker, random):
-    """A sequence processed in parts, with the states passed from one part to the next, gives the bits of the whole."""
+    """A sequence processed in parts, with the states passed from one part to the next, gives the same bits."""
     for kind in GATES:
         for dtype in (np.float32, np.float16):
             for rows, units in ((1, 40), (9, 33)):
@@ -239,7 +239,7 @@ def check_random(checker, random, count):
 
 
 def beside_onnx(library, random):
-    """Compares with ONNX's reference, if the package is installed. It only supports the direction FORWARD."""
+    """Compares with ONNX's reference, if the package is installed; it only supports the direction FORWARD."""
     try:
         from onnx import TensorProto, helper
         from onnx.reference import ReferenceEvaluator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks RNN, LSTM and GRU through the C API against a second implementation of their definition, unit by unit, that
-// ignores layouts, threads and vectors. The test runs with several thread counts and targets; as all of them match one
-// reference, they also match each other.
+// Checks RNN, LSTM and GRU through the C API, unit by unit, against a second implementation of their definition that
+// ignores layouts, threads and vectors. The test runs with several thread counts and targets; since all of them match
+// one reference, they also match each other.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ struct Sizes {
   i64 units;
 };
 
-// A tensor of FLOAT32 or FLOAT16; `numbers` has its values as FLOAT32, all representable in the type. Its elements are
-// `spread` apart.
+// A FLOAT32 or FLOAT16 tensor; `numbers` has its values as FLOAT32, all representable in the tensor's type. Its
+// elements are `spread` apart.
 struct Values {
   std::vector<i64> sizes;
   std::vector<f32> numbers;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares REDUCE, ARGMAX, ARGMIN and DYNAMIC_QUANTIZE_LINEAR with the NumPy programs of docs/numerics.md, bit for bit.
+"""Compares REDUCE, ARGMAX, ARGMIN and DYNAMIC_QUANTIZE_LINEAR with the NumPy programs in docs/numerics.md, bit for bit.
 
 usage: reduce_oracle.py LIBANYDML
 """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks REDUCE, ARGMIN and ARGMAX through the C API against a second implementation of their order, element by
-// element, that ignores layouts, threads and vectors. The test runs with several thread counts and targets; as all of
-// them match one reference, they also match each other.
+// Checks REDUCE, ARGMIN and ARGMAX through the C API, element by element, against a second implementation of their
+// evaluation order that ignores layouts, threads and vectors. The test runs with several thread counts and targets;
+// since all of them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -23,8 +23,8 @@ constexpr std::string_view kFunctions[] = {"SUM",      "AVERAGE", "L1",  "L2",  
 
 bool is_arg(std::string_view function) { return function.starts_with("ARG"); }
 
-// Blocks of 4,096 elements; within a block 64 lanes, or one element after another; lanes are added by halves, blocks by
-// pairs.
+// Reduces blocks of 4,096 elements. Within a block, elements are distributed over 64 lanes or combined one after
+// another. The upper half of the lanes is repeatedly combined with the lower half, and blocks are combined in pairs.
 template <class A, class Op>
 A in_order(const std::vector<A>& lifted, bool lanes, A neutral, Op op) {
   constexpr std::size_t kBlock = 4096;
@@ -268,7 +268,7 @@ void check_all(const Case& of, Random& random) {
 
 template <class T>
 class Reduce : public testing::Test {};
-// Sanitizers check loops, which are the same for all types of one width.
+// Sanitizers check the loops, which are the same for all types of the same width.
 using Types = std::conditional_t<kSanitized, testing::Types<f16, f32, i8, u64>,
                                  testing::Types<f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64>>;
 TYPED_TEST_SUITE(Reduce, Types, TypeNames);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks the CPU steps over regions of interest against their definition, bin by bin: every target, pieces for several
-// thread counts, layouts and boxes of all kinds. The whole memory of the outputs is compared, so that no byte between
-// elements may change. tests/ops/regions_oracle.py compares the operators with NumPy.
+// thread counts, layouts and boxes of all kinds. The entire memory of the outputs is compared, so that changes to the
+// bytes between elements are detected. tests/ops/regions_oracle.py compares the operators with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -294,7 +294,7 @@ struct Sizes {
 void fill(Random& random, DataType type, Memory& memory, bool tame = true) {
   const std::size_t element = element_size(type);
   for (std::size_t at = 0; at + element <= memory.bytes.size(); at += element) {
-    // No NaN, since their bits are not defined.
+    // No NaNs, since their bits are not defined.
     const f32 number = tame ? draw_number(random) : 0.0F;
     type == DataType::FLOAT16 ? store<f16>(memory.bytes.data() + at, number)
                               : store<f32>(memory.bytes.data() + at, number);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the operators that resample with the NumPy program of docs/numerics.md, bit for bit: every type, ranks 0 to
+"""Compares the operators that resample with the NumPy program in docs/numerics.md, bit for bit: every type, ranks 0 to
 8, all modes, inputs and outputs in any layout. The bytes between the elements of an output are compared too. If the
 onnx package is installed, its reference evaluator for Resize is a second reference, within an error bound.
 

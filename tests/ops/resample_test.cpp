@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Checks the CPU steps that resample against their definition, element by element: every target, pieces for several
-// thread counts, layouts of all kinds, sizes around the edges of tiles and loads. The whole memory of the outputs is
-// compared, so that no byte between elements may change. tests/ops/resample_oracle.py compares the operators with
-// NumPy.
+// thread counts, layouts of all kinds, sizes around the edges of tiles and loads. The entire memory of the outputs is
+// compared, so that changes to the bytes between elements are detected. tests/ops/resample_oracle.py compares the
+// operators with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -182,7 +182,7 @@ struct Sizes {
   std::vector<std::pair<std::int64_t, std::int64_t>> sampled;  // of the input and of the output
 };
 
-// The copied dimensions are inside or outside the others.
+// The copied dimensions are inside or outside the sampled ones.
 Drawn draw(Random& random, const Sizes& sizes, ResampleKind kind, DataType type, bool packed, bool inside) {
   Drawn drawn;
   ResampleStep& step = drawn.step;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks running sums and products through the C API against a second implementation of their definition, element by
-// element, that ignores layouts, threads and vectors. The test runs with several thread counts and targets; as all of
-// them match one reference, they also match each other.
+// Checks running sums and products through the C API, element by element, against a second implementation of their
+// definition that ignores layouts, threads and vectors. The test runs with several thread counts and targets; since all
+// of them match one reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -115,7 +115,7 @@ Layout packed_layout(const std::vector<i64>& sizes) {
 template <class T>
 void fill_expected(const Case& of, const Mode& mode, const Memory<T>& from, const Layout& in, Memory<T>& to,
                    const Layout& out) {
-  // The row-major indices of the elements: those of a row are `step` apart.
+  // The row-major indices of the elements. Neighbors within a row are `step` apart.
   i64 step = 1;
   for (std::size_t i = of.axis + 1; i < of.sizes.size(); ++i) {
     step *= of.sizes[i];

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares softmax and its relatives with the NumPy program of docs/numerics.md, bit for bit, and with FLOAT64 within
+"""Compares softmax and its relatives with the NumPy program in docs/numerics.md, bit for bit, and with FLOAT64 within
 an error bound.
 
 usage: softmax_oracle.py LIBANYDML

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The 32-bit and 64-bit types have too many pairs to test all. This test draws pairs from named distributions, for both
-// operators, with full tensors and with one divisor, through the public API. Every result is compared with the scalar
-// definition, and every sixteenth batch also with the oracle. ANYDML_SWEEP_PAIRS sets the number of pairs of each type
-// and ANYDML_SWEEP_SEED the seed; both are printed.
+// The 32-bit and 64-bit types have too many pairs to test them all. This test draws pairs from named distributions, for
+// both modulus operators, with full tensors and with one divisor, through the public API. Every result is compared with
+// the scalar definition, and every sixteenth batch also with the oracle. ANYDML_SWEEP_PAIRS sets the number of pairs of
+// each type and ANYDML_SWEEP_SEED the seed; both are printed.
 #include <gtest/gtest.h>
 
 #include <array>

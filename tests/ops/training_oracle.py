@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the operators that train a network with the NumPy programs of docs/numerics.md, bit for bit, and with
+"""Compares the operators that train a network with the NumPy programs in docs/numerics.md, bit for bit, and with
 PyTorch in FLOAT64 and ONNX's reference within a tolerance, if these packages are installed.
 
 usage: training_oracle.py LIBANYDML
@@ -172,7 +172,7 @@ def beside_torch(checker, random):
         compare("LOCAL_RESPONSE_NORMALIZATION_GRAD", [x, g],
                 [("CrossChannel", cross), ("LocalSize", size), ("Alpha", alpha), ("Beta", beta), ("Bias", bias)],
                 [tx.grad.numpy()])
-    # PyTorch adds epsilon elsewhere, but it is too small to matter.
+    # PyTorch adds epsilon at a different point, but epsilon is too small to matter.
     parameter = torch.tensor(random.standard_normal((1, 1, 4, 50)), requires_grad=True)
     ours = [parameter.detach().numpy().astype(np.float32), *(np.zeros((1, 1, 4, 50), np.float32) for _ in range(2))]
     optimizer = torch.optim.Adam([parameter], lr=0.01, betas=(float(np.float32(0.9)), float(np.float32(0.999))), eps=1e-30)

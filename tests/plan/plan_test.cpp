@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plans are pure functions of descriptions: tested here without a backend.
+// Plans are pure functions of descriptions, so they are tested here without a backend.
 #include "plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -261,7 +261,7 @@ TEST(Sharing, SeesThatInterleavedTensorsAreDisjoint) {
   EXPECT_EQ(find_sharing(even, 4096, even, 4100), Sharing::disjoint);
   EXPECT_EQ(find_sharing(even, 4100, even, 4096), Sharing::disjoint);
   EXPECT_EQ(find_sharing(even, 4096, even, 4104), Sharing::partial);
-  EXPECT_EQ(find_sharing(even, 4096, even, 4098), Sharing::partial);  // misaligned: elements overlap by halves
+  EXPECT_EQ(find_sharing(even, 4096, even, 4098), Sharing::partial);  // misaligned: elements overlap by half
   EXPECT_EQ(find_sharing(tensor({4, 2}, {4, 1}), 4096, tensor({4, 2}, {4, 1}), 4104), Sharing::partial);
 }
 
@@ -306,7 +306,7 @@ TEST(Conflicts, ReachTheEndsOfTheAddressSpace) {
   EXPECT_EQ(find_conflicts(ranges), (std::vector<bool>{true, true, true, false, false}));
 }
 
-// If two tensors share memory, both are candidates. Every candidate's address range meets that of another tensor.
+// If two tensors share memory, both are candidates. Every candidate's address range overlaps that of another tensor.
 TEST(Sharing, CandidatesHoldAllThatShare) {
   Random random(kSeed);
   int shared = 0;
@@ -343,7 +343,7 @@ TEST(Sharing, CandidatesHoldAllThatShare) {
     }
   }
   EXPECT_GT(shared, 1000);
-  EXPECT_GT(spared, 1000);  // interleaved tensors, whose ranges meet
+  EXPECT_GT(spared, 1000);  // interleaved tensors, whose ranges overlap
 }
 
 schema::GivenTensor given(const TensorSpec& spec) {

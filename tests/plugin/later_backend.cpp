@@ -165,7 +165,8 @@ std::byte* find_contents(LaterDevice& device, DeviceAddress address) {
   return offset <= memory.bytes ? memory.contents + offset : nullptr;
 }
 
-// The bytes that a copy refers to. If that is a device address, returns null and marks the device as failed.
+// The bytes that a copy refers to. If a device address is passed as a host pointer, returns null and marks the device
+// as failed.
 std::byte* resolve(LaterDevice& device, MemoryLocation location) {
   if (location.block != nullptr) {
     return own(location.block).contents + location.offset;
@@ -311,7 +312,8 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
                         reinterpret_cast<BackendMemory*>(remove_memory(own(device), handle)));
 }
 
-// The CPU's program, the number of addresses of a run, and the offset of the workspace after the plan's temporary.
+// The CPU's program, the number of addresses passed to a run, and the offset of the workspace after the plan's
+// temporary.
 struct LaterProgram {
   BackendProgram* program = nullptr;
   std::size_t slots = 0;

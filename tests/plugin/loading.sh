@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Checks which plugins a program loads, and what it reports about the others.
+# Checks which plugins a program loads, and what it reports about plugins that it cannot load.
 # usage: loading.sh PROGRAM CPU_PROGRAM PLUGIN PLUGIN_OF_ANOTHER_BUILD WORK
 # PROGRAM lists the devices; CPU_PROGRAM only computes, on the default device.
 set -euo pipefail
@@ -28,7 +28,7 @@ expect() {
 
 expect 0 'device later:0: a device of the tests' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_ADAPTER=later
 expect 0 'device later:0: a device of the tests' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_ADAPTER=LATER:0
-# The CPU works without the plugins, and a line of the log says why each is missing.
+# The CPU works without the plugins, and a line in the log says why each is missing.
 expect 0 'libanydml-later.so: it was told to be absent' ANYDML_LOG=info ANYDML_PLUGINS="$work/good" ANYDML_LATER_ABSENT=1
 expect 0 'libanydml-other.so: it has no function anydml_backend' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"
 expect 0 'libanydml-text.so: .*text.so: .*' ANYDML_LOG=info ANYDML_PLUGINS="$work/bad"

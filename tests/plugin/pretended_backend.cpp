@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plugin for tests of Python's device arrays: the CPU under the name of another backend, ANYDML_PRETENDED, whose
+// A plugin for testing Python's device arrays: the CPU under the name of another backend, ANYDML_PRETENDED, whose
 // arrays the tests create from CPU memory (tests/python/pretend.py). This tests without a GPU which device Python
 // chooses for a DLPack array.
 #include <cstdio>
@@ -19,7 +19,7 @@ BackendTable pretended_table() {
     std::snprintf(info->name, sizeof(info->name), ANYDML_PRETENDED ":0");
     std::snprintf(info->description, sizeof(info->description), "a device of the tests");
   };
-  // Work on a stream is done at once, like all work here.
+  // Work on a stream is done immediately, like all work here.
   table.create_queue_on = [](BackendDevice* device, BackendStream*, BackendQueue** queue) {
     return cpu_backend().create_queue(device, queue);
   };

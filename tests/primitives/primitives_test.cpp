@@ -24,7 +24,7 @@ namespace {
 using primitives_test::Definition;
 using Random = std::mt19937_64;
 
-// Bit patterns near the limits of every class of numbers, and some others.
+// Bit patterns near the limits of every class of numbers, and a few other patterns.
 template <class Format>
 const std::vector<u64>& edges() {
   static const std::vector<u64> bits = [] {
@@ -45,7 +45,7 @@ const std::vector<u64>& edges() {
   return bits;
 }
 
-// Half of them have exponents so close that sums cancel; some have few digits, some are subnormal.
+// Half of the numbers have exponents so close that sums cancel; some have few digits, some are subnormal.
 template <class Format>
 u64 random_float(Random& random) {
   using F = FormatParts<Format>;

@@ -26,7 +26,7 @@ class Grower {
     for (u64 i = 0; i < 4 + random_() % 24; ++i) {
       add_node();
     }
-    // The outputs are mostly values that no node reads, so that the placement of the others stays unconstrained.
+    // The outputs are mostly values that no node reads, so that the placement of the other values stays unconstrained.
     for (std::size_t i = 0; i < graph.values().size(); ++i) {
       const GraphSource& source = graph.values()[i].source;
       const bool is_last = i + 1 == graph.values().size();
@@ -232,7 +232,7 @@ TEST(TrialFamily, ComputesItsFormulas) {
 }
 
 // No two values that are alive together share a byte, except for in-place results of element-wise steps, and a step's
-// own memory is after all values.
+// own memory follows all values.
 void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& parts) {
   const auto sorted = sorted_nodes(given);
   ASSERT_TRUE(sorted.ok());
@@ -335,7 +335,7 @@ TEST(TrialFamily, RandomGraphsAreTheirNodesOneByOne) {
   std::size_t prologues = 0;
   std::size_t epilogues = 0;
   std::size_t views = 0;
-  std::size_t parts = 0;        // values that are computed in the memory of others
+  std::size_t parts = 0;        // values that are computed in the memory of other values
   std::size_t seconds[3] = {};  // second outputs that are absent, unread and read
   for (u32 seed = 0; seed < graphs && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases of test_onnx_nodes.py: for each node, a type and an opset, rows of arrays and attributes."""
+"""The cases for test_onnx_nodes.py: for each node, a type and an opset, rows of arrays and attributes."""
 import numpy as np
 import onnx
 from onnx import helper
@@ -22,7 +22,7 @@ def of_two(dtype, since):
 
 
 def of_divisor(dtype, since):
-    """Omits integer division by 0 and of the minimum by -1, which ONNX leaves undefined; test_onnx.py covers them."""
+    """Omits integer x / 0 and minimum / -1, which ONNX leaves undefined; test_onnx.py covers them."""
     cases = of_two(dtype, since)
     if np.dtype(dtype).kind == "f":
         return cases

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays for the test cases of ONNX nodes."""
+"""Arrays for the ONNX node tests."""
 import numpy as np
 
 SHAPES = [(), (5,), (2, 3, 4)]

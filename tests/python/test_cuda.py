@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a GPU: errors that need no GPU, and, if there is one, every result against the CPU's, bit for bit."""
+"""Arrays on a GPU: errors that need no GPU, and, if there is one, every result compared bit for bit with the CPU's."""
 import itertools
 import threading
 

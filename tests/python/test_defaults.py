@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The default values of attributes, compared with functions of PyTorch, NumPy and ONNX that have the same defaults, in
+"""The default values of attributes, compared with functions in PyTorch, NumPy and ONNX that have the same defaults, in
 plain calls, graphs and PyTorch's gradients. Also tests arguments that the functions accept but DirectML does not: a
 bias with one dimension, indices with fewer dimensions, arrays of two types."""
 import inspect
@@ -408,7 +408,7 @@ def test_dask():
 
 
 def test_operators_prefix():
-    """An operator's name may have DirectML's prefix, also when PyTorch differentiates it."""
+    """An operator's name may have DirectML's prefix, even when PyTorch differentiates it."""
     assert repr(anydml.Operator("DML_OPERATOR_ACTIVATION_RELU")) == "Operator('ACTIVATION_RELU')"
     torch = pytest.importorskip("torch")
     w = torch.tensor([1.0, -1.0], requires_grad=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's floating-point warnings appear wherever the fault is, also when NumPy splits a call into many loops because
+"""NumPy's floating-point warnings appear wherever the fault is, even when NumPy splits a call into many loops because
 of its buffers, masks, or the dimensions of the arrays."""
 import itertools
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The correctly rounded functions that carry a ufunc: values, types, masks, warnings and errors. NumPy's functions
-define the behavior of a ufunc, and its FLOAT64 the values (function_oracles.py)."""
+define the behavior of a ufunc, and its FLOAT64 results define the values (function_oracles.py)."""
 import itertools
 import pickle
 import sys

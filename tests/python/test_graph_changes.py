@@ -357,7 +357,7 @@ def test_equal_values_are_no_change():
 
 
 def test_what_the_function_changes_itself_is_no_change():
-    """If it counted as one, two graphs that count their recordings would be recorded again at every call."""
+    """If it counted as a change, two graphs that count their recordings would be recorded again at every call."""
     class Counting:
         def __init__(self):
             self.recorded, self.log, self.w = 0, [], w(2)

@@ -125,8 +125,9 @@ KINDS = {
     "of several": ("where concatenate matmul", lambda f, x: f([x, x]) if f in (anydml.concatenate, np.concatenate) else
                    f(x, np.asarray(x).T) if f in (anydml.matmul, np.matmul) else f(x, x, 2)),
 }
-# Cases in which both give a result but the results differ, as help() says: integer division, and the sign of NaN. A
-# lone True is a number for operators, logical operators return bytes for bytes, and tile uses native byte order.
+# Cases in which NumPy and anydml both give a result but the results differ, as help() says: integer division, and the
+# sign of NaN. A lone True is a number for operators, logical operators return bytes for bytes, and tile uses native
+# byte order.
 DIFFERENT = {("divide", None), ("sign", "not finite"), ("abs", "True"), ("add", "True"), ("multiply", "True"),
              ("logical_not", "uint8"), ("logical_and", "uint8"), ("tile", "swapped bytes")}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Python's errors for a device that lacks operators or types: the device of tests/plugin, told what to lack.
+"""Python's errors for a device that lacks operators or types: the device in tests/plugin, configured to lack some.
 ANYDML_BUILD is the build folder with the plugin, build/release by default."""
 import os
 import subprocess

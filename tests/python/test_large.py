@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays with more elements than one call of the C API accepts are computed in parts: any layout with a lowered limit,
+"""Arrays with more elements than one call to the C API accepts are computed in parts: any layout with a lowered limit,
 and the real limit if there is enough memory."""
 import itertools
 from pathlib import Path

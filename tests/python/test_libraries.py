@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of other libraries in CPU memory, and array subclasses by any author: each is treated as its base class, and
+"""Arrays from other libraries in CPU memory, and array subclasses by any author: each is treated as its base class, and
 the result is an array of the same library."""
 import sys
 import types

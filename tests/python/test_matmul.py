@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""anydml.matmul follows the shapes of numpy.matmul; its bits are those of GEMM."""
+"""anydml.matmul follows numpy.matmul's rules for shapes, and gives the same bits as GEMM."""
 import numpy as np
 import pytest
 

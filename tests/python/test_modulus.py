@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both operators against NumPy's, bit for bit: values, types, shapes, masks, warnings and errors."""
+"""Both modulus operators, compared with NumPy's bit for bit: values, types, shapes, masks, warnings and errors."""
 import itertools
 import os
 import warnings

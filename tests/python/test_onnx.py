@@ -451,7 +451,7 @@ def test_the_whole_suite_and_the_counts_of_the_document():
 
 
 def suite_of_rows():
-    """ONNX's own tests of selected operators, each as a separate test."""
+    """ONNX's own tests for selected operators, each as a separate test."""
     wanted = re.compile("test_(operator_)?(mod|add|sub|mul|div|abs|neg|floor|ceil|clip|identity|cast|equal|where|"
                         "constantofshape)(_.*)?_cpu$")
     cases = onnx_counts.suite(__name__).test_cases
@@ -465,7 +465,7 @@ globals().update(suite_of_rows())
 
 
 def test_a_model_is_one_graph_where_its_nodes_allow_it():
-    """A model whose nodes do not allow it runs in pieces, with the same bits."""
+    """A model that cannot run as a single graph because of its nodes runs in pieces, with the same bits."""
     nodes = "z = Add(x, y)  r = Relu(z)  s = ReduceSum<keepdims = 1>(r)  t = Transpose(r)  q = Div(t, s)  b = Greater(q, t)"
     text = '<ir_version: 8, opset_import: ["": 13]> m (float[N, M] x, float[M] y{}) => (float[M, N] {}, bool[M, N] b) {{{}}}'
     whole = backend.prepare(onnx.parser.parse_model(text.format("", "q", nodes)))

@@ -67,7 +67,7 @@ def test_multi_head_attention(arrays, attributes):
 
 
 def test_stacked_tensors():
-    """ONNX Runtime's CPU kernels reject stacked tensors, so the result is compared with that of separate tensors."""
+    """ONNX Runtime's CPU kernels reject stacked tensors, so the result is compared with that for separate tensors."""
     stacked = floats(BATCH, KEYS, HEADS, 3, ELEMENTS)
     parts = [np.ascontiguousarray(stacked[:, :, :, i]).reshape(BATCH, KEYS, WIDTH) for i in range(3)]
     model, given = model_of("MultiHeadAttention", [*parts, BIAS], 1, {})

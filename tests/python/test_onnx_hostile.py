@@ -40,7 +40,7 @@ def external(dims=(4,), kind=TensorProto.FLOAT, **entries):
 
 
 def saved(folder, tensor):
-    """A model with this tensor, beside a file of 64 bytes, 0 to 63."""
+    """A model with this tensor, next to a file with the 64 bytes 0 to 63."""
     (folder / "w.bin").write_bytes(bytes(range(64)))
     (folder / "m.onnx").write_bytes(negated(tensor).SerializeToString())
     return folder / "m.onnx"

@@ -298,7 +298,7 @@ def test_products_of_integers_are_an_option(axes):
 # ---- com.microsoft --------------------------------------------------------------------------------------------------
 
 def contrib(op, *arrays, outputs=1, kind=np.float32, **attributes):
-    """The results of anydml and of ONNX Runtime."""
+    """The results from anydml and from ONNX Runtime."""
     runtime = pytest.importorskip("onnxruntime")
     names = [f"x{i}" if array is not None else "" for i, array in enumerate(arrays)]
     given = {name: array for name, array in zip(names, arrays) if name}

@@ -88,7 +88,7 @@ def test_devices():
 
 
 class Foreign:
-    """An array of another library that offers only DLPack."""
+    """An array from another library that offers only DLPack."""
 
     def __init__(self, array):
         self.array = array

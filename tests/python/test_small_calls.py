@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fast path: repeated calls of one form give the first call's results, and another form is a different call."""
+"""The fast path: repeated calls of one form give the same results as the first, and each form is cached separately."""
 import gc
 import sys
 import threading

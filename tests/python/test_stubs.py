@@ -24,7 +24,7 @@ PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_progr
 _OF_PYTORCH = {"_torchdynamo_inline", "_torchdynamo_orig_callable", "_torchdynamo_wrapper_id"}
 needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # Internals without stubs or omitted from them, and functions described as objects with the attributes of a ufunc;
-# test_ufuncs_are_described checks those.
+# test_ufuncs_are_described checks these functions.
 ALLOWED = r"""anydml\.(_arguments|_call|_dispatch|_four_bits|_habits|_indices|_libraries|_messages|_pipes)(\..*)?
 anydml\.(_equivalents|_recorded|_recorded_ufuncs|_suggest|_tensors|_trees|_words|compare)(\..*)?
 anydml\._specs\.(Output|SPECS|Spec)
@@ -112,7 +112,7 @@ def test_ufuncs_are_described():
 
 @needs_mypy
 def test_stubs_of_operators_to_come(cache):
-    """Stubs of all 177 functions, including operators that are not implemented yet."""
+    """Stubs for all 177 functions, including operators that are not implemented yet."""
     operators = python_rule.read_operators()
     folder = cache / "everything" / "anydml"
     folder.mkdir(parents=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Views of any layout against NumPy: values, the surrounding memory, and warnings.
+"""Views of any layout, compared with NumPy: values, the surrounding memory, and warnings.
 
 Every view is surrounded by zeros and NaN, which would cause warnings if they were read. A dimension of size 1 has an
 arbitrary stride, so a step along it would end anywhere.

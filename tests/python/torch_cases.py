@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls of every operator for the PyTorch tests: the examples in the functions' help, and others with more attributes,
+"""Calls to every operator for the PyTorch tests: the examples in the functions' help, and calls with more attributes,
 away from points where a derivative is discontinuous."""
 import doctest
 import inspect
@@ -13,7 +13,7 @@ SMOOTH = Operator("ACTIVATION_SCALED_TANH", Alpha=1.5, Beta=0.7)
 
 
 class _Recorder:
-    """Stands in for anydml in an example, and records the call of one function."""
+    """Stands in for anydml in an example, and records the call to one function."""
 
     Operator = Operator
 
@@ -80,7 +80,7 @@ _OWN.update({
 
 
 def differentiable():
-    """An example of each operator, or its replacement above; includes operators of integers only."""
+    """An example for each operator, or its replacement above; includes operators that accept only integers."""
     for name, arguments, options in examples():
         arguments, options = _OWN.get(name, (arguments, options))
         yield name, arguments, options

@@ -89,7 +89,7 @@ TEST(Facts, NameTheirLevels) {
   EXPECT_EQ(facts::parse_level("7_0"), std::nullopt);
 }
 
-// The documented properties of the two operators, read back from the table.
+// The documented properties of the two modulus operators, read back from the table.
 TEST(Facts, KnowTheModulusOperators) {
   constexpr TypeSet kEight = 0x1fe;  // FLOAT32 to INT8
   constexpr TypeSet kTen = kEight | 1U << 10 | 1U << 11;
@@ -129,7 +129,7 @@ TEST(Facts, AdmitWhatAnyFunctionOfReduceTakes) {
   const facts::Operator& reduce = *facts::find_operator("REDUCE");
   const auto input = facts::admitted(reduce, field_of(reduce, "InputTensor"), FeatureLevel::v2_1);
   ASSERT_TRUE(input);
-  EXPECT_EQ(input->types, 0x1feU);  // ARGMIN supports all eight, the others fewer
+  EXPECT_EQ(input->types, 0x1feU);  // ARGMIN supports all eight types, the other functions fewer
   const auto output = facts::admitted(reduce, field_of(reduce, "OutputTensor"), FeatureLevel::v2_0);
   ASSERT_TRUE(output);
   EXPECT_EQ(output->types, 1U << 1 | 1U << 2 | 1U << 3);  // FLOAT32, FLOAT16; UINT32 for ARGMIN

@@ -106,7 +106,7 @@ TEST(Infer, GivesTheOutputsOfRightOperators) {
   }
 }
 
-// Results of the samples of one output.
+// The results of all samples for one output.
 struct Told {
   int types = 0;
   int sizes = 0;

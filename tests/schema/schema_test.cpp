@@ -40,7 +40,7 @@ std::size_t field_of(const facts::Operator& op, std::string_view name) {
   return static_cast<std::size_t>(found - op.fields.begin());
 }
 
-// A tensor of a field, with the minimum number of bytes.
+// A tensor for a field, with the minimum number of bytes.
 struct Tensor {
   Tensor(std::string_view field_name, u32 type, const std::vector<u32>& sizes, const std::vector<u32>& strides = {})
       : field(field_name) {

@@ -19,7 +19,7 @@ struct ChangedOperator {
 // Whether strides may be negative, as in the C API; DirectML's are unsigned 32-bit numbers.
 enum class Strides { any, unsigned_32_bits };
 
-// All changes of each tensor and number of the operator. The counts of arrays are adjusted.
+// All changes to each tensor and number of the operator. The counts of arrays are adjusted.
 [[nodiscard]] std::vector<ChangedOperator> changed_tensors(const schema::Described& described, Strides strides);
 
 // The operator with every input marked OWNED_BY_DML.

@@ -133,7 +133,7 @@ class DescribedCall {
     attribute.value.operators = operators_.emplace_back(std::move(result)).data();
   }
 
-  // Deques, so that elements keep their addresses while others are added.
+  // Deques, so that elements keep their addresses while more elements are added.
   std::string name_;
   std::deque<std::string> names_;
   std::deque<std::vector<std::int64_t>> arrays_;

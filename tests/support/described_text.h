@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Operators described in a line of text, for tests of the schema:
+// Operators described in a line of text, for schema tests:
 //   "REDUCE Function=SUM InputTensor=f32[2,3] OutputTensor=f32[1,3] Axes=[0]"
-// Arrays of tensors and of operators are separated by |, and operators are names. Counts follow from arrays. A field
-// that is not named is absent if it is optional; otherwise it is 1 or the first value of its enumeration.
+// In arrays of tensors and of operators, elements are separated by |, and operators are given by name. Counts are
+// derived from the arrays. A field that is not named is absent if it is optional; otherwise it is 1 or the first value
+// of its enumeration.
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Graphs of the core written as text, one line per value, for tests of the passes:
+// Graphs of the core written as text, one line per value, for tests of graph passes:
 //
 //   a = input 16              16 bytes; "owned 16" and "constant 16" likewise
 //   x = ADD a:f32[4] b:f32[2,2/1,2] -> f32[4] Name=Value
 //   s = SPLIT x:f32[4] -> f32[1] -> f32[3] Axis=0
 //   out s.1
 //
-// An operator's name may omit ELEMENT_WISE_; strides follow a slash; "-" is an absent tensor. An array of tensors takes
-// all tensors that the other fields leave. Outputs beyond the first are numbered after a dot.
+// An operator's name may omit ELEMENT_WISE_; strides follow a slash; "-" is an absent tensor. An array of tensors
+// consists of all tensors that no other field uses. Outputs beyond the first are numbered after a dot.
 #pragma once
 
 #include <map>

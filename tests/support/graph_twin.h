@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph of the C API, built in parallel with the same operators run one by one.
+// A C API graph, built while the same operators run one by one.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -84,7 +84,7 @@ class Twin {
   std::size_t constant(const Form& form, Bytes data) {
     values_.push_back({0, form, std::move(data)});
     const anydml_tensor tensor = form.tensor(values_.back().data.data());  // valid even if values move
-    is_shared_ = !is_shared_;                                              // alternates both kinds
+    is_shared_ = !is_shared_;                                              // alternates between the kinds
     check(is_shared_ ? anydml_graph_add_shared_constant(graph_, constants_, &tensor, &values_.back().id)
                      : anydml_graph_add_constant(graph_, &tensor, &values_.back().id));
     return values_.size() - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory between two inaccessible pages, so that an access one byte outside of it ends the program. The text of the
+// Memory between two inaccessible pages, so that an access one byte outside of it crashes the program. The text of the
 // running case is then printed.
 #pragma once
 

@@ -90,7 +90,7 @@ class MovementDraw {
     return copy;
   }
 
-  // Two sizes, the source contiguous along the first and the destination along the second.
+  // Two dimensions: the source is contiguous along the first, and the destination along the second.
   void transposed(std::int64_t rows, std::int64_t columns, std::int64_t element, DrawnStep& step) {
     DrawnCopy copy;
     copy.movement.element = element;

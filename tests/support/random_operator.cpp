@@ -80,7 +80,7 @@ class RandomOperator {
   }
 
  private:
-  // Chooses which arguments are present, and numbers that do not depend on others.
+  // Chooses which arguments are present, and numbers that do not depend on other arguments.
   void choose_presence(std::size_t index) {
     const facts::Field& field = op_.fields[index];
     Argument& argument = described_.arguments[index];

@@ -9,8 +9,8 @@
 
 namespace anydml::test {
 
-// Blocks of 4,096 elements; within a block 64 lanes, or one element after another; lanes are added by halves, blocks by
-// pairs.
+// Sums blocks of 4,096 elements. Within a block, elements are distributed over 64 lanes or added one after another. The
+// upper half of the lanes is repeatedly added to the lower half, and blocks are added in pairs.
 inline f32 sum_in_order(const std::vector<f32>& elements, bool lanes) {
   std::vector<f32> blocks;
   for (std::size_t first = 0; first < elements.size(); first += 4096) {

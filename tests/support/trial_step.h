@@ -8,7 +8,7 @@
 
 namespace anydml::test {
 
-// The family's number in plans; it follows those of ops/families.def.
+// The family's number in plans; it comes after the numbers in ops/families.def.
 inline constexpr std::uint32_t kTrialFamily = 0
 #define ANYDML_FAMILY(name) +1
 #include "ops/families.def"

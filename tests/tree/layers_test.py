@@ -135,7 +135,7 @@ def circles(layers, included):
 
 
 def symbols(archive):
-    """The external functions and objects that a library defines, and those that it needs from others."""
+    """The external functions and objects that a library defines, and those that it needs from other libraries."""
     lines = subprocess.run(["nm", "-g", "--format=posix", archive], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in lines.splitlines()]
     kinds = [(row[0], row[1]) for row in rows if len(row) > 1 and len(row[1]) == 1]
