@@ -40,23 +40,33 @@ DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const
     : adapter_index_(adapter_index), core_(core), device_(device) {}
 
 bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
+  constexpr D3D12_MESSAGE_SEVERITY kSeverities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
+                                                    D3D12_MESSAGE_SEVERITY_INFO};
+  return post({D3D12_MESSAGE_ID_UNKNOWN, D3D12_MESSAGE_CATEGORY_MISCELLANEOUS, kSeverities[static_cast<int>(severity)]},
+              text, logged);
+}
+
+bool DeviceCore::post(const MessageKind& kind, const char* text, bool logged) noexcept {
   if (!debug()) {
     return false;
   }
   const CancellationDeferred deferred;  // application callbacks must not be canceled midway
   try {
-    const D3D12_MESSAGE_SEVERITY severities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
-                                                 D3D12_MESSAGE_SEVERITY_INFO};
-    const bool heard = messages_.add({.category = D3D12_MESSAGE_CATEGORY_MISCELLANEOUS,
-                                      .severity = severities[static_cast<int>(severity)],
-                                      .id = D3D12_MESSAGE_ID_UNKNOWN,
-                                      .text = text});
+    const bool heard =
+        messages_.add({.category = kind.category, .severity = kind.severity, .id = kind.id, .text = text});
     if (!heard && !logged) {  // print it where a debugger's output would go
-      show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, text);
+      show_line(kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? LogLevel::error : LogLevel::info, text);
     }
   } catch (...) {  // no memory for the message, which the log already contains
   }
   return true;
+}
+
+void DeviceCore::report(DebugMessage message, const char* text) noexcept {
+  const MessageKind kind = anydml::kind_of(message);
+  const bool logged = kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? core_.report(text)
+                                                                    : log_line(LogLevel::info, "warning: ", text);
+  post(kind, text, logged);
 }
 
 HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {

@@ -16,6 +16,7 @@
 #include "backend/core.h"
 #include "com/hresult.h"
 #include "d3d12/bridge.h"
+#include "d3d12/debug_messages.h"
 #include "d3d12/headers.h"
 #include "d3d12/info_queue.h"
 
@@ -110,6 +111,8 @@ class DeviceCore {
   // reported. Standard error shows them only if ANYDML_LOG asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
+  // Reports a mistake that the debug layer found.
+  void report(DebugMessage message, const char* text) noexcept;
   // Posts a message that was already logged or reported. Returns false if the debug layer is off.
   bool post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
@@ -152,6 +155,7 @@ class DeviceCore {
     std::string name_before;  // the name of the previous buffer in the slot
   };
 
+  bool post(const MessageKind& kind, const char* text, bool logged) noexcept;
   DescriptorSlot find_at(std::uintptr_t address, std::uint32_t count);
 
   const std::uint32_t adapter_index_;
