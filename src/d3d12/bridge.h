@@ -60,6 +60,13 @@ struct ResolvedDescriptor {
 };
 
 // DirectML work in a command list. It is immutable, so one object may be submitted many times at once.
+// How DirectML work uses one of its bindings.
+struct BindingUse {
+  enum class Access { none, read, write } access;
+  std::uint64_t bytes;
+  const char* name;  // of the tensor or resource; valid as long as the work
+};
+
 struct IBridgeDispatch : IUnknown {
   // Called on the submitting thread. descriptors is null if their heap is gone. Returns false if the work must not run;
   // its owner has then reported why.
@@ -68,6 +75,12 @@ struct IBridgeDispatch : IUnknown {
   virtual bool copies() const noexcept = 0;
   // Adds the work to the queue, in the queue's order. locations: the locations of the bindings, if the work copies.
   virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept = 0;
+
+  // For the debug layer. The label of the work, with a terminator; truncated to the available space.
+  virtual void label(char* text, std::size_t room) noexcept = 0;
+  virtual BindingUse binding_use(std::uint32_t descriptor) noexcept = 0;
+  // Whether the application has released the object that it dispatched.
+  virtual bool is_released() noexcept = 0;
 };
 
 enum class MessageSeverity { error, warning, info };
@@ -87,6 +100,8 @@ struct IBridgeDevice : IUnknown {
                                  std::uint32_t count) noexcept = 0;
   // The name of a buffer, which may have been released, with a terminator; truncated to the available space.
   virtual void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept = 0;
+  // The application has released the object behind the work, which may still be in flight.
+  virtual void dispatch_released(IBridgeDispatch* dispatch) noexcept = 0;
 };
 
 struct IBridgeBuffer : IUnknown {

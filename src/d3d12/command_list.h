@@ -20,6 +20,7 @@ class CommandAllocator final
                    Interfaces<ID3D12CommandAllocator, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   CommandAllocator(Device& device, D3D12_COMMAND_LIST_TYPE type) : Child(device), type_(type) {}
+  ~CommandAllocator() override;
 
   HRESULT STDMETHODCALLTYPE Reset() noexcept override;
 
@@ -27,10 +28,13 @@ class CommandAllocator final
   // Returns false if another list is recording with it.
   [[nodiscard]] bool begin() noexcept { return !recording_.exchange(true, std::memory_order_acq_rel); }
   void end() noexcept { recording_.store(false, std::memory_order_release); }
+  // For the debug layer: stands for the memory of recorded commands. Called by the list that begins to record.
+  [[nodiscard]] const std::shared_ptr<AllocatorUse>& debug_use();
 
  private:
   const D3D12_COMMAND_LIST_TYPE type_;
   std::atomic<bool> recording_{false};
+  std::shared_ptr<AllocatorUse> use_;  // null until the debug layer asks
 };
 
 class GraphicsCommandList final
@@ -186,6 +190,7 @@ class GraphicsCommandList final
   void spoil(HRESULT code, const std::string& message) noexcept;
   void not_built(const char* method) noexcept;
   void leave_allocator() noexcept;
+  void record_for_debugging(const D3D12_RESOURCE_BARRIER& barrier);
   [[nodiscard]] std::string check_range(const char* name, ID3D12Resource* resource, std::uint64_t offset,
                                         std::uint64_t bytes, Resource*& found) const;
   [[nodiscard]] std::string check_query(ID3D12QueryHeap* heap, D3D12_QUERY_TYPE type, std::uint64_t end,

@@ -12,6 +12,7 @@
 
 #include "com/com_ptr.h"
 #include "d3d12/bridge.h"
+#include "d3d12/debug/builder.h"
 #include "d3d12/device_core.h"
 
 namespace anydml {
@@ -77,11 +78,21 @@ struct DispatchCommand {
   static constexpr std::size_t kNothingRecorded = static_cast<std::size_t>(-1);
 };
 
+// For std::visit: one function for each kind of command.
+template <class... Bodies>
+struct Overloaded : Bodies... {
+  using Bodies::operator()...;
+};
+
+// For messages: the label of DirectML work.
+[[nodiscard]] std::string dispatch_label(IBridgeDispatch& dispatch);
+
 using Command = std::variant<CopyCommand, ClearCommand, TimestampCommand, ResolveCommand, DispatchCommand>;
 
 struct Recording {
   std::vector<Command> commands;
   std::vector<Descriptor> descriptors;  // of its dispatches, as they were bound at recording
+  DebugRecording debug;
   // The number of submissions in flight; at zero, the recording may be reused. The shared pointer's own count would not
   // order memory accesses.
   mutable std::atomic<std::uint32_t> in_flight{0};
@@ -101,8 +112,10 @@ class Submission {
     const char* what = nullptr;  // its role in the command: "the source of a copy"
     std::uint64_t buffer = 0;
   };
-  // Adds the commands of a closed list. Returns false if a buffer is missing.
-  bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing);
+  // Adds the commands of a closed list. Returns false if a buffer is missing. debug: describes them for the debug
+  // layer; null if that is off.
+  bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing,
+           ExecutionBuilder* debug);
   // Passes the commands to the device, in order.
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
@@ -140,6 +153,11 @@ class Submission {
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing);
   bool resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                         std::shared_ptr<DescriptorStorage>& heap);
+  // Describes a command for the debug layer, after it was resolved.
+  static void describe(const DeviceCore::BufferLookup& buffers, const Command& command, std::size_t index,
+                       ExecutionBuilder& debug);
+  void describe_dispatch(DeviceCore& core, const DispatchCommand& command, const DescriptorStorage* heap,
+                         std::size_t index, ExecutionBuilder& debug) const;
   void hold(const BufferRange& range, std::uint64_t bytes);
   MemoryLocation hold(const BufferRange& range, std::uint64_t offset, std::uint64_t bytes) {
     hold(range, bytes);

@@ -9,6 +9,7 @@
 
 #include "com/adapter_identity.h"
 #include "d3d12/command_list.h"
+#include "d3d12/debug/tracker.h"
 #include "d3d12/descriptor_heap.h"
 #include "d3d12/device_frames.h"
 #include "d3d12/fence.h"
@@ -263,6 +264,9 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
     if (event == nullptr && !any) {
       for (const auto& [fence, value] : waits) {
         fence->wait(value);
+        if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
+          tracker->host_saw(*fence, value);
+        }
       }
       return core_->removed() ? kDeviceRemoved : S_OK;
     }
@@ -272,6 +276,9 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
     }
     const auto target = std::make_shared<EventTarget>(known, any ? 1 : count);
     for (const auto& [fence, value] : waits) {
+      if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
+        tracker->host_expects(fence, value);
+      }
       fence->notify(value, target);
     }
     if (event == nullptr) {

@@ -226,6 +226,7 @@ class Device final
   bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                          std::uint32_t count) noexcept override;
   void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept override;
+  void dispatch_released(IBridgeDispatch* dispatch) noexcept override;
 
   // ID3D12InfoQueue1
   using Stage = MessageStore::Stage;
@@ -337,6 +338,8 @@ class Device final
   template <class Body>
   void remove_on_failure(const char* method, const Body& body) noexcept;
   void write_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at, const Descriptor& view) noexcept;
+  bool change_descriptors(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
+                          std::uint32_t count) noexcept;
   void no_such_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at) noexcept;
   HRESULT check_residents(const char* method, UINT count, ID3D12Pageable* const* objects) noexcept;
   HRESULT add_entries(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter) noexcept;

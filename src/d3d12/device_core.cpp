@@ -8,12 +8,21 @@
 #include "base/cancellation.h"
 #include "base/log.h"
 #include "base/reserve.h"
+#include "d3d12/debug/tracker.h"
 #include "d3d12/fence.h"
 
 namespace anydml {
+namespace {
+
+std::uint64_t next_memory_number() noexcept {
+  static constinit std::atomic<std::uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
 
 Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
-    : device_(device), kind_(kind), bytes_(bytes) {
+    : device_(device), kind_(kind), bytes_(bytes), number_(next_memory_number()) {
   // Recently released memory may not be freed yet, so the thread that waits for the device gets a few milliseconds to
   // free it.
   constexpr int kTries = 3;
@@ -37,7 +46,19 @@ Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
 Memory::~Memory() { device_.backend->release(device_.handle, kind_, bytes_, block_.handle); }
 
 DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device)
-    : adapter_index_(adapter_index), core_(core), device_(device) {}
+    : adapter_index_(adapter_index), core_(core), device_(device) {
+  static_cast<void>(debug());  // a device that is created with the debug layer on is followed from its first call
+}
+
+DeviceCore::~DeviceCore() { delete tracker(); }
+
+void DeviceCore::start_tracking() noexcept {
+  auto* created = new (std::nothrow) DebugTracker(*this);
+  DebugTracker* none = nullptr;
+  if (created != nullptr && !tracker_.compare_exchange_strong(none, created, std::memory_order_acq_rel)) {
+    delete created;
+  }
+}
 
 bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
   constexpr D3D12_MESSAGE_SEVERITY kSeverities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
@@ -64,8 +85,8 @@ bool DeviceCore::post(const MessageKind& kind, const char* text, bool logged) no
 
 void DeviceCore::report(DebugMessage message, const char* text) noexcept {
   const MessageKind kind = anydml::kind_of(message);
-  const bool logged = kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? core_.report(text)
-                                                                    : log_line(LogLevel::info, "warning: ", text);
+  const bool logged =
+      kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? core_.report(text) : log_line(LogLevel::info, "warning: ", text);
   post(kind, text, logged);
 }
 
@@ -182,8 +203,8 @@ void DeviceCore::add_fence(const std::shared_ptr<FenceCore>& fence) {
 }
 
 bool DeviceCore::debug() noexcept {
-  if (debug_layer_enabled()) {
-    debug_.store(true, std::memory_order_relaxed);
+  if (debug_layer_enabled() && !debug_.exchange(true, std::memory_order_relaxed)) {
+    start_tracking();
   }
   return debug_.load(std::memory_order_relaxed);
 }

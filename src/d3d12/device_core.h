@@ -22,6 +22,7 @@
 
 namespace anydml {
 
+class DebugTracker;
 class FenceCore;
 
 // Thrown by Memory if the device has failed. The message comes from the backend.
@@ -40,6 +41,8 @@ class Memory {
 
   [[nodiscard]] const MemoryBlock& block() const { return block_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  // Identifies the memory for the debug layer; never used again.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
 
   // Whether another holder has used the memory since this holder's last use. If so, this holder must keep a pointer to
   // the memory. Called under a BufferLookup.
@@ -49,6 +52,7 @@ class Memory {
   const CoreDevice& device_;
   const MemoryKind kind_;
   const std::uint64_t bytes_;
+  const std::uint64_t number_;
   MemoryBlock block_ = {};
   std::uint64_t last_holder_ = 0;
 };
@@ -96,6 +100,9 @@ struct DescriptorSlot {
 class DeviceCore {
  public:
   DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device);
+  ~DeviceCore();
+  DeviceCore(const DeviceCore&) = delete;
+  DeviceCore& operator=(const DeviceCore&) = delete;
 
   [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
@@ -103,6 +110,8 @@ class DeviceCore {
   // Whether the device accepts messages and exposes the debug interfaces: from the moment the debug layer is turned on,
   // and then permanently, because an interface that existed must stay.
   [[nodiscard]] bool debug() noexcept;
+  // Follows the device's work; null while the debug layer is off.
+  [[nodiscard]] DebugTracker* tracker() const noexcept { return tracker_.load(std::memory_order_acquire); }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
@@ -156,6 +165,7 @@ class DeviceCore {
   };
 
   bool post(const MessageKind& kind, const char* text, bool logged) noexcept;
+  void start_tracking() noexcept;
   DescriptorSlot find_at(std::uintptr_t address, std::uint32_t count);
 
   const std::uint32_t adapter_index_;
@@ -163,6 +173,7 @@ class DeviceCore {
   const CoreDevice& device_;
   MessageStore messages_;
   std::atomic<bool> debug_{false};
+  std::atomic<DebugTracker*> tracker_{nullptr};  // owned
   std::atomic<HRESULT> removed_reason_{S_OK};
   std::mutex mutex_;
   std::vector<Slot> slots_;

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/cancellation.h"
+#include "d3d12/debug/tracker.h"
 #include "d3d12/queue.h"
 #include "text/format.h"
 
@@ -256,15 +257,37 @@ Fence::Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags)
 
 Fence::~Fence() { fence_->abandon(); }
 
+std::uint64_t FenceCore::next_number() noexcept {
+  static constinit std::atomic<std::uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+UINT64 STDMETHODCALLTYPE Fence::GetCompletedValue() noexcept {
+  const UINT64 value = fence_->poll();
+  if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+    com_boundary("ID3D12Fence::GetCompletedValue", [&]() -> HRESULT {
+      tracker->host_saw(*fence_, value);
+      return S_OK;
+    });
+  }
+  return value;
+}
+
 HRESULT STDMETHODCALLTYPE Fence::SetEventOnCompletion(UINT64 value, HANDLE event) noexcept {
   return com_boundary("ID3D12Fence::SetEventOnCompletion", [&]() -> HRESULT {
     if (event == nullptr) {
       fence_->wait(value);
+      if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+        tracker->host_saw(*fence_, value);
+      }
       return core().removed() ? kDeviceRemoved : S_OK;
     }
     auto known = find_event(event);
     if (known == nullptr) {
       return no_event("ID3D12Fence::SetEventOnCompletion", core(), event);
+    }
+    if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+      tracker->host_expects(fence_, value);
     }
     fence_->notify(value, std::make_shared<EventTarget>(std::move(known), 1));
     return S_OK;
@@ -275,6 +298,9 @@ HRESULT STDMETHODCALLTYPE Fence::Signal(UINT64 value) noexcept {
   return com_boundary("ID3D12Fence::Signal", [&]() -> HRESULT {
     if (core().removed()) {
       return kDeviceRemoved;
+    }
+    if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+      tracker->host_signal(fence_, value);
     }
     if (!fence_->signal(value)) {
       return core().fail(E_INVALIDARG, format_text("ID3D12Fence::Signal{}: Value is {}; expected {} or more, since the "

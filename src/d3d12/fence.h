@@ -18,10 +18,12 @@ class QueueCore;
 
 class FenceCore {
  public:
-  explicit FenceCore(std::uint64_t value) : completed_(value) {}
+  explicit FenceCore(std::uint64_t value) : number_(next_number()), completed_(value) {}
   FenceCore(const FenceCore&) = delete;
   FenceCore& operator=(const FenceCore&) = delete;
 
+  // Identifies the fence for the debug layer; never used again.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] std::uint64_t completed() const noexcept { return completed_.load(std::memory_order_acquire); }
 
   // Raises the value and wakes all waiters that it releases. A lower value changes nothing and returns false.
@@ -78,10 +80,12 @@ class FenceCore {
     std::shared_ptr<Mark> mark;
   };
 
+  static std::uint64_t next_number() noexcept;
   // The caller must hold the mutex.
   void wake_signalers() noexcept;
   [[nodiscard]] const MarkAt* find_mark(std::uint64_t value) const noexcept;
 
+  const std::uint64_t number_;
   std::atomic<std::uint64_t> completed_;
   std::atomic<std::uint64_t> expected_{0};  // the highest value that has a mark
   std::atomic<bool> abandoned_{false};
@@ -107,7 +111,7 @@ class Fence final
   Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags);
   ~Fence() override;
 
-  UINT64 STDMETHODCALLTYPE GetCompletedValue() noexcept override { return fence_->poll(); }
+  UINT64 STDMETHODCALLTYPE GetCompletedValue() noexcept override;
   HRESULT STDMETHODCALLTYPE SetEventOnCompletion(UINT64 value, HANDLE event) noexcept override;
   HRESULT STDMETHODCALLTYPE Signal(UINT64 value) noexcept override;
   D3D12_FENCE_FLAGS STDMETHODCALLTYPE GetCreationFlags() noexcept override { return flags_; }

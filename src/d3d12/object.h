@@ -10,6 +10,7 @@
 #include "com/com_ptr.h"
 #include "com/own_object.h"
 #include "com/private_data.h"
+#include "d3d12/debug/tracker.h"
 #include "d3d12/device_core.h"
 #include "d3d12/headers.h"
 
@@ -73,6 +74,15 @@ class Child : public Object<Derived, First, Others...> {
  public:
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** device) noexcept override {
     return device_->QueryInterface(riid, device);
+  }
+
+  // For destructors while the debug layer is on: reports the object if submitted work still needs it.
+  void report_release(DebugTracker& tracker, DebugObject::Kind kind, const void* object,
+                      const char* type) const noexcept {
+    com_boundary("Release", [&]() -> HRESULT {
+      tracker.released({kind, reinterpret_cast<std::uintptr_t>(object)}, type + this->quoted_name());
+      return S_OK;
+    });
   }
 
   [[nodiscard]] DeviceCore& core() const { return *core_; }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "d3d12/command_list.h"
+#include "d3d12/debug/tracker.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -366,6 +367,20 @@ void STDMETHODCALLTYPE CommandQueue::CopyTileMappings(ID3D12Resource*, const D3D
                 "CheckFeatureSupport says so (TiledResourcesTier)");
 }
 
+std::unique_lock<std::recursive_mutex> CommandQueue::debug_lock() {
+  return core().tracker() != nullptr ? std::unique_lock(debug_mutex_) : std::unique_lock<std::recursive_mutex>();
+}
+
+template <class Body>
+void CommandQueue::with_tracker(const Body& body) {
+  if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+    if (!debug_number_) {
+      debug_number_ = tracker->add_queue();
+    }
+    body(*tracker, *debug_number_);
+  }
+}
+
 void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
   const auto wrong = [&](HRESULT reason, const std::string& what) {  // called inside the boundary, since it allocates
     core().remove(reason, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}; the D3D12 device is removed",
@@ -392,16 +407,30 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
         return S_OK;
       }
     }
+    const auto in_order = debug_lock();
+    std::optional<ExecutionBuilder> debug;
+    with_tracker([&](DebugTracker& tracker, std::uint32_t number) {
+      debug.emplace(tracker.begin_execution(number), quoted_name());
+    });
     auto submission = queue_->new_submission();
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       Submission::Missing missing;
-      if (!submission->add(core(), list->recording(), missing)) {
+      if (debug) {
+        debug->begin_list(*list->recording(), list->quoted_name());
+      }
+      if (!submission->add(core(), list->recording(), missing, debug ? &*debug : nullptr)) {
         wrong(E_INVALIDARG,
               format_text("ppCommandLists[{}]{}: {} was released before its list was executed", i, list->quoted_name(),
                           with_name(missing.what, core().buffer_name(missing.buffer))));
         return S_OK;
       }
+      if (debug) {
+        debug->end_list();
+      }
+    }
+    if (debug) {
+      debug->finish(core());
     }
     queue_->submit(std::move(submission));
     return S_OK;
@@ -422,6 +451,8 @@ HRESULT STDMETHODCALLTYPE CommandQueue::Signal(ID3D12Fence* fence, UINT64 value)
                          "ID3D12CommandQueue::Signal: pFence is null or another device's; expected a "
                          "fence of this device");
     }
+    const auto in_order = debug_lock();
+    with_tracker([&](DebugTracker& tracker, std::uint32_t number) { tracker.signal(number, known->fence(), value); });
     queue_->signal(known->fence(), value);
     return S_OK;
   });
@@ -438,6 +469,8 @@ HRESULT STDMETHODCALLTYPE CommandQueue::Wait(ID3D12Fence* fence, UINT64 value) n
           E_INVALIDARG,
           "ID3D12CommandQueue::Wait: pFence is null or another device's; expected a fence of this device");
     }
+    const auto in_order = debug_lock();
+    with_tracker([&](DebugTracker& tracker, std::uint32_t number) { tracker.wait(number, known->fence(), value); });
     queue_->wait(known->fence(), value);
     return S_OK;
   });

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -184,8 +185,16 @@ class CommandQueue final
   D3D12_COMMAND_QUEUE_DESC STDMETHODCALLTYPE GetDesc() noexcept override { return desc_; }
 
  private:
+  // Runs body with the tracker and the queue's number for it, unless the debug layer is off. Callers hold debug_mutex_,
+  // so that the debug layer sees the queue's work in the queue's order.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> debug_lock();
+  template <class Body>
+  void with_tracker(const Body& body);
+
   const D3D12_COMMAND_QUEUE_DESC desc_;
   const std::shared_ptr<QueueCore> queue_;
+  std::recursive_mutex debug_mutex_;  // recursive, since message callbacks may use the queue
+  std::optional<std::uint32_t> debug_number_;
 };
 
 }  // namespace anydml

@@ -397,6 +397,20 @@ bool Execution::run_uninitialized() noexcept {
   return !has_persistent();
 }
 
+BindingUse Execution::binding_use(std::uint32_t descriptor) noexcept {
+  if (descriptor < surface_.tensor_count()) {
+    const TensorBinding& tensor = surface_.tensors[descriptor];
+    const bool is_input = descriptor < surface_.input_count;
+    return {!tensor.present || tensor.owned ? BindingUse::Access::none
+            : is_input                      ? BindingUse::Access::read
+                                            : BindingUse::Access::write,
+            tensor.bytes, tensor.name.c_str()};
+  }
+  return has_persistent() && descriptor == persistent_slot()
+             ? BindingUse{BindingUse::Access::read, properties_.PersistentResourceSize, "persistent resource"}
+             : BindingUse{BindingUse::Access::write, properties_.TemporaryResourceSize, "temporary resource"};
+}
+
 void Execution::run(BackendQueue* queue, const DeviceAddress* bound, const MemoryLocation*) noexcept {
   if (core().removed()) {
     return;

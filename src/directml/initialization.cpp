@@ -234,6 +234,18 @@ std::string Initialization::check_submission(const ResolvedDescriptor* bindings)
   return what;
 }
 
+BindingUse Initialization::binding_use(std::uint32_t descriptor) noexcept {
+  if (descriptor >= slots_.size()) {
+    return {BindingUse::Access::write, properties_.TemporaryResourceSize, "temporary resource"};
+  }
+  const Slot& slot = slots_[descriptor];
+  if (slot.input == kPersistent) {
+    return {BindingUse::Access::write, target(slot).properties().PersistentResourceSize, "persistent resource"};
+  }
+  const TensorBinding& tensor = target(slot).surface().tensors[slot.input];
+  return {BindingUse::Access::read, tensor.bytes, tensor.name.c_str()};
+}
+
 void Initialization::run(BackendQueue* queue, const DeviceAddress* addresses,
                          const MemoryLocation* locations) noexcept {
   if (core().removed()) {

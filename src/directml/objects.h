@@ -29,6 +29,7 @@ class DmlCompiledOperator final
       : DmlChild(device, std::move(core)),
         operator_(op != nullptr ? ComPtr<IDMLOperator>::share(op) : ComPtr<IDMLOperator>()),
         execution_(std::move(execution)) {}
+  ~DmlCompiledOperator() override { execution_->set_released(); }
 
   DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override { return execution_->properties(); }
 
@@ -47,6 +48,11 @@ class DmlOperatorInitializer final
                                                          IDMLDeviceChild, IDMLObject>> {
  public:
   DmlOperatorInitializer(IDMLDevice& device, std::shared_ptr<DmlCore> core) : DmlChild(device, std::move(core)) {}
+  ~DmlOperatorInitializer() override {
+    if (initialization_) {
+      initialization_->set_released();
+    }
+  }
 
   DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override {
     return initialization_->properties();

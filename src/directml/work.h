@@ -28,6 +28,10 @@ using Bindings = std::vector<ResolvedDescriptor>;
 class Work : public ComObject<IBridgeDispatch> {
  public:
   bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept final;
+  void label(char* text, std::size_t room) noexcept final;
+  bool is_released() noexcept final { return released_.load(std::memory_order_acquire); }
+  // The application has released the object that it dispatched; work in flight may still need this one.
+  void set_released() noexcept;
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
 
@@ -71,6 +75,7 @@ class Work : public ComObject<IBridgeDispatch> {
   const std::string_view kind_;
   const std::uint32_t number_ = next_number();
   std::atomic<bool> warned_of_overwriting_{false};
+  std::atomic<bool> released_{false};
   mutable std::mutex name_mutex_;
   std::string name_;
 };
@@ -90,6 +95,8 @@ class Execution final : public Work {
   [[nodiscard]] bool binds_late() const override { return late_bindings_; }
   [[nodiscard]] bool copies() const noexcept override { return false; }
   void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept override;
+
+  BindingUse binding_use(std::uint32_t descriptor) noexcept override;
 
   [[nodiscard]] const Surface& surface() const { return surface_; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
@@ -162,6 +169,7 @@ class Initialization final : public Work {
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
   void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept override;
+  BindingUse binding_use(std::uint32_t descriptor) noexcept override;
 
  private:
   ~Initialization() override = default;
