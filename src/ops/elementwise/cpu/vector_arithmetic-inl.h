@@ -28,7 +28,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // uses four vectors.
 inline constexpr std::size_t kUnrollSimple = HWY_TARGET == HWY_AVX2 ? 4 : 8;
 
-// Specialized by type in vector_integers-inl.h and vector_floats-inl.h.
+// Specialized for each type in vector_integers-inl.h and vector_floats-inl.h.
 template <class T, bool kFloor>
 struct Arithmetic;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernels of one variant, generated from its scalar definition: entries without tuned kernels use them, and tuned
-// kernels are tested against them. Each variant has separate kernels, so that none needs the registers of another.
+// kernels are tested against them. Each variant has separate kernels, so that no kernel needs more registers than its
+// own variant requires.
 #pragma once
 
 #include <algorithm>

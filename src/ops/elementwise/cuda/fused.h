@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs of several instructions as one kernel, compiled at run time (backend/cuda/runtime.h). If compilation is not
-// possible, or the program is not supported, the interpreter runs the program.
+// Compiles a program of several instructions into one kernel at run time (backend/cuda/runtime.h). If compilation is
+// not possible, or the program is not supported, the interpreter runs the program.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct FusedSource {
   ScalarBytes scalar = {};  // the attributes of all instructions
 };
 
-// False: the program has several stores, or more loads or attributes than the kernels support.
+// Returns false if the program has several stores, or more loads or attributes than the kernels support.
 [[nodiscard]] bool write_fused(const ElementStep& step, FusedSource& source);
 
 // Launches kernels that were compiled from this source.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of all entries, distributed among files that the build generates (cuda/family.cmake), so that each file
+// Distributes the kernels of all entries among files that the build generates (cuda/family.cmake), so that each file
 // compiles in seconds and a new entry in elementwise.def needs no other edit.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tuned kernels of the two modulus operators on integers packed in 32-bit words. Exact: the same bits as the scalar
-// definitions.
+// Tuned kernels of the two modulus operators on integers packed in 32-bit words. The results have the same bits as
+// those of the scalar definitions.
 #pragma once
 
 #include "ops/elementwise/cuda/modulus_floats.cuh"
@@ -83,7 +83,7 @@ requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   }
 };
 
-// Two FLOAT16 in a word.
+// Two FLOAT16 numbers in a word.
 namespace halves {
 [[nodiscard]] __device__ inline u32 fma(u32 a, u32 b, u32 c) {
   u32 result;

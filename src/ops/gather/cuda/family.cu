@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gather family's steps on a GPU. If several items of a scatter have the same target, the last one wins: a first
-// pass finds it with atomic maxima, and the pass that writes skips all other items.
+// Runs the gather family's steps on a GPU. If several items of a scatter have the same target, the last one wins: a
+// first pass finds it with atomic maxima, and the pass that writes skips all other items.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -183,7 +183,7 @@ class SelectionRun final : public PreparedStep {
   }
 
  private:
-  // With a single item, there is no need to search for a winner.
+  // A single item needs no search for a winner.
   [[nodiscard]] bool has_winners() const {
     return step_.kind == GatherKind::scatter && step_.iterations(step_.item_rank) > 1;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels for gathers, scatters, ONE_HOT and NONZERO_COORDINATES. Iteration numbers have 32 bits, and offsets have
-// 64. An index never refers to an element outside its dimension (scalar/index.h).
+// The kernels for gathers, scatters, ONE_HOT and NONZERO_COORDINATES. Iteration numbers are 32-bit, and offsets are
+// 64-bit. An index never refers to an element outside its dimension (scalar/index.h).
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -29,7 +29,7 @@ struct GatherTask {
   std::byte* table;
   const std::byte* indices;
   std::byte* slices;
-  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null if no item is skipped for another
+  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null if there is only one item
   DataType index_type;
   u32 indices_aligned;
   u32 coordinates;

@@ -56,8 +56,8 @@ inline MoveBlock with_long_rows(MoveBlock block) {
   return block;
 }
 
-// Moves two rows whose units alternate in the destination in one pass, which writes whole cache lines. Returns false if
-// they do not alternate.
+// If the block consists of two rows whose units alternate in the destination, moves both rows in one pass, so that
+// whole cache lines are written. Returns false for all other blocks.
 template <class Unit>
 bool move_pairs(const MoveBlock& block) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));

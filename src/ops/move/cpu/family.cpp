@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies on the CPU. Each copy is split into tiles of its two innermost loops, and a piece of work is a sequence of
-// tiles from one or more copies.
+// Runs copies on the CPU. Each copy is split into tiles of its two innermost loops, and a piece of work is a sequence
+// of tiles from one or more copies.
 #include "backend/cpu/family.h"
 #include "base/integers.h"
 
@@ -19,13 +19,13 @@ namespace anydml {
 namespace {
 
 // Sizes in bytes read and written. As in element-wise steps, the first pieces are large fractions of the remaining
-// work, because continuing a copy is faster than starting another one; the last pieces are small, so that threads
-// finish together.
-constexpr std::int64_t kTileBytes = 64 << 10;  // on one side
+// work, because continuing a copy is faster than starting a new one; the last pieces are small, so that threads finish
+// together.
+constexpr std::int64_t kTileBytes = 64 << 10;  // in the source or in the destination
 constexpr std::int64_t kMinOfPiece = 128 << 10;
 constexpr std::int64_t kMaxOfPiece = 16 << 20;     // callers share the threads piece by piece
 constexpr std::int64_t kPartsOfRest = 2;           // per thread
-constexpr std::int64_t kPartsOfAll = 64;           // per thread; the minimum
+constexpr std::int64_t kPartsOfAll = 64;           // parts of all work per thread; limits how small a piece can be
 constexpr std::int64_t kMaxInterleaved = 4 << 10;  // bytes of a row; longer rows share few cache lines
 constexpr std::size_t kMaxByRows = 16;             // maximum number of copies that run row by row
 constexpr std::int64_t kMinSquare = 16;            // minimum bytes of a side for transposing

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reversals on the CPU. A unit of work is a part of one line, or of several adjacent lines if the output is contiguous
-// across lines.
+// Runs reversals on the CPU. A unit of work is a part of one line, or of several adjacent lines if the output is
+// contiguous across lines.
 #include "ops/move/cpu/reversal.h"
 #include "base/integers.h"
 

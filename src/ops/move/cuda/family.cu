@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies on a GPU. Copies with the same word size and number of loops share a launch, however small they are.
+// Runs copies on a GPU. Copies with the same word size and a similar number of loops share a launch.
 #include <algorithm>
 #include <bit>
 #include <cstdio>

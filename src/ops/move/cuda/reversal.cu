@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reversals on a GPU: each thread writes one word of the output, whose source depends on the length of its line.
+// Runs reversals on a GPU. Each thread writes one word of the output; the source of the word depends on the length of
+// its line.
 #include "ops/move/cuda/reversal.h"
 
 #include <algorithm>
