@@ -16,7 +16,7 @@ namespace anydml {
 
 struct JoinedElements {
   ElementStep step;       // its loops visit the elements of `operand` in packed order
-  std::uint32_t operand;  // the one without a slot. Load: the step consumes the elements; store: it produces them
+  std::uint32_t operand;  // has no slot. If it is a load, the step consumes its elements, otherwise it produces them
 
   [[nodiscard]] bool produces() const { return operand >= step.loads; }
 };

@@ -35,7 +35,7 @@ struct GatherStep {
   GatherKind kind;  // gather or scatter
   DataType index_type;
   std::uint32_t rank;
-  std::uint32_t item_rank;         // scatter: how many leading loops are over items; the others are over slices
+  std::uint32_t item_rank;         // scatter: number of leading loops over items; the remaining loops are over slices
   std::uint32_t coordinates;       // per item
   std::uint32_t element;           // bytes
   std::int64_t coordinate_stride;  // stride in the indices

@@ -162,7 +162,7 @@ class Attention final : public cpu::PreparedStep {
     }
   }
 
-  // Multiplies packed rows by the columns of a panel. The totals are stored row by row.
+  // Multiplies packed rows by the columns of a panel. The sums are stored row by row.
   void multiply(const f32* rows, std::int64_t count, std::int64_t depth, const f32* columns, std::int64_t of_columns,
                 f32* totals) const {
     if (depth == 0) {

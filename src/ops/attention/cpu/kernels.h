@@ -24,8 +24,8 @@ struct ScoreKernels {
   void (*add_where)(f32* scores, std::int64_t count, const i32* mask, f32 other) noexcept;
   // Updates the running maxima with the scores. `maximum` has kScorePeriod elements, one or more for each query.
   void (*find_max)(const f32* scores, std::int64_t count, f32* maximum) noexcept;
-  // Replaces each score with EXP(factor * score - maximum[i modulo kScorePeriod]). The argument of EXP is never above
-  // 0. sums: null, or an array of `period` sums; exponential i is added to sums[i modulo period].
+  // Replaces each score with EXP(factor * score - maximum[i modulo kScorePeriod]). The argument of EXP is at most 0.
+  // sums: null, or an array of `period` sums; exponential i is added to sums[i modulo period].
   void (*raise)(f32* scores, std::int64_t count, f32 factor, const f32* maximum, f32* sums,
                 std::int64_t period) noexcept;
   // sums[i] += exponentials[i], for any count.

@@ -37,7 +37,7 @@ void open(cpu::Target target) {
   table = new_table.release();
 }
 
-// Runs a single instruction whose result is stored; its kernel processes whole tiles.
+// Runs a single instruction and stores its result; the kernel processes whole tiles.
 class SingleStep final : public TiledStep {
  public:
   SingleStep(const ElementwiseStep& step, Division division, cpu::Target target, Kernel kernel)

@@ -46,7 +46,7 @@ HWY_INLINE f32 stage_result(f64 y) {
   }
 }
 
-// Flags the hard elements of a stretch, for functions that detect them from the inputs; returns whether there are any.
+// Flags the hard elements of a stretch, for functions that detect them from the inputs. Returns whether any are hard.
 template <class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, std::size_t count,
                                         const Inputs* HWY_RESTRICT... from) {

@@ -37,8 +37,8 @@ struct KernelArguments {
 
 using Kernel = void (*)(const KernelArguments&) noexcept;
 
-// One target's kernels, for each variant of each entry. The generic table is complete; a faster target's table replaces
-// some of its kernels and inherits the rest.
+// One target's kernels, for each variant of each entry. The generic table is complete. The table of a faster target
+// replaces some generic kernels and keeps the rest.
 struct KernelTable {
   const char* target;
   std::vector<std::array<Kernel, kInnerLayouts>> kernels;

@@ -51,7 +51,7 @@ struct Repeated {
   std::size_t size;  // of an element
 };
 
-// A step of a run whose addresses are not known yet.
+// A step of a run before its addresses are known.
 struct PlannedStep {
   RunFunction function;
   bool has_location = false;

@@ -221,7 +221,7 @@ struct UnsignedDivisor {
 #else
     const DU d;
     if constexpr (sizeof(U) == 1) {
-      // No instruction multiplies bytes, so bytes at even and odd positions are processed separately, as 16-bit
+      // These targets cannot multiply bytes, so bytes at even and odd positions are processed separately, as 16-bit
       // integers.
       const hn::Repartition<u16, DU> d_wide;
       const auto y_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, y));

@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
   }
 }
 
-// The parameter of kernels for operands that are all contiguous: there is one row, and a thread computes only the
+// The parameter of kernels whose operands are all contiguous. They have a single row, and a thread computes only the
 // address of its first element. Used for functions, which are limited by instructions rather than by memory.
 template <int kOperands>
 struct PlainLaunch {

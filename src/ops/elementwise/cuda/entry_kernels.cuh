@@ -16,8 +16,8 @@
 
 namespace anydml::cuda {
 
-// An entry applied after a ScaleBias of its first input, combined into one definition, so that both run in one kernel
-// and in one pass over memory.
+// Combines an entry and a ScaleBias of its first input into one definition, so that both run in one kernel and in one
+// pass over memory.
 template <class Scalar, class Call = decltype(&Scalar::operator())>
 struct AfterScaleBias;
 template <class Scalar, class Result, class First, class... Rest>

@@ -13,7 +13,8 @@
 
 namespace anydml::cuda {
 
-// With a multiple of eleven, the number of types, the expensive types of all entries would end up in the same file.
+// If the number of files were a multiple of eleven, the number of types, the expensive types of all entries would end
+// up in the same file.
 static_assert(kKernelFiles % 11 != 0);
 
 [[nodiscard]] constexpr std::uint32_t file_of(EntryId entry, std::uint32_t variant) {

@@ -42,7 +42,7 @@ struct Real;
 template <>
 struct Real<f32> {
   static constexpr f32 kInteger = 0x1p23f;  // adding this, rounded toward zero, drops the fraction
-  static constexpr int kStepBits = 21;      // bits of a quotient that the reciprocal gives to within one
+  static constexpr int kStepBits = 21;      // quotient bits that the reciprocal determines to within one unit
   static __device__ f32 fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
   static __device__ f32 fma_toward_zero(f32 a, f32 b, f32 c) { return __fmaf_rz(a, b, c); }
   static __device__ u32 bits(f32 x) { return __float_as_uint(x); }
@@ -60,8 +60,8 @@ struct Real<f64> {
 
 // x mod y for magnitudes, if the bits of the result are below those of y; otherwise the remainder is not known yet.
 //
-// If x >= y, then x, y and x - q * y for every integer q are multiples of y's last place u. The rounded value r of x -
-// q * y is below y only if the exact value is below y < 2^24 u, and then r is exact. If -y <= r < 0, r is exact too,
+// If x >= y, then x, y and x - q * y for every integer q are multiples of y's last place u. If the rounded value r of
+// this difference is below y, then the exact value is below y < 2^24 u, and r is exact. If -y <= r < 0, r is exact too,
 // and the answer is r + y. The estimate is biased upward, so that this second case, which costs nothing extra, is the
 // usual error. If the quotient is too small, the difference can reach 2^25 u, may be inexact and is rejected. If x < y,
 // q is 0, or 1 for an x just below y; in both cases the difference is exact. Infinities, NaN, zero and subnormal
@@ -162,7 +162,7 @@ inline constexpr bool kFastDoubles = false;
 // quotient, below 2^50, may be off by one: it is rounded down from an estimate whose error is less than one half. The
 // remainder is then between -1 and 2 divisors; the next power corrects it, and a final step corrects the last one.
 // Every difference is exact: it is a multiple of the last place of that divisor, or of x if x is smaller, and less than
-// two divisors of 24 bits.
+// two 24-bit divisors.
 //
 // Processes two elements at the same time, since their steps are independent. An element that needed no steps is
 // unaffected.

@@ -262,7 +262,8 @@ __global__ void __launch_bounds__(kGatherThreads) count_nonzero(const __grid_con
   }
 }
 
-// Afterwards counts[t] is the number of nonzero elements up to the end of tile t. Runs in a single block.
+// Computes prefix sums: counts[t] becomes the number of nonzero elements up to the end of tile t. Runs in a single
+// block.
 inline constexpr u32 kSumThreads = 1024;
 inline __global__ void __launch_bounds__(kSumThreads) add_up_nonzero(const __grid_constant__ NonzeroTask task) {
   __shared__ u32 sums[kSumThreads];
@@ -291,7 +292,7 @@ inline __global__ void __launch_bounds__(kSumThreads) add_up_nonzero(const __gri
   }
 }
 
-// Each element writes one row: its own if it is nonzero, otherwise one of the zero rows that follow all others.
+// Each element writes one row: its own if it is nonzero, otherwise one of the zero rows at the end.
 template <class T>
 __global__ void __launch_bounds__(kGatherThreads) write_nonzero(const __grid_constant__ NonzeroTask task) {
   constexpr u32 kWarps = kGatherThreads / 32;

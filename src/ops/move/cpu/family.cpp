@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t kTileBytes = 64 << 10;  // in the source or in the destination
 constexpr std::int64_t kMinOfPiece = 128 << 10;
 constexpr std::int64_t kMaxOfPiece = 16 << 20;     // callers share the threads piece by piece
-constexpr std::int64_t kPartsOfRest = 2;           // per thread
+constexpr std::int64_t kPartsOfRest = 2;           // parts of the remaining work per thread
 constexpr std::int64_t kPartsOfAll = 64;           // parts of all work per thread; limits how small a piece can be
 constexpr std::int64_t kMaxInterleaved = 4 << 10;  // bytes of a row; longer rows share few cache lines
 constexpr std::size_t kMaxByRows = 16;             // maximum number of copies that run row by row
@@ -33,7 +33,7 @@ constexpr std::int64_t kMinSquare = 16;            // minimum bytes of a side fo
 constexpr std::int64_t kCostOfTile = 256;
 constexpr std::int64_t kCostOfUnit = 16;
 
-// A copy with its two innermost loops separated. Where runs are long, the innermost "loop" is over the bytes of a run.
+// A copy with its two innermost loops separated. If runs are long, the innermost "loop" is over the bytes of a run.
 struct ReadyCopy {
   MoveKernel kernel;
   MoveShape shape;

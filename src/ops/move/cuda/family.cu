@@ -163,7 +163,7 @@ class MoveRun final : public PreparedStep {
   }
 
  private:
-  // The maximum numbers of loops for which there are kernels. The last entry is the maximum number of loops of a copy,
+  // Each kernel supports up to one of these numbers of loops. The last entry is the maximum number of loops of a copy,
   // plus one loop over the words of a run.
   static constexpr u32 kRanks[] = {1, 2, 4, kMaxMoveRank + 1};
 
