@@ -118,7 +118,7 @@ class JoinedOperands {
  private:
   struct OperandLayout {
     std::uint64_t offset = 0;        // from the operand's address to the first element
-    std::uint64_t bytes = 1;         // of an element
+    std::uint64_t bytes = 1;         // size of an element
     std::uint64_t vector_bytes = 1;  // read or written at a time, if the step produces vectors
     std::uint64_t strides = 0;       // all strides combined with OR; only the low bits matter
   };

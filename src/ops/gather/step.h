@@ -26,7 +26,7 @@ struct GatherLoop {
 struct GatherCoordinate {
   std::int64_t size;    // size of the table's dimension
   std::int64_t stride;  // stride in the table
-  std::int64_t number;  // as above
+  std::int64_t number;  // as in GatherLoop
 };
 
 // Operands: the table, the indices, the slices. If several items of a scatter have the same target, the last one in

@@ -246,7 +246,7 @@ struct HalfTable {
   Of of;
   u16 results[kHalves];
 };
-inline constexpr std::size_t kMaxTables = 8;  // for each function with attributes
+inline constexpr std::size_t kMaxTables = 8;  // per function with attributes
 
 // The results for all FLOAT16 values, computed once and never destroyed. Null if no table exists and this row does not
 // justify building one, or if the number of tables has reached its limit.

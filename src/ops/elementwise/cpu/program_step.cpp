@@ -48,7 +48,7 @@ struct Operation {
 struct Repeated {
   std::uint16_t operand;
   std::uint16_t buffer;
-  std::size_t size;  // of an element
+  std::size_t size;  // size of an element
 };
 
 // A step of a run before its addresses are known.
@@ -191,7 +191,7 @@ class ProgramStep final : public TiledStep {
   const RunKernels& runs_;
   Schedule schedule_;
   std::vector<Repeated> repeated_;
-  std::size_t elements_;  // per buffer
+  std::size_t elements_;  // elements per buffer
 };
 
 // Assigns a buffer to each result of a program for as long as the result is needed, and chooses the kernels.

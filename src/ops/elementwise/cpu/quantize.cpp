@@ -22,7 +22,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A batch has as many elements as one vector has 16-bit lanes, or two vectors of FLOAT32.
+// A batch fills one vector of 16-bit lanes or two FLOAT32 vectors.
 using Wide = hn::ScalableTag<f32>;
 using Whole = hn::Rebind<i32, Wide>;
 using Sums = hn::ScalableTag<i16>;

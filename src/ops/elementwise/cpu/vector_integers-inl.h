@@ -295,7 +295,7 @@ HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   if constexpr (kFloor) {
 #if HWY_TARGET == HWY_NEON
     // A single comparison serves both cases: where the signs differ, it tests m > 0; where they agree, the other
-    // operand is all ones, and no value is above that.
+    // operand is all ones, which no value exceeds.
     const auto same = hn::BitCast(d_unsigned, hn::VecFromMask(d, hn::Gt(hn::Xor(a, b), hn::Set(d, -1))));
     const auto adjust = hn::VecFromMask(d_unsigned, hn::Gt(m, same));
 #else

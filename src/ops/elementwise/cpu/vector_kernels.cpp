@@ -162,7 +162,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
     }
     return result;
   };
-  if (bytes < step) {  // in temporary vectors, padded with 0 mod 1
+  if (bytes < step) {  // use temporary vectors, padded with 0 mod 1
     alignas(HWY_MAX_BYTES) std::byte a_padded[HWY_MAX_BYTES] = {};
     alignas(HWY_MAX_BYTES) std::byte b_padded[HWY_MAX_BYTES];
     store_bytes(d, repeated(T{1}), b_padded);

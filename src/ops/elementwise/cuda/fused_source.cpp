@@ -27,7 +27,7 @@ std::string value_name(std::uint32_t value) {
 // The instructions as statements over values that are already loaded.
 struct ProgramText {
   std::string body;
-  std::vector<std::size_t> bytes;    // of each value
+  std::vector<std::size_t> bytes;    // size of each value
   std::vector<std::uint64_t> words;  // the attributes of all instructions
 };
 

@@ -24,7 +24,7 @@ struct CodeInstruction {
 struct CodeAccess {
   std::uint16_t operand;
   std::uint16_t slot;
-  std::uint16_t bytes;  // of an element
+  std::uint16_t bytes;  // size of an element
 };
 
 struct Code {

@@ -42,7 +42,7 @@ struct KernelLaunch {
   const Geometry& geometry;
   const ScalarBytes& scalar;
   const GpuProperties& gpu;
-  std::byte* addresses[kMaxOperands];  // of the first element visited
+  std::byte* addresses[kMaxOperands];  // address of the first element visited
   bool aligned;                        // every element's address is a multiple of its size
 };
 using LaunchKernel = cudaError_t (*)(const KernelLaunch& launch, cudaStream_t stream) noexcept;

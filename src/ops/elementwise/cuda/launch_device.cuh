@@ -11,7 +11,7 @@ inline constexpr int kLaunchRank = 8;
 
 template <int kOperands>
 struct Launch {
-  std::byte* addresses[kOperands];  // of the first element visited
+  std::byte* addresses[kOperands];  // address of the first element visited
   std::uint32_t count;
   std::uint32_t rank;
   std::uint32_t vectors;

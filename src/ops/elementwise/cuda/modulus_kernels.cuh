@@ -47,7 +47,7 @@ __device__ inline void store_vector(std::byte* to, const uint4& value) {
 // The vectors of one thread.
 template <int kVectors>
 struct ThreadVectors {
-  std::byte* addresses[3][kVectors];  // of the dividends, the divisors and the results
+  std::byte* addresses[3][kVectors];  // dividends, divisors and results
   u32 elements[kVectors];             // number of elements that exist in each vector
   bool whole;                         // all elements of all vectors exist
 };
@@ -287,8 +287,8 @@ struct Tile {
   static constexpr u32 kPerWord = sizeof(Word) / sizeof(T);
   static constexpr u32 kSide = sizeof(T) == 4 ? 64 : 32;         // in words
   static constexpr u32 kElements = kSide * kPerWord;             // along either loop
-  static constexpr u32 kSquares = kSide * kSide / kTileThreads;  // of kPerWord words, per thread
-  static constexpr u32 kWords = kSquares * kPerWord;             // for each thread
+  static constexpr u32 kSquares = kSide * kSide / kTileThreads;  // squares of kPerWord words, per thread
+  static constexpr u32 kWords = kSquares * kPerWord;             // per thread
   static constexpr u32 kBytes = kElements * kSide * sizeof(Word);
   static_assert(kBytes <= 16384);
 };

@@ -14,7 +14,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
+constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit in 32 bits
 constexpr i64 kMaxRun = i64{1} << 30;         // bytes
 constexpr u32 kMaxWord = 16;
 constexpr i64 kManyTargets = 8;  // with more targets per item than this, only the targets of items are cleared

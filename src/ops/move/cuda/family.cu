@@ -15,7 +15,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr u64 kMaxBytes = u64{1} << 30;   // per copy, so that byte indices fit 32 bits
+constexpr u64 kMaxBytes = u64{1} << 30;   // per copy, so that byte indices fit in 32 bits
 constexpr u64 kMaxBlocks = u64{1} << 30;  // per launch
 constexpr u32 kMaxWord = 16;
 constexpr i64 kMinTransposed = 1 << 14;  // in elements; fewer are not worth a separate launch

@@ -37,7 +37,7 @@ struct ReversedWords {
   i64 length_strides[kMaxLoops];
 };
 
-// kNarrow: the count fits 32 bits.
+// kNarrow: the count fits in 32 bits.
 template <class Word, bool kNarrow>
 __global__ void __launch_bounds__(kThreads) reverse_words(const __grid_constant__ ReversedWords words) {
   for (u64 n = u64{blockIdx.x} * kThreads + threadIdx.x; n < words.count; n += u64{gridDim.x} * kThreads) {
