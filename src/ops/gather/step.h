@@ -79,7 +79,7 @@ struct NonzeroStep {
   std::uint64_t mask;     // an element is nonzero if any of these bits is set
   std::uint32_t rank;     // all dimensions of the input, or one of size 1
   std::uint32_t columns;  // number of coordinates per row, one for each of the last dimensions
-  std::int64_t count;     // number of elements; it fits into 32 bits
+  std::int64_t count;     // number of elements; fits in 32 bits
   std::int64_t sizes[kMaxRank];
   std::int64_t strides[kMaxRank];  // in bytes
   std::int64_t row_stride;         // in bytes

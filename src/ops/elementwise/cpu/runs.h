@@ -36,7 +36,7 @@ struct RunEntry {
   std::array<RunFunction, kRunInputs> functions;  // one-input entries use only the first. Null: not allowed in runs
   void (*prepare)(const Attributes& attributes, void* scalar);  // constructs the definition; it needs no destructor
 };
-inline constexpr std::size_t kRunScalarBytes = 16;  // the largest definition
+inline constexpr std::size_t kRunScalarBytes = 16;  // size of the largest definition
 
 inline constexpr std::size_t kMaxOfRunBlock = 128;  // maximum number of elements in a block, for all targets
 

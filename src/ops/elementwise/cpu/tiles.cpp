@@ -220,7 +220,7 @@ HWY_INLINE void with_size(std::size_t size, Use use) {
 
 // The total size of the tiles of all operands.
 inline constexpr std::size_t kTileBytes = 3 * 16384;
-// Limits on a tile if all operands are contiguous or constant. Filling the tile with a repeated element is then the
+// Limits for a tile if all operands are contiguous or constant. Filling the tile with a repeated element is then the
 // only cost and should be small compared with the computation, but each new tile has to wait for memory again.
 inline constexpr std::size_t kRepeatedElements = 1024;
 inline constexpr std::size_t kRepeatedBytes = 8192;
@@ -302,7 +302,7 @@ void Walk::tile(std::size_t first_row, std::size_t first_column, std::size_t row
   }
 }
 
-// For operands that need no gathering.
+// Processes operands that need no gathering.
 HWY_INLINE void run_in_place(const TiledRow& row, const KernelArguments& arguments, const void* scalar) {
   RowBlock block;
   for (std::size_t i = 0; i < row.inputs; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An element-wise step with its kernels chosen and everything precomputed that does not depend on addresses.
+// An element-wise step with its chosen kernels and all precomputed data that does not depend on addresses.
 #pragma once
 
 #include <memory>

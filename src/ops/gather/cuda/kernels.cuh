@@ -55,8 +55,8 @@ inline constexpr u32 kNonzeroTile = kGatherThreads * kNonzeroEach;
 
 struct NonzeroTask {
   const std::byte* input;
-  std::byte* total;        // address of the count; null if not wanted
-  std::byte* coordinates;  // null if not wanted
+  std::byte* total;        // address of the count; null if not requested
+  std::byte* coordinates;  // null if not requested
   u32* counts;             // one per tile
   u64 mask;
   u32 count;
@@ -94,7 +94,7 @@ struct GatherOffsets {
   return offsets;
 }
 
-// The position that an index refers to, or -1 if it is out of range. kNearest: clamps it instead, as gathers do.
+// The position that an index refers to, or -1 if it is out of range. kNearest: clamps the index instead, as in gathers.
 template <bool kNearest>
 [[nodiscard]] __device__ inline i64 load_index(const std::byte* from, DataType type, bool aligned, i64 size) {
   const auto resolve = [size]<class Index>(Index index) {
@@ -167,8 +167,8 @@ struct ScatterTarget {
   return found;
 }
 
-// Finds which item each target keeps. kClears: instead writes 0 at the targets of all items, in preparation for that
-// pass.
+// Finds the item that each target keeps. kClears: instead resets `winners` for the targets of all items, in preparation
+// for that pass.
 template <bool kClears>
 __global__ void __launch_bounds__(kGatherThreads) find_winners(const __grid_constant__ GatherTask task) {
   const u32 n = blockIdx.x * kGatherThreads + threadIdx.x;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once per target and once as portable code. blocks.cpp includes this file inside each namespace,
-// so it has no include guard. The kernels are plain loops, which the compiler vectorizes where strides are constants.
+// The move kernels, compiled once per target and once as portable code. blocks.cpp includes this file inside each
+// namespace, so it has no include guard. The kernels are plain loops, which the compiler vectorizes where strides are
+// constants.
 
 // A unit that is not an integer, such as a pixel or a short vector.
 template <std::size_t kBytes>

@@ -90,8 +90,9 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
   return ready;
 }
 
-// If a loop continues in the destination where the innermost loop ends, makes it the next outer loop. Cache lines that
-// are written whole and in order need not be read first, and this saves more than reading the source in order would.
+// If a loop continues in the destination where the innermost loop ends, moves it directly around the innermost loop.
+// Cache lines that are written whole and in order need not be read first, which saves more than reading the source in
+// order.
 void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
   if (loops.size() < 3 || copy.run >= kMinRow || copy.from == kFromConstant || loops.back().to != copy.run) {
     return;
