@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gathers on the CPU. Threads split the iterations of all loops, in any order, and long runs are split into parts.
+// Runs gathers on the CPU. Threads share the iterations of all loops, in any order, and long runs are split into parts.
 #include <algorithm>
 #include <cstdio>
 

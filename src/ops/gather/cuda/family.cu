@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gather family's steps on a GPU. If several items of a scatter have the same target, the last one wins: a first
-// pass finds it with atomic maxima, and the pass that writes skips all other items.
+// Runs the gather family's steps on a GPU. If several items of a scatter have the same target, the last one wins: a
+// first pass finds it with atomic maxima, and the pass that writes skips all other items.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -14,10 +14,10 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
+constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit in 32 bits
 constexpr i64 kMaxRun = i64{1} << 30;         // bytes
 constexpr u32 kMaxWord = 16;
-constexpr i64 kManyTargets = 8;  // if there are more targets per item than this, clear only those that items refer to
+constexpr i64 kManyTargets = 8;  // with more targets per item than this, only the targets of items are cleared
 
 struct PartLoop {
   i64 size;
@@ -183,7 +183,7 @@ class SelectionRun final : public PreparedStep {
   }
 
  private:
-  // With a single item, there is no need to search for a winner.
+  // A single item needs no search for a winner.
   [[nodiscard]] bool has_winners() const {
     return step_.kind == GatherKind::scatter && step_.iterations(step_.item_rank) > 1;
   }
