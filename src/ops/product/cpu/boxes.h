@@ -13,7 +13,7 @@
 
 namespace anydml {
 
-// The classes of outputs along each dimension that have taps, ordered by their first outputs. With a large stride, most
+// For each dimension, the classes of outputs that have taps, ordered by their first outputs. With a large stride, most
 // classes have no taps.
 struct TapClasses {
   std::vector<WindowClass> axes[kWindowAxes];
@@ -99,7 +99,7 @@ struct BoxLines {
   template <class T>
   void close_up(const WindowTile& box, T* totals) const {
     for (std::int64_t i = 1; is_joined && i < box.count[0] * box.count[1]; ++i) {
-      std::copy_n(totals + i * step, box.count[2], totals + i * box.count[2]);  // never moves to a higher address
+      std::copy_n(totals + i * step, box.count[2], totals + i * box.count[2]);  // never copies to a higher address
     }
   }
 };

@@ -73,7 +73,7 @@ struct ConvolutionBuffers {
   }
 };
 
-// The strips of a tile with only the factors of the kept taps, one block at a time.
+// The strips of a tile, reduced to the factors of the kept taps, one block at a time.
 struct KeptStrips {
   static constexpr bool kAreFar = false;
 

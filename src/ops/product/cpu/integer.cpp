@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Integer products on the CPU. A piece is a tile of one output matrix. The bytes of its rows are packed into strips,
-// which are multiplied by each panel of B while both are in the caches. The kernels ignore the zero points, which are
+// which are multiplied by each panel of B while both are in the caches. The kernels ignore the zero points. These are
 // applied afterwards, using the sums of rows and columns, since modulo 2^32
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * (sum(a) - depth * za).
 // The rows of totals are converted to outputs while they are in a cache.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that run on every machine of a target. Bytes are widened to 16 bits, and pairs of products are added exactly,
-// in 32 bits. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
+// Kernels that run on every machine that supports the target. Bytes are widened to 16 bits, and pairs of products are
+// added exactly in 32 bits. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
 #include "ops/product/cpu/integer_kernels.h"
 
 #include <array>
@@ -116,7 +116,7 @@ void add_block(const IntegerBlockArguments& arguments, std::int64_t strips) noex
   }
 }
 
-// Interleaves pairs of k of a column, then groups of four, then of eight, with 16-byte vectors on every target.
+// Interleaves pairs of k of a column, then groups of four, then groups of eight, with 16-byte vectors on every target.
 template <std::size_t kGroupLength>
 HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u8 flip, u8* to) {
   const hn::Full128<u8> d;
@@ -151,7 +151,7 @@ HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u
   }
 }
 
-// Processes one group after another, so that a cache line is read once for all panels.
+// Processes one group after another, so that each cache line is read once for all panels.
 template <std::size_t kGroupLength>
 void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
                 const PanelBuffer& to) noexcept {

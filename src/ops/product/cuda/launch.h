@@ -17,7 +17,7 @@ inline constexpr u32 kSmallTile = 64;
 inline constexpr u32 kLargeTile = 128;
 inline constexpr u32 kWideTile = 256;
 inline constexpr u32 kProductBatchRank = 6;
-inline constexpr u32 kSumThreads = 256;  // threads per block in the kernels that add the sums of blocks of k
+inline constexpr u32 kSumThreads = 256;  // threads per block in the kernels that add up the blocks of k
 inline constexpr u32 kThinThreads = 128;
 inline constexpr u32 kMaxThin = 4;  // maximum number of rows or columns of a thin output
 
@@ -44,8 +44,8 @@ inline constexpr u32 kMaxThin = 4;  // maximum number of rows or columns of a th
   return tile == kWideTile ? 1 : tile == kLargeTile ? 3 : 4;
 }
 
-// The layout of a factor's elements, for kernels that are specialized for it at compile time.
-inline constexpr u32 kAnyFactor = 0;     // given by the launch
+// The layout of a factor's elements, for kernels that are specialized for one layout at compile time.
+inline constexpr u32 kAnyFactor = 0;     // described by the launch
 inline constexpr u32 kNearFactor = 1;    // k_is_near and is_aligned
 inline constexpr u32 kVectorFactor = 2;  // has_vectors
 
@@ -57,14 +57,14 @@ struct FactorLaunch {
   std::int64_t batch[kProductBatchRank];
   u32 side;
   bool is_aligned;     // to the element size
-  bool k_is_near;      // the stride of k is smaller than that of the side
+  bool k_is_near;      // the stride of k is smaller than the stride of the side
   bool has_vectors;    // four elements along the side, from a multiple of 4, are 16 aligned contiguous bytes
   bool has_k_vectors;  // the same for four elements along k
 };
 
 // C, or the output.
 struct MatrixLaunch {
-  std::byte* at;  // null: there is no C
+  std::byte* at;  // null if there is no C
   std::int64_t row_stride;
   std::int64_t column_stride;
   std::int64_t batch[kProductBatchRank];
