@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // FLOAT16 GEMM, if the caller allows results that differ from the defined bits (DeviceTraits::half_products). It is
 // decomposed into HALF_PRODUCT, an operator private to this family that a device runs with a matrix library. The fused
-// activation is an element-wise operator after it, and so is the addition of a C that the library does not support. In
-// that case the product is computed in FLOAT32 and rounded to FLOAT16 after the addition.
+// activation is an element-wise operator that follows. If the library does not support C, adding C is an element-wise
+// operator too: the product is then computed in FLOAT32 and rounded to FLOAT16 after the addition.
 #include "ops/product/half.h"
 
 #include <cstring>
@@ -46,7 +46,7 @@ std::optional<Result<Decomposition>> half_parts(const OpDesc& desc) {
       .transposed_a = number_of(desc, "TransA").as<u32>(),
       .transposed_b = number_of(desc, "TransB").as<u32>(),
       .scale = {.alpha = number_of(desc, "Alpha").as<f32>(), .beta = number_of(desc, "Beta").as<f32>()}};
-  // Libraries skip the product if alpha is 0, and C if beta is 0, and so miss infinities and NaN.
+  // Libraries skip the product if alpha is 0 and ignore C if beta is 0, so they would lose infinities and NaNs.
   if (output.type != DataType::FLOAT16 || parameters.scale.alpha == 0) {
     return std::nullopt;
   }

@@ -78,7 +78,7 @@ struct MatrixLaunch {
 struct SplitLaunch {
   f32* sums;            // null: k is not split
   u32 blocks_of_split;  // blocks of k for each thread block
-  u32 blocks;           // of k
+  u32 blocks;           // number of blocks of k
   u32 outputs;
 };
 

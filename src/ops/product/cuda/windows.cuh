@@ -83,8 +83,8 @@ struct WindowPosition {
   }
 };
 
-// The offset in bytes from a channel's first output to the output at this pixel, including the offset of its image, and
-// the pixel's index in the image.
+// The offset of the output at this pixel from the channel's first output, in bytes and including the offset of its
+// image, and the pixel's index in the image.
 struct PixelPosition {
   std::int64_t offset;
   u32 image;
