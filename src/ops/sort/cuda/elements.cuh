@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Conversion of elements to keys, the locations of rows, and the kernels that only load words or write results. U: the
+// Converts elements to keys, locates rows, and contains the kernels that only load words or write results. U: the
 // unsigned type with the size of an element.
 #pragma once
 
