@@ -40,7 +40,7 @@ inline constexpr std::int64_t kFilterBlock = 512;  // a multiple of kDepthUnit
 inline constexpr std::int64_t kFilterRowUnit = 4;  // a multiple of every kernel's row_unit
 inline constexpr std::int64_t kMaxLines = 2;
 
-// The strides in bytes of a zero point or a scale: 0 if it is the same for all rows, or for all columns.
+// The strides of a zero point or a scale in bytes: 0 if all rows, or all columns, share one value.
 struct SideStrides {
   std::int64_t row;
   std::int64_t column;
@@ -66,7 +66,8 @@ struct IntegerStep {
 [[nodiscard]] constexpr std::int64_t padded_depth(std::int64_t depth) {
   return (depth + kDepthUnit - 1) / kDepthUnit * kDepthUnit;
 }
-// The size of a panel in bytes. It is a multiple of 4, so that the sums are aligned if the whole packed form is.
+// The size of a panel in bytes. It is a multiple of 4, so that the sums are aligned if the whole packed form is
+// aligned.
 [[nodiscard]] constexpr std::int64_t integer_panel_bytes(std::int64_t panel, std::int64_t depth) {
   return panel * (padded_depth(depth) + static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }

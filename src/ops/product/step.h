@@ -87,7 +87,7 @@ struct ProductStep {
 // A convolution, or the packing of its filter. Strides are in bytes.
 struct ConvolutionStep {
   ProductKind kind;
-  std::uint32_t strip;  // rows of a strip of the packed filter; 0: it is unpacked
+  std::uint32_t strip;  // rows of a strip of the packed filter; 0 if it is unpacked
   Windows windows;
   std::int64_t images;
   std::int64_t groups;

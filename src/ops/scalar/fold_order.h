@@ -15,7 +15,7 @@ namespace anydml {
 inline constexpr std::int64_t kReduceBlock = 4096;
 inline constexpr std::int64_t kReduceLanes = 64;
 
-// Sums start from -0, because adding -0 changes no number. A sum of -0s is therefore -0.
+// Sums start from -0, because adding -0 does not change any number. A sum of -0s is therefore -0.
 template <class T>
 inline constexpr T kNothing = is_float<T> ? static_cast<T>(-0.0) : T{0};
 

@@ -67,7 +67,7 @@ template <class T>
   }
 }
 
-// |x|, and x with the sign of a different number, both computed on the bits.
+// |x|, and x with the sign of a second number, both computed on the bits.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T magnitude_of(T x) {
   return from_bits<T>(static_cast<float_bits_t<T>>(to_bits(x) & FloatParts<T>::kMagnitude));

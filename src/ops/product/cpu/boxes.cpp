@@ -33,7 +33,7 @@ std::int64_t max_along(const WindowClass& along, const WindowAxis& axis, std::in
   return std::max({minimum, axis.input / along.output_move, move / along.output_move});
 }
 
-// Cuts tiles that contain whole rows of pixels, and whole slices of rows, as far as the limits allow.
+// Cuts tiles that contain whole rows of pixels and whole slices of rows, if the limits allow it.
 ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& classes, const ConvolutionLimits& limits,
                             std::int64_t max_rows, std::int64_t max_columns) {
   ConvolutionTiles tiles{};

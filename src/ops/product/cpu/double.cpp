@@ -174,7 +174,7 @@ class DoubleRun final : public cpu::PreparedStep {
   Tiles tiles_;
   Buffers buffers_;
   cpu::Target target_;
-  DoubleRow row_;  // null: tiles are computed from strips and panels
+  DoubleRow row_;  // null if tiles are computed from strips and panels
   bool has_c_;
 };
 

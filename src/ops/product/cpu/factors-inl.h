@@ -41,7 +41,7 @@ constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
 template <std::size_t kRows>
 struct Factors {
 #if HWY_TARGET == HWY_NEON
-  // Broadcast loads compete with the arithmetic for execution units; multiply-adds by a lane do not.
+  // Broadcast loads compete with the arithmetic for execution units; multiply-adds with a lane operand do not.
   static constexpr std::size_t kLast = kRows > kLanes ? kRows - kLanes : 0;  // the start of the second load
 
   HWY_INLINE explicit Factors(const f32* a) {

@@ -178,7 +178,7 @@ class ProductRun final : public cpu::PreparedStep {
     }
   }
 
-  // The rows of an unpacked A. They are packed one block at a time, or for all blocks at once if they form a single
+  // The rows of an unpacked A. They are packed one block at a time, or for all blocks together if they form a single
   // strip.
   struct MatrixRows {
     static constexpr bool kAreFar = false;
@@ -301,7 +301,7 @@ class ProductRun final : public cpu::PreparedStep {
   Tiles tiles_;
   Buffers buffers_;
   const VectorKernels* vectors_;  // null if kernels_ is null
-  RowProduct row_product_;        // null: tiles are computed from strips and panels
+  RowProduct row_product_;        // null if tiles are computed from strips and panels
   cpu::Neighbor after_;
   cpu::Target target_;
   bool has_c_;

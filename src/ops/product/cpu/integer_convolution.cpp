@@ -38,7 +38,7 @@ std::int64_t packed_columns(const IntegerKernels& kernels, const ConvolutionTile
   return std::max<std::int64_t>(kernels.panel, length < 32 ? 16 : length < 64 ? 32 : 64);
 }
 
-// The scratch memory of a thread; offsets in bytes, each a multiple of kAlignment.
+// The scratch memory of a thread. Offsets are in bytes and multiples of kAlignment.
 struct Buffers {
   std::int64_t row_step;  // between rows of the totals, in elements
   std::int64_t together;  // columns that are packed together
@@ -291,7 +291,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  // Packs some columns, starting with this one, into panels.
+  // Packs some columns into panels, starting with `column`.
   void pack_columns(const Work& work, std::int64_t column, std::int64_t first, std::int64_t depth,
                     std::int64_t panel_bytes) const {
     const std::int64_t together = buffers_.together;
@@ -453,7 +453,7 @@ class IntegerFilterRun final : public cpu::PreparedStep {
     }
   }
 
-  // Packs the strip that begins with this row, whose first byte is at `from`, block by block.
+  // Packs, block by block, the strip that begins with this row. `from` is the address of the row's first byte.
   void pack(const std::byte* from, std::int64_t row, u8* group, std::byte* scratch) const {
     const std::int64_t rows = std::min(kernels_.strip, step_.rows - row);
     if (by_lines(step_)) {

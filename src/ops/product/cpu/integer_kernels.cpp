@@ -116,7 +116,8 @@ void add_block(const IntegerBlockArguments& arguments, std::int64_t strips) noex
   }
 }
 
-// Interleaves pairs of k of a column, then groups of four, then groups of eight, with 16-byte vectors on every target.
+// For each column, interleaves pairs of k, then groups of four, then groups of eight, with 16-byte vectors on every
+// target.
 template <std::size_t kGroupLength>
 HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u8 flip, u8* to) {
   const hn::Full128<u8> d;
@@ -194,7 +195,7 @@ HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row
   const int32x4_t nearest = vcvtnq_s32_f32(scaled.raw);  // saturates, and converts NaN to 0
   return hn::DemoteTo(hn::Rebind<i16, Sums>(), Vector(vqaddq_s32(nearest, zeros.raw)));
 #else
-  // Clamped to values so large that no zero point could bring them back into range.
+  // Clamps to values so large that no zero point could bring them back into range.
   const auto number = hn::IfThenElseZero(hn::Eq(scaled, scaled), scaled);
   const auto bounded = hn::Min(hn::Max(number, hn::Set(d_float, -1024.0F)), hn::Set(d_float, 1024.0F));
   return hn::DemoteTo(hn::Rebind<i16, Sums>(), hn::Add(hn::NearestInt(bounded), zeros));

@@ -31,7 +31,7 @@ using IntegerBlock = void (*)(const IntegerBlockArguments& arguments, std::int64
 struct IntegerKernels {
   const char* name;
   std::int64_t strip;          // maximum number of rows in a strip, a multiple of row_unit
-  std::int64_t row_unit;       // a strip has a multiple of this many rows
+  std::int64_t row_unit;       // the number of rows in a strip is a multiple of this
   std::int64_t panel;          // columns of a panel
   std::int64_t group;          // values of k that are stored together: 4 or 8
   bool unsigned_a;             // whether the bytes of A are unsigned; the bytes of B are signed
@@ -59,8 +59,8 @@ struct IntegerKernels {
 // plus - zero * column_sums[i] - column_zeros[i] * rest, modulo 2^32.
 struct IntegerRow {
   const u32* totals;
-  const u32* column_sums;   // null: all zero points are 0
-  const u32* column_zeros;  // the zero points of the columns; null: all are 0
+  const u32* column_sums;   // null if all zero points are 0
+  const u32* column_zeros;  // the zero points of the columns; null if all are 0
   u32 zero;                 // the zero point of the row
   u32 rest;                 // the sum of the row, minus depth * zero
   u32 plus;

@@ -24,7 +24,8 @@ namespace anydml {
 namespace {
 
 constexpr std::size_t kGroup = 4;
-// The sums, two vectors of B and one of A fit into 32 registers with 64-byte vectors, and into 16 with 32-byte vectors.
+// The sums, two vectors of B and one vector of A fit into 32 registers with 64-byte vectors, and into 16 registers with
+// 32-byte vectors.
 constexpr std::size_t kRowsOf64 = 12;
 constexpr std::size_t kRowsOf32 = 6;
 

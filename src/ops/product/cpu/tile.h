@@ -64,7 +64,7 @@ struct TileTotals {
 };
 
 // Multiplies `columns` of a panel by all strips of a block. is_first_panel: whether this is the first panel of the
-// block. The strips may not be cached yet then.
+// block, in which case the strips may not be cached yet.
 template <class Rows>
 void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::int64_t columns, bool is_first_panel,
                std::int64_t first, std::int64_t depth, std::int64_t all_rows, f32* totals, std::int64_t row_step) {

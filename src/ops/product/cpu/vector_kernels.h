@@ -17,8 +17,8 @@ using RowProduct = void (*)(const f32* factors, const std::byte* matrix, std::in
                             std::int64_t count, f32* totals) noexcept;
 
 struct RowKernels {
-  RowProduct along;   // the elements of one k are adjacent, and the next k is `stride` bytes further
-  RowProduct across;  // the elements of one i are adjacent, and the next i is `stride` bytes further
+  RowProduct along;   // the elements of one k are adjacent, and the next k starts `stride` bytes later
+  RowProduct across;  // the elements of one i are adjacent, and the next i starts `stride` bytes later
 };
 
 struct VectorKernels {

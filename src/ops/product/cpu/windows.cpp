@@ -98,7 +98,8 @@ struct Copier {
     }
   }
 
-  // Calls use(whether the position is inside the image, the position) for each element of a dimension.
+  // Calls use(is_inside, position) for each element of a dimension. is_inside: whether the position is inside the
+  // image.
   template <class Use>
   static void for_each_coordinate(const WindowPlane::Axis& axis, std::int64_t size, Use use) {
     for (std::int64_t part = 0; part < axis.parts; ++part) {
@@ -358,7 +359,7 @@ void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::in
             plane.axes[1].offset_of_tap(at[1]) * plane.row_step;
   };
   set_outer();
-  // The offsets for one channel. The following channels repeat them, each one plane further on.
+  // The offsets for one channel. For each following channel, they are shifted by one plane.
   const std::int64_t taps = std::min(depth, classes.taps());
   for (std::int64_t k = 0; k < taps; ++k) {
     to[k] = outer + plane.axes[2].offset_of_tap(at[2]);

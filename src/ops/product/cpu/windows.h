@@ -56,9 +56,9 @@ struct WindowPlane {
 
 [[nodiscard]] WindowPlane window_plane(const WindowClasses& classes, const WindowTile& tile);
 
-// The part of the image that a tile needs for some consecutive k. It consists of one part, or of two if a channel with
-// more taps than a block ends among these k. The planes of both parts have the same distances between rows and between
-// slices.
+// The part of the image that a tile needs for some consecutive k. It consists of one part, or of two parts if a channel
+// with more taps than a block ends among these k. The planes of both parts have the same distances between rows and
+// between slices.
 struct WindowBlock {
   struct Part {
     std::int64_t channel;  // the first channel

@@ -22,7 +22,7 @@ enum class ByteOrder : u32 { words_along_k, words_along_side, bytes };
 // The matrices of one factor, and the zero points of its rows or columns.
 struct ByteFactorLaunch {
   const std::byte* from;
-  const std::byte* zeros;    // null: all zero points are 0
+  const std::byte* zeros;    // null if all zero points are 0
   std::int64_t side_stride;  // in bytes
   std::int64_t k_stride;
   std::int64_t zero_stride;  // along the side
@@ -34,7 +34,7 @@ struct ByteFactorLaunch {
 
 // A number for each output; a stride is 0 if all rows or all columns share the number.
 struct NumberLaunch {
-  const std::byte* at;  // null: the number is 0
+  const std::byte* at;  // null if the number is 0
   std::int64_t row_stride;
   std::int64_t column_stride;
   bool is_aligned;
@@ -74,7 +74,7 @@ struct IntegerLaunch : IntegerFinishLaunch {
 struct IntegerWindowLaunch : ConvolutionLaunch, IntegerFinishLaunch {
   NumberLaunch filter_zero;
   NumberLaunch input_zero;
-  u32* totals;  // [part][output], like the sums of ConvolutionLaunch::split; null: k is not split
+  u32* totals;  // [part][output], like the sums of ConvolutionLaunch::split; null if k is not split
   u32 words;
   u32 words_of_part;  // a multiple of kWordStep, unless there is only one part
   u32 parts;

@@ -135,7 +135,7 @@ class ByteWindows {
   const WindowBlock& block_;
   WindowTap* table_;
   u32 first_word_;
-  u32 rows_;  // number of rows from the tile's first row on
+  u32 rows_;  // number of rows starting with the tile's first row
   bool is_column_;
   WindowPosition window_;  // of this thread's column
   const std::byte* filter_;

@@ -10,8 +10,8 @@
 namespace anydml::cuda {
 
 inline constexpr u32 kTileStep = 16;   // values of k in one stage in shared memory; a divisor of kProductBlock
-inline constexpr u32 kTileStages = 3;  // the stage being multiplied, and two being copied
-// The tiles of a thread block, by name: 32 x 128, 64 x 64, 128 x 64 and 128 x 256 outputs.
+inline constexpr u32 kTileStages = 3;  // one stage being multiplied, and two being copied
+// The tiles of a thread block: 32 x 128, 64 x 64, 128 x 64 and 128 x 256 outputs.
 inline constexpr u32 kFlatTile = 32;
 inline constexpr u32 kSmallTile = 64;
 inline constexpr u32 kLargeTile = 128;
@@ -58,7 +58,7 @@ struct FactorLaunch {
   u32 side;
   bool is_aligned;     // to the element size
   bool k_is_near;      // the stride of k is smaller than the stride of the side
-  bool has_vectors;    // four elements along the side, from a multiple of 4, are 16 aligned contiguous bytes
+  bool has_vectors;    // four elements along the side, starting at a multiple of 4, are 16 aligned contiguous bytes
   bool has_k_vectors;  // the same for four elements along k
 };
 
@@ -69,14 +69,14 @@ struct MatrixLaunch {
   std::int64_t column_stride;
   std::int64_t batch[kProductBatchRank];
   bool is_aligned;
-  bool has_vectors;  // four columns from a multiple of 4 are 16 aligned contiguous bytes
+  bool has_vectors;  // four columns, starting at a multiple of 4, are 16 aligned contiguous bytes
 };
 
 // If there are few outputs and many values of k, the blocks of k of a tile are divided among several thread blocks. The
 // sum of each block of k is written to memory, and a second kernel adds the sums in order. Sums are ordered by block of
 // k, then by output, without gaps.
 struct SplitLaunch {
-  f32* sums;            // null: k is not split
+  f32* sums;            // null if k is not split
   u32 blocks_of_split;  // blocks of k for each thread block
   u32 blocks;           // number of blocks of k
   u32 outputs;

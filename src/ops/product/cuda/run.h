@@ -83,7 +83,7 @@ inline constexpr TileKind kByteTiles[] = {{.tile = kLargeTile,
 // The tiles and the split of the blocks of k that have the lowest estimated time. may_split: whether the sums of blocks
 // may pass through memory.
 struct TileChoice {
-  u32 tile;  // the tile's name; 0: the product is thin and has no tiles
+  u32 tile;  // the tile's name; 0 if the product is thin and has no tiles
   u32 splits;
   SplitLaunch split;  // `sums` is not set
 

@@ -70,7 +70,7 @@ struct ConvolutionLaunch {
   bool bias_is_aligned;
   bool output_is_aligned;
   bool has_input_vectors;  // the middle taps of four outputs read 16 aligned contiguous bytes
-  bool has_vectors;        // four columns from a multiple of 4 are 16 aligned contiguous bytes of the output
+  bool has_vectors;        // four columns, starting at a multiple of 4, are 16 aligned contiguous bytes of the output
   AxisLaunch axes[kLaunchAxes];
 };
 

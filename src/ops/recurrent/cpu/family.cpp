@@ -33,7 +33,7 @@ struct RecurrentCut {
 };
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread, whose factors stay in its cache
+  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread; its factors stay in the thread's cache
   std::int64_t maximum = kMaxRows;
   RecurrentCut cut{};
   while (true) {

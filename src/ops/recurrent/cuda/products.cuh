@@ -53,7 +53,7 @@ struct ThreadChain {
 // The shared memory of one phase.
 template <u32 kRows>
 struct PhaseMemory {
-  u32 width;    // the states of a row in one pass: parts * 256
+  u32 width;    // states of a row in one pass: parts * 256
   f32* states;  // {kRows, width}, at a multiple of 16 bytes
   f32* sums;    // {parts, gates, kRows, units}: the chains of one pass
   f32* totals;  // {gates, kRows, units}: the sum of all chains

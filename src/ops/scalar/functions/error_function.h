@@ -55,7 +55,7 @@ struct GeluOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return x < -4.5f; }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace error_function;
-    // From 5.5 on the result is x. -0 is unchanged; NaN passes through.
+    // If x is 5.5 or more, the result is x. -0 is unchanged; NaN passes through.
     const f32 magnitude = magnitude_of(x);
     const f64 a{select(magnitude > 5.5f, 5.5f, magnitude)};
     const f64 positive{select(x < 0.0f, 0.0f, x)};

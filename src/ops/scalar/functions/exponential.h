@@ -123,7 +123,7 @@ class SwishOf {
         limit_(limit_of(scale_)) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    // Beyond these limits the exponential is so large that the result is 0, or so small that it vanishes next to 1.
+    // Beyond these limits the exponential is so large that the result is 0, or so small that it does not change 1.
     const auto limit = static_cast<f32>(limit_);
     const f32 inside = exponential::clamped(x, -limit, limit);
     // For a tiny x the true value differs slightly from x / 2. A FLOAT64 cannot represent that small difference, but it

@@ -165,7 +165,7 @@ struct AsinhOf {
     const f64 square = x * x;  // exact
     const f64 sum = square + 1.0;
     const f64 root = root_of<Last::near>(sum);
-    // For small x, the correction of the root: half of the exact sum minus the square of the root.
+    // For small x, corrects the root by half of the difference between the exact sum and the square of the root.
     const f64 lost = 0.5 * (fused(-root, root, sum) + (square - (sum - 1.0)));
     const f64 result = logarithm::log_above_one(x, x + root, x + ((root - 1.0) + lost), 1);
     return with_sign_of(result, static_cast<f64>(value));

@@ -333,8 +333,8 @@ struct Pow {
       return T{0};
     }
     const T limit = odd && base < 0.0 ? kMin : kMax;
-    // The condition below holds for all powers from 2^66 on and for none below 2^33, because a base of 2 or more is
-    // below the square of its leading power of two.
+    // The condition below is true for all powers of at least 2^66 and false for all powers below 2^33, because a base
+    // of 2 or more is below the square of its leading power of two.
     const auto leading = static_cast<f64>(to_bits(maximum) >> 52) - 1023.0;
     if (leading * y >= 33.0) {
       return limit;

@@ -15,7 +15,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count in 32 bits
+constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count with 32-bit integers
 constexpr u64 kMaxWorkspace = u64{256} << 20;      // bytes, if rows can be processed in several groups
 constexpr u32 kMinOfSelection = 512;               // elements per row
 constexpr u32 kMinOfPart = 4096;                   // elements, if there are few rows
