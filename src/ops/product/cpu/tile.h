@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One tile of a product. The factors come from two sources, which convert them to the layout that kernels read:
+// Multiplies one tile of a product. Two sources provide the factors in the layout that kernels read:
 //
 //   Rows      begin(first, depth)                  starts the next block of factors
 //             strip(row, rows, first, depth)       the factors of these rows, `rows` of them for each k
 //   Columns   begin(first, depth)
-//             panel(column, first, depth)          the factors of the columns starting with this one
+//             panel(column, first, depth)          the factors of the columns starting with `column`
 #pragma once
 
 #include <algorithm>

@@ -190,8 +190,8 @@ using ByteSums = i32[kThreadSide][kThreadSide];
 
 // Multiplies this many words of k, possibly none. The factors provide these functions:
 //   begin()        called once, before the other functions
-//   load(step)     loads kWordStep words of both factors into registers; steps come in order, from all threads
-//   put(a, b)      writes them to a stage, [word][side] with rows of tile_row
+//   load(step)     loads kWordStep words of both factors into registers; all threads call it, in step order
+//   put(a, b)      writes these words to a stage, [word][side] with rows of tile_row
 //   prepare(step)  called between the barriers before and after load(step - 1)
 // At the end all threads may read the sums of rows and columns.
 template <u32 kTile, class Factors>

@@ -184,7 +184,7 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPosition
 
 // Multiplies `depth` values of k; the first begins a block. The factors provide these functions:
 //   begin()              called once, before the other functions
-//   copy(a, b, step)     starts to copy a stage, [k][side] with rows of tile_row; steps come in order, from all threads
+//   copy(a, b, step)     starts copying a stage, [k][side] with rows of tile_row; all threads call it, in step order
 //   prepare(step)        called after stage step - kTileStages + 1 has arrived, some time before copy(..., step)
 // End(sums, block, is_last) is called after each block of k. If there is no k, it is not called, and the sums are +0.
 template <u32 kTile, class Factors, class End>
