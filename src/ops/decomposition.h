@@ -35,7 +35,7 @@ struct OpAttribute {
   std::vector<Scalar> numbers;
 };
 
-// Lists the parts of an operator in execution order. A part sees an input with the input's own sizes.
+// Lists the parts of an operator in execution order. Parts see each input with the sizes that it has in `whole`.
 class DecompositionBuilder {
  public:
   explicit DecompositionBuilder(const OpDesc& whole);

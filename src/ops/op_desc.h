@@ -35,12 +35,12 @@ struct OpDesc {
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
   std::vector<schema::Argument> arguments;  // by field: attributes as they were described; empty for tensors
   std::vector<std::byte> internal;          // private parameters of a family-internal operator (decomposition.h)
-  bool prepares = false;  // its output is another representation of its inputs, worth keeping even if it is larger
+  bool prepares = false;  // its output is a different representation of its inputs, worth keeping even if it is larger
   bool empty = false;     // no output has an element, so there is no work
 
   [[nodiscard]] std::span<const OpTensor> inputs() const { return std::span(tensors).first(input_count); }
   [[nodiscard]] std::span<const OpTensor> outputs() const { return std::span(tensors).subspan(input_count); }
-  [[nodiscard]] const OpTensor& output() const { return tensors[input_count]; }  // the first
+  [[nodiscard]] const OpTensor& output() const { return tensors[input_count]; }  // the first output
 };
 
 // Converts the first violation that was found in an operator to an error.

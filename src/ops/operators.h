@@ -2,8 +2,8 @@
 // All implemented operators, for the layers above the families. make_op_desc turns a description into a checked
 // operator. When it returns, everything has been checked, and the layers below rely on it.
 //
-// No family sees this header. An operator that is composed of others lists their descriptions (decomposition.h), and
-// the operators themselves are created here.
+// Families do not include this header. An operator that is composed of others lists their descriptions
+// (decomposition.h), and the operators themselves are created here.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace anydml {
 [[nodiscard]] Status check_built(const facts::Operator& op);
 
 // Whether a description was already checked against all of DirectML's documentation. If not, everything is checked
-// except the limits for tensors at a level, because the C API supports more types, ranks and sizes.
+// except the tensor limits of a feature level, because the C API supports more types, ranks and sizes.
 enum class SchemaState : std::uint8_t { checked, unchecked };
 
 // How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The family of operators that resample. All of them are treated as RESAMPLE3: older operators have fewer fields, and
-// the documentation gives the values of the missing fields. In the gradients, input and output are exchanged.
+// the documentation specifies the values of the missing fields. In the gradients, input and output are exchanged.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -95,8 +95,8 @@ ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
     const bool is_stretched = is_set(desc, "Antialiased") && dimension.scale < 1.0F;
     dimension.kind = is_stretched ? ResampleKind::stretched : ResampleKind::linear;
   } else if (const auto direction = numbers_of(desc, "RoundingDirection"); direction.empty()) {
-    // The older operators choose the nearest element, or the second of two equally near ones: the coordinate plus half
-    // a pixel, rounded down.
+    // The older operators choose the nearest element or, if two elements are equally near, the second one. This is the
+    // element at the coordinate plus half a pixel, rounded down.
     dimension.kind = ResampleKind::decreasing;
     dimension.input_offset -= kCenter;
   } else {
@@ -173,8 +173,8 @@ Status check(const OpDesc& desc) {
   return {};
 }
 
-// Orders the copied dimensions by output strides, the smallest last, and merges adjacent ones that are contiguous on
-// both sides.
+// Orders the copied dimensions by output stride, with the smallest stride last, and merges adjacent dimensions that are
+// contiguous in both tensors.
 std::uint32_t arrange_copied(std::span<ResampleDimension> copied) {
   std::ranges::stable_sort(copied, [](const ResampleDimension& a, const ResampleDimension& b) {
     return std::abs(a.output_stride) > std::abs(b.output_stride);
@@ -222,7 +222,7 @@ GradientDimension window_of(const OpDesc& desc, std::uint32_t i) {
   return dimension;
 }
 
-// A dimension with one element, which is its own sum; used so that every gradient step has a dimension of sums.
+// A dimension with one element, which is its own sum. It ensures that every gradient step has a dimension to sum along.
 constexpr GradientDimension kOneElement = {.forward = {.input_size = 1,
                                                        .output_size = 1,
                                                        .input_stride = 0,

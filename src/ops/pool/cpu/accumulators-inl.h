@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The accumulators of pooling, and conversions of rows of elements to and from them. Included like rows-inl.h, and
-// before it.
+// The accumulators of pooling, and conversions of rows of elements to and from them. This file is included like
+// rows-inl.h, before it.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors may have any alignment
 };
 
 // ---- Accumulators ---------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sums windows that are inside the rows of the input, which are read in place. With a stride of 1, the taps of adjacent
-// outputs form a vector; with a stride of 2, they are every second element of two vectors. Included like rows-inl.h,
-// and before it.
+// outputs form a vector; with a stride of 2, they are every second element of two vectors. This file is included like
+// rows-inl.h, before it.
 
 #if defined(HWY_NAMESPACE)
 

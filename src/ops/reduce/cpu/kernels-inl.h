@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves is already defined, because compilers vectorize the conversion of FLOAT16 badly. It must not use
-// lambdas or call templates from other files unless they are inlined, because they would not be compiled for the
-// target.
+// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside the namespace
+// of the target. Compilers vectorize FLOAT16 conversions badly, so the namespace must already define widen_halves. This
+// file must not use lambdas or call templates from other files unless they are inlined, because they would not be
+// compiled for the target.
 
 template <class T>
 struct Unaligned {
