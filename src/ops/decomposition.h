@@ -41,7 +41,7 @@ class DecompositionBuilder {
   explicit DecompositionBuilder(const OpDesc& whole);
 
   // Adds a DirectML operator with one output. Returns the value number of its result, which is packed and has this type
-  // and the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent one.
+  // and the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent input.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
                     const TensorDesc& like, const std::vector<OpAttribute>& attributes = {});
   // Like add(), but the result has this tensor description.

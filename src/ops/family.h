@@ -97,7 +97,7 @@ struct Family {
   TypeSet (*types)(const facts::Operator& op, std::size_t position);
   // Whether each element of an output depends only on the inputs' elements at the same index. There is one output,
   // unless the operator is composed. Inputs are broadcast to the first output's sizes with NumPy's rule before `check`,
-  // with stride 0 where they repeat, and an output may share the memory of an input.
+  // with stride 0 along repeated dimensions, and an output may share the memory of an input.
   bool by_element;
   // Rejects operators that the rules of the documentation allow but the family does not: unsupported combinations of
   // types, meaningless attribute values.

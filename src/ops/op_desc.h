@@ -48,10 +48,10 @@ struct OpDesc {
 [[nodiscard]] Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text);
 
 // Whether an output may be the same tensor as this input (same address, strides and element size): always for
-// element-wise operators, otherwise if DirectML's documentation says so.
+// element-wise operators, otherwise only if DirectML's documentation allows it.
 [[nodiscard]] bool may_be_in_place(const OpDesc& desc, std::size_t input);
 
-// The log line of a dispatch, identical for every API.
+// The log line for a dispatch, identical for every API.
 [[nodiscard]] std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels);
 
 }  // namespace anydml

@@ -258,7 +258,7 @@ bool is_batch_training(const facts::Operator& op) {
   return op.name == kTrainingName || op.name == kGradientName || op.name == kTrainingGradientName;
 }
 
-// The documented rules require matching sizes.
+// The documented rules already require matching sizes.
 Status check_batch_training(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[kInput];
   if (!desc.empty && element_count(input.tensor) == 0) {

@@ -25,7 +25,7 @@ struct ReduceStep {
   ReducePhase phase;
   DataType input_type;
   DataType output_type;
-  std::uint32_t has_lanes;     // the innermost axis is reduced: element i of a block goes to lane i mod 64
+  std::uint32_t has_lanes;     // the innermost axis is reduced: element i of a block belongs to lane i mod 64
   std::uint32_t takes_last;    // whether the last of equal extremes wins, instead of the first
   std::uint32_t kept_rank;     // at least 1
   std::uint32_t reduced_rank;  // at least 1

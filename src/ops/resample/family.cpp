@@ -28,7 +28,7 @@ constexpr std::string_view kNames[] = {
 constexpr TypeSet kMeanTypes =
     type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::INT8) | type_bit(DataType::UINT8);
 constexpr TypeSet kGradientTypes = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
-constexpr i64 kMaxTaps = i64{1} << 26;  // maximum for a stretched dimension, whose weights kernels store
+constexpr i64 kMaxTaps = i64{1} << 26;  // maximum for a stretched dimension, because kernels store its weights
 constexpr f32 kCenter = 0.5F;
 
 std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
@@ -253,7 +253,7 @@ GradientStep make_gradient_step(const OpDesc& desc) {
     if (dimension.forward.kind != ResampleKind::copied) {
       sampled[count++] = dimension;
     } else if (dimension.forward.input_size != 1) {
-      copied[step.copied] = dimension.forward;  // ordered by the output of this operator
+      copied[step.copied] = dimension.forward;  // sorted by the output strides of this operator
       std::swap(copied[step.copied].input_stride, copied[step.copied].output_stride);
       ++step.copied;
     }

@@ -67,7 +67,7 @@ const Family scan_family = {
     .has = [](const facts::Operator& op) { return find_entry(op.name) != nullptr; },
     .types = [](const facts::Operator&, std::size_t) { return all_types(); },
     .by_element = false,
-    // The documented rules require equal types and sizes, and a valid axis.
+    // The documented rules already require equal types and sizes, and a valid axis.
     .check = [](const OpDesc&) -> Status { return {}; },
     .lower = lower,
     .lower_together = nullptr,

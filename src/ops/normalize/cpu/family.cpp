@@ -19,7 +19,7 @@ constexpr std::int64_t kMaxOfPiece = 256 << 10;
 constexpr std::int64_t kTileElements = 128 << 10;  // across: maximum elements per unit; fits in the L2 cache
 constexpr std::int64_t kMaxRoom = 256 << 10;       // maximum elements per unit in scratch memory
 constexpr std::int64_t kFewColumns = 8;            // with fewer columns, gathering each row is faster
-constexpr std::int64_t kManyRows = 32;             // with at least this many, short rows are processed across
+constexpr std::int64_t kManyRows = 32;             // with at least this many rows, short rows are processed across
 
 // Whether to process several rows at a time, either because the elements of adjacent rows are next to each other or
 // because rows are so short that vectors along a row would be mostly empty.

@@ -70,8 +70,8 @@ struct Maximum {
 };
 
 #if defined(HWY_NAMESPACE)
-// Processes the whole vectors of a few taps, whose addresses stay in registers, and returns the number of processed
-// elements. Each combination starts with the first tap, because starting with the neutral value would give the same
+// Processes the whole vectors of a few taps and returns the number of processed elements. The addresses of the taps
+// stay in registers. Each combination starts with the first tap instead of the neutral value, which would give the same
 // result.
 template <class Op, int kCount>
 std::int64_t fold_few(const typename Op::Value* const* taps, typename Op::Value* totals, std::int64_t columns) {

@@ -38,7 +38,7 @@ struct PoolCut {
   // Regions of the scratch memory, in bytes.
   std::int64_t held;      // kept input rows
   std::int64_t folded;    // an input row, or the combined rows of a window
-  std::int64_t ready;     // the same, with padding and in phases
+  std::int64_t ready;     // the same with padding, split into phases
   std::int64_t totals;    // a row of the output
   std::int64_t divisors;  // one per column
   std::int64_t gathered;  // strided elements of a tensor

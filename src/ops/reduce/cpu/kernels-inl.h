@@ -180,9 +180,9 @@ void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows,
   add_all<Fold, Taken::by_lines>(accumulators, rows, stride, count, columns);
 }
 
-// A block is treated as rows of 64 elements, whose columns are the lanes. If there are fewer elements, the number of
-// lanes is rounded up to a power of two, because further lanes would be empty and change nothing. If the order does not
-// affect the result, a row is one cache line, and several rows are processed at a time.
+// A block is treated as rows of 64 elements; the columns are the lanes. If there are fewer elements, the number of
+// lanes is rounded up to a power of two, because additional lanes would be empty. If the order does not affect the
+// result, a row is one cache line, and several rows are processed at a time.
 template <class Fold>
 void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
            typename Fold::Accumulator* results) {

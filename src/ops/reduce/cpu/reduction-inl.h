@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reductions on the CPU. The direction in which elements are contiguous determines the method: along the reduced
-// elements of each output, or across outputs whose elements are adjacent, row after row. Elements with any other layout
+// elements of each output, or across outputs whose elements are adjacent, row by row. Elements with any other layout
 // are gathered first. The order in which elements are combined is always the same. Each kind of fold has its own file
 // that includes this one, so that the files compile in parallel.
 #pragma once

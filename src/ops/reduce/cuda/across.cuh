@@ -126,7 +126,7 @@ struct Across {
       for (u32 column = 0; column < kColumns; ++column) {
         Value value = values[0][0];
 #pragma unroll
-        for (u32 i = 1; i < kColumns; ++i) {  // registers cannot be indexed by a variable
+        for (u32 i = 1; i < kColumns; ++i) {  // registers cannot be indexed with a variable
           value = i == column ? values[0][i] : value;
         }
         put<W>(launch, elements.output + column, elements.block, value);

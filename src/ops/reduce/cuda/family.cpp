@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses the kernels for a reduction step. Everything that does not depend on the addresses is computed once in
-// advance.
+// Chooses the kernels for a reduction step. Everything that does not depend on the addresses is computed in advance.
 #include "backend/cuda/family.h"
 #include "base/integers.h"
 
@@ -205,7 +204,7 @@ class ReduceRun final : public PreparedStep {
     launch.units = outputs_ * launch.blocks.divisor;
     u32 team = 0;
     if (kernels_.is_ordered) {
-      // Use only as many lanes as there are elements, rounded up to a power of two, because further lanes would be
+      // Use only as many lanes as there are elements, rounded up to a power of two, because additional lanes would be
       // empty.
       const u32 lanes = std::bit_ceil(std::min(launch.count, static_cast<u32>(kReduceLanes)));
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);

@@ -10,8 +10,8 @@ namespace anydml::cuda {
 
 inline constexpr u32 kAllThreads = 0xffffffff;
 
-// An extreme and its index. The rank is the index or, if the last of equal elements is wanted, the index counted from
-// the end. If keys are equal, the lower rank wins. kNoRank with the neutral key means no element.
+// An extreme and its index. The rank is the index or, if the last of equal elements wins, the index counted from the
+// end. If keys are equal, the lower rank wins. kNoRank with the neutral key means no element.
 inline constexpr u32 kNoRank = 0xffffffff;
 template <class Key>
 struct IndexedKey {

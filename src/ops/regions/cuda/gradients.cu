@@ -7,7 +7,7 @@ namespace anydml::cuda {
 namespace {
 
 // The weight of an image element in a bin: the sum of its weights in the bin's samples, in order of ascending
-// coordinates. Only samples at most one element away can contribute.
+// coordinates. Only samples within one element of it can contribute.
 __device__ f32 weight_in_bin(const RegionSamples& samples, i64 bin, i64 element) {
   const f32 low = static_cast<f32>(element) - 1.0F;
   const f32 high = static_cast<f32>(element) + 1.0F;

@@ -14,7 +14,7 @@ struct PooledRange {
   i64 end;
 };
 
-// A scaled corner; NaN is outside of every image.
+// A scaled corner; NaN is outside every image.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 pooled_corner(f32 corner, f32 scale) {
   constexpr f32 kFar = 0x1p40F;
   const f32 rounded = round_away(corner * scale);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Gradients on the CPU, one row of the output gradient at a time. Rows of the input gradient are added first, along one
-// dimension after another starting with the outermost, and the columns of the resulting row are added last. This way,
-// most of the data is read along rows, and the columns are added only once for each row of the output.
+// Gradients on the CPU, one row of the output gradient at a time. Rows of the input gradient are added first, along
+// each dimension, starting with the outermost. The columns of the resulting row are added last. This way, most of the
+// data is read along rows, and the columns are added only once for each row of the output.
 #include "ops/resample/cpu/gradient.h"
 
 #include <algorithm>

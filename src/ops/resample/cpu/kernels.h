@@ -13,7 +13,7 @@ namespace anydml {
 
 // A row in a tensor.
 struct ResampleRow {
-  const std::byte* at;  // the element to which the columns' taps are relative
+  const std::byte* at;  // the columns' taps are relative to this element
   std::int64_t stride;  // in bytes, between elements of the sampled dimension
   std::int64_t run;     // elements
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gradients on a GPU. Each thread is assigned one position in the sampled dimensions of the output gradient, finds the
-// elements of the input gradient that contribute to it once, and adds them for several positions of a copied dimension.
+// Gradients on a GPU. Each thread is assigned one position in the sampled dimensions of the output gradient. It finds
+// the contributing elements of the input gradient only once, and adds them for several positions of a copied dimension.
 // A preceding launch writes the taps of all dimensions into the workspace. Nothing is scattered, so the order of each
 // sum is fixed.
 #include "ops/resample/cuda/gradient.h"
@@ -44,7 +44,7 @@ struct GradientLaunch {
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;
-  u32 counts_elements;  // 1: divide by the elements of windows; 0: by `coordinates`
+  u32 counts_elements;  // 1: divide by the number of elements in the windows; 0: by `coordinates`
   f32 coordinates;
   FastDivisor sizes[kMaxRank];
   u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied dimension

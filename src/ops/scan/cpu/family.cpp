@@ -71,7 +71,7 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   }
   const std::int64_t tiles = outer * ceil_div(all, width);
   // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
-  // thread is as fast as two threads that share a chain of integers; for floats, sharing is faster even with two
+  // thread is as fast as two threads that share a chain of integers. For floats, sharing is faster even with two
   // threads.
   const bool is_float = is_float_type(step.type);
   const bool is_slow = is_float && !result.across && all < kFewRows;

@@ -19,11 +19,11 @@ inline constexpr std::int64_t kScanLines = 4;      // across: maximum number of 
 struct ScanKernels {
   std::size_t wide_bytes;  // size of scan_t
   bool loads;              // elements have a different type, so load and store convert them
-  // Converts elements, whose stride is in bytes, to packed numbers, and back.
+  // Convert elements to packed numbers and back. Strides are in bytes.
   void (*load)(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte* to) noexcept;
   void (*store)(const std::byte* from, std::int64_t count, std::byte* to, std::int64_t stride) noexcept;
-  // Each row is a chain whose numbers are adjacent. sums: the state of the chains before and after. outputs: null if no
-  // output is needed; otherwise it may equal inputs. carries: null if all carries are identities.
+  // Each row is a chain whose numbers are adjacent. sums: the state of the chains before and after the call. outputs:
+  // null if no output is needed; otherwise it may equal inputs. carries: null if all carries are identities.
   void (*along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
                 std::byte* sums, const std::byte* carries) noexcept;
   // Like `along`, but over the unconverted elements; null if no kernel supports them. rows: a multiple of kScanRows.

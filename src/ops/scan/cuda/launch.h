@@ -40,7 +40,7 @@ struct ScanLaunch {
                                      cudaStream_t stream);
 [[nodiscard]] cudaError_t start_products(DataType type, bool across, u32 groups, const ScanLaunch& launch,
                                          cudaStream_t stream);
-// Turns the totals of each row's chains into the carries before them.
+// Turns the totals of each row's chains into the carries before these chains.
 [[nodiscard]] cudaError_t carry_sums(DataType type, const ScanLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t carry_products(DataType type, const ScanLaunch& launch, cudaStream_t stream);
 
