@@ -15,8 +15,8 @@ struct MomentTensors {
   std::byte* variance;
 };
 
-// Runs units [first, end). scratch: three stages, and then space for the elements of a unit or another stage, each with
-// padding.
+// Runs units [first, end). scratch: three stages, followed by space for the elements of a unit or by a fourth stage,
+// each with padding.
 using MomentRun = void (*)(const MomentStep& step, const NormalizeCut& cut, std::int64_t first, std::int64_t end,
                            const MomentTensors& tensors, f32* scratch) noexcept;
 
