@@ -54,7 +54,7 @@ bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) n
     if (!heard && !logged) {  // print it where a debugger's output would go
       show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, text);
     }
-  } catch (...) {  // no memory for the message, which the log already contains
+  } catch (...) {  // no memory for the message, but the log already contains it
   }
   return true;
 }

@@ -60,9 +60,9 @@ class Resource final
   const D3D12_RESOURCE_DESC desc_;
   const D3D12_HEAP_PROPERTIES properties_;
   const D3D12_HEAP_FLAGS heap_flags_;
-  // The memory is kept alive by the registered location.
+  // The registered BufferRange keeps the memory alive.
   const DeviceAddress address_;
-  std::byte* const host_;  // null: the CPU cannot reach it
+  std::byte* const host_;  // null if the CPU cannot access the memory
   std::atomic<std::uint32_t> maps_{0};
   const std::uint64_t number_;
 };
