@@ -84,8 +84,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     std::uint64_t value = 0;
   };
 
-  static constexpr std::uint64_t kSoon =
-      20'000;  // nanoseconds; a wait within this time comes "right after" its submission
+  static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds; a task that arrived within this time is recent
   static constexpr std::chrono::microseconds kInterval{100};  // between two checks by the queue's thread
 
   // A signal that depends on a released object may never come. kLookInterval: how often the queue's thread checks for
@@ -155,9 +154,8 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   Fifo<Task> tasks_;
   Fifo<Given> in_flight_;  // only for an asynchronous device
   static constexpr std::size_t kMaxSpares = 16;
-  std::vector<std::unique_ptr<Submission>>
-      spares_;                      // has enough capacity for kMaxSpares, so that adding one cannot fail
-  std::uint64_t first_pushed_ = 0;  // when a task last arrived while the queue was empty
+  std::vector<std::unique_ptr<Submission>> spares_;  // has capacity for kMaxSpares, so that adding one cannot fail
+  std::uint64_t first_pushed_ = 0;                   // when a task last arrived while the queue was empty
   std::uint64_t pushes_ = 0;
   bool running_ = false;          // some thread is running a task
   bool helper_expected_ = false;  // a waiting thread is expected to run the work
