@@ -7,8 +7,8 @@
 //
 //   host      plain C++: float, double, and the compiler's builtins
 //   CUDA      the same types, and the GPU's instructions
-//   supplied  a device that compiles the definitions with another compiler, and whose own operations are not all
-//             exact. ANYDML_PRIMITIVES_HEADER names its header, with the quotes: "device_primitives.h"
+//   supplied  a device that uses a different compiler, and some of whose own operations are not exact.
+//             ANYDML_PRIMITIVES_HEADER names its header, with the quotes: "device_primitives.h"
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
 // operate on the bits of FLOAT32 and FLOAT64, and MachinePrimitives for everything else. base/integer_floats.h
