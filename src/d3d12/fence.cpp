@@ -122,7 +122,7 @@ void FenceCore::wait(std::uint64_t value) {
       queue = last_signaler_.lock();
     }
     if (queue != nullptr) {
-      queue->help_until([] { return true; });  // too late to help this time, but it tells the queue that a thread waits
+      queue->help_until([] { return true; });  // too late to help, but the queue now expects a waiting thread
     }
     return;
   }

@@ -87,7 +87,7 @@ class FieldChecker {
     }
   }
 
-  // The length of an array is a field too. Callers without length fields omit it.
+  // The length of an array is also a field. Callers without length fields omit it.
   void check_array(std::size_t i) {
     const facts::Field& field = op_.fields[i];
     const Argument& array = described_.arguments[i];
