@@ -13,7 +13,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-// Looks up the fields that a function reads by name. A field is returned only if it is present and has no errors.
+// Looks up, by name, the fields that a function reads. A field is returned only if it is present and has no errors.
 class Fields {
  public:
   Fields(const Described& described, const Findings& findings) : described_(described), findings_(findings) {}
