@@ -51,8 +51,8 @@ Receiver find_receiver() noexcept {
   return {};
 }
 
-// The most recent error lines: a hash in the upper half, the number of occurrences in the lower. A line whose hash
-// falls into the same slot replaces the old line; the count of the old line restarts at its next occurrence.
+// The most recent error lines: each slot has a hash in its upper half and the number of occurrences in its lower half.
+// A new line replaces the old line in its slot. If the old line occurs again, its count starts over.
 constexpr std::size_t kRemembered = 256;
 constinit std::atomic<std::uint64_t> g_seen[kRemembered] = {};
 
@@ -76,7 +76,7 @@ std::uint32_t count_again(std::uint32_t hash) noexcept {
   return static_cast<std::uint32_t>(next);
 }
 
-// Joins the parts into one string. If there is no memory for a long line, only its beginning is passed on.
+// Joins the parts into one string. If there is not enough memory for a long line, only its beginning is passed on.
 void hand_over(const Receiver& receiver, LogLevel level, std::span<const std::string_view> parts) noexcept {
   char few[1024];
   std::size_t length = 0;
@@ -96,7 +96,7 @@ void hand_over(const Receiver& receiver, LogLevel level, std::span<const std::st
 
 void print_line(LogLevel level, std::string_view text, std::string_view more, std::string_view last,
                 std::string_view end = "") noexcept {
-  const CancellationDeferred deferred;  // writing is a cancellation point, and some of our callers must not be unwound
+  const CancellationDeferred deferred;  // writing is a cancellation point, and some callers must not be unwound
   const int error = errno;
   const std::string_view parts[] = {"anydml: ", text, more, last, end, "\n"};
   if (const Receiver receiver = find_receiver(); receiver.function != nullptr) {
@@ -113,7 +113,7 @@ void print_line(LogLevel level, std::string_view text, std::string_view more, st
     if (written == 0 || (written < 0 && errno != EINTR)) {  // bytes remain, so a second write would return 0 again
       break;
     }
-    // Usually everything is written at once; a signal can split a long text.
+    // Usually a single call writes everything, but a signal can split a long text.
     auto left = static_cast<std::size_t>(written < 0 ? 0 : written);
     while (first < std::size(pieces) && left >= pieces[first].iov_len) {
       left -= pieces[first++].iov_len;

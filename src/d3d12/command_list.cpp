@@ -72,8 +72,8 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
     return format_text("pAllocator{} is of type {}; expected {}, the list's", known->quoted_name(),
                        type_text(known->type()), type_text(type_));
   }
-  // A submitted recording keeps its commands; otherwise their memory is reused. This happens before the allocator is
-  // taken, so that the allocator stays free if this step fails.
+  // A submitted recording keeps its commands; otherwise their memory is reused. This happens before the list acquires
+  // the allocator, so that the allocator stays free if the allocation fails.
   if (recording_->in_flight.load(std::memory_order_acquire) != 0) {
     recording_ = std::make_shared<Recording>();
   }
@@ -131,7 +131,7 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
     views_.reset();  // a closed list keeps no heap alive
     if (FAILED(spoilt_by_)) {
       state_ = State::spoilt;
-      return core().answer(  // the wrong call itself was already reported
+      return core().answer(  // the invalid call itself was already reported
           spoilt_by_, format_text("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}", quoted_name(),
                                   spoilt_message_));
     }
@@ -275,7 +275,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::CopyResource(ID3D12Resource* to, ID3
   });
 }
 
-// Commands run in order here, each after the previous one, so a barrier is only checked.
+// Commands run in order here, each after the previous one, so barriers only need to be validated.
 void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
                                                             const D3D12_RESOURCE_BARRIER* barriers) noexcept {
   record("ResourceBarrier", [&]() -> std::string {

@@ -67,7 +67,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
       command);
 }
 
-// Must be called without the lookup's lock, because DirectML may remove its device and report the removal. heap: on
+// The caller must not hold the lookup's lock, because DirectML may remove its device and report the removal. heap: on
 // entry, the previous dispatch's heap; on return, this dispatch's heap. Most lists use a single heap.
 bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                                   std::shared_ptr<DescriptorStorage>& heap) {
@@ -172,7 +172,7 @@ void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
                                              raw ? sizeof(clear.command->pattern) : sizeof(UINT));
                        },
                        [&](const Timestamp& timestamp) { return backend.timestamp(queue, timestamp.to); },
-                       [&](const Dispatch& dispatch) {  // removes its own device if it fails
+                       [&](const Dispatch& dispatch) {  // if the dispatch fails, it removes its own device
                          dispatch.dispatch->run(queue, addresses_.data() + dispatch.first_address,
                                                 locations_.data() + dispatch.first_location);
                          return kOk;

@@ -31,7 +31,7 @@ class DescriptorHeap final
   D3D12_CPU_DESCRIPTOR_HANDLE STDMETHODCALLTYPE GetCPUDescriptorHandleForHeapStart() noexcept override {
     return {storage_->first()};
   }
-  // 0 for a heap that is not shader-visible: clients call this anyway, and it must not fail.
+  // Returns 0 for a heap that is not shader-visible: clients call this anyway, and it must not fail.
   D3D12_GPU_DESCRIPTOR_HANDLE STDMETHODCALLTYPE GetGPUDescriptorHandleForHeapStart() noexcept override {
     return {storage_->visible ? storage_->first() | DescriptorStorage::kGpuBit : 0};
   }

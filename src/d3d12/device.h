@@ -21,7 +21,7 @@ class Device final
                     Interfaces<IBridgeDevice>, Interfaces<ID3D12InfoQueue1, ID3D12InfoQueue>,
                     Interfaces<ID3D12DebugDevice2, ID3D12DebugDevice>> {
  public:
-  // The device for an adapter: the existing device, or a new one. The caller receives a reference.
+  // Returns the adapter's existing device, or creates one. The caller receives a reference.
   static Result<Device*> of_adapter(std::uint32_t index);
 
   explicit Device(std::shared_ptr<DeviceCore> core) : core_(std::move(core)) {}
@@ -290,7 +290,7 @@ class Device final
   HRESULT STDMETHODCALLTYPE AddApplicationMessage(D3D12_MESSAGE_SEVERITY severity, LPCSTR text) noexcept override {
     return AddMessage(D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED, severity, D3D12_MESSAGE_ID_UNKNOWN, text);
   }
-  // There is no debugger to break into, so these settings are ignored.
+  // No debugger is supported, so these settings are ignored.
   HRESULT STDMETHODCALLTYPE SetBreakOnCategory(D3D12_MESSAGE_CATEGORY, BOOL) noexcept override { return S_OK; }
   HRESULT STDMETHODCALLTYPE SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY, BOOL) noexcept override { return S_OK; }
   HRESULT STDMETHODCALLTYPE SetBreakOnID(D3D12_MESSAGE_ID, BOOL) noexcept override { return S_OK; }
@@ -321,12 +321,12 @@ class Device final
   [[nodiscard]] const std::shared_ptr<DeviceCore>& shared_core() const { return core_; }
 
  protected:
-  // The debug interfaces exist once the debug layer is on: clients interpret E_NOINTERFACE as "off".
+  // The debug interfaces exist only if the debug layer is on: clients interpret E_NOINTERFACE as "off".
   [[nodiscard]] bool has_interface(REFIID riid) const noexcept override;
 
  private:
-  // The common part of every Create method: clears the out-pointer; body then checks the arguments and creates the
-  // object.
+  // The common part of every Create method: clears the out-pointer, then calls body, which checks the arguments and
+  // creates the object.
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT wrong(const char* method, const char* what) noexcept;

@@ -78,7 +78,7 @@ bool DeviceCore::post(const MessageKind& kind, const char* text, bool logged) no
     if (!heard && !logged) {  // print it where a debugger's output would go
       show_line(kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? LogLevel::error : LogLevel::info, text);
     }
-  } catch (...) {  // no memory for the message, which the log already contains
+  } catch (...) {  // no memory for the message, but the log already contains it
   }
   return true;
 }

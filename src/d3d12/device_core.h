@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// State that the objects of one D3D12 device share, separate from the device's COM object so that work in flight can
-// outlive it: its memory, its buffers and descriptor heaps by number and address, its messages, and whether it was
-// removed.
+// State shared by the objects of one D3D12 device: its memory, its buffers and descriptor heaps by number and address,
+// its messages, and whether it was removed. The state is separate from the device's COM object, so that work in flight
+// can outlive the device.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct DeviceFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Memory on the device, released with its last user, which may be a resource or work in flight.
+// Memory on the device. It is released with its last user, which may be a resource or work in flight.
 class Memory {
  public:
   // Throws std::bad_alloc if the device does not have enough memory.
@@ -73,8 +73,8 @@ struct BufferRange {
   }
 };
 
-// The memory of a descriptor heap. CPU handles are its addresses; GPU handles have one more bit set, so that one kind
-// cannot be mistaken for the other.
+// The memory of a descriptor heap. CPU handles are its addresses; GPU handles have an additional bit set, so that the
+// two kinds cannot be confused.
 struct DescriptorStorage {
   DescriptorStorage(D3D12_DESCRIPTOR_HEAP_TYPE of_type, std::uint32_t count, bool is_visible)
       : type(of_type), visible(is_visible), descriptors(count) {}
@@ -88,7 +88,7 @@ struct DescriptorStorage {
   std::vector<Descriptor> descriptors;
 };
 
-// The target of a handle: a heap, and the index of a descriptor in it.
+// The descriptor that a handle refers to: a heap, and an index into it.
 struct DescriptorSlot {
   std::shared_ptr<DescriptorStorage> heap;
   std::uint32_t index = 0;
@@ -107,8 +107,8 @@ class DeviceCore {
   [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] MessageStore& messages() { return messages_; }
-  // Whether the device accepts messages and exposes the debug interfaces: from the moment the debug layer is turned on,
-  // and then permanently, because an interface that existed must stay.
+  // Whether the device accepts messages and exposes the debug interfaces. This becomes true when the debug layer is
+  // turned on and stays true, because an object must not lose an interface.
   [[nodiscard]] bool debug() noexcept;
   // Follows the device's work; null while the debug layer is off.
   [[nodiscard]] DebugTracker* tracker() const noexcept { return tracker_.load(std::memory_order_acquire); }
@@ -117,7 +117,7 @@ class DeviceCore {
   HRESULT fail(HRESULT code, const char* message) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
   // Like fail, but for failures that programs provoke to probe the device, and for failures whose reason was already
-  // reported. Standard error shows them only if ANYDML_LOG asks for errors.
+  // reported. Standard error shows them only if ANYDML_LOG enables errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
   // Reports a mistake that the debug layer found.
@@ -125,7 +125,7 @@ class DeviceCore {
   // Posts a message that was already logged or reported. Returns false if the debug layer is off.
   bool post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
-  // Removes the device, after misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
+  // Removes the device after misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
   [[nodiscard]] HRESULT removed_reason() const noexcept { return removed_reason_.load(std::memory_order_acquire); }
@@ -134,7 +134,7 @@ class DeviceCore {
   [[nodiscard]] std::uint64_t add_buffer(BufferRange range);
   void remove_buffer(std::uint64_t buffer) noexcept;
   void name_buffer(std::uint64_t buffer, const std::string& name);
-  // Also finds the name of a released buffer, as long as its slot was not used and released again.
+  // Also finds the name of a released buffer, unless its slot was reused and released again.
   [[nodiscard]] std::string buffer_name(std::uint64_t buffer);
   void add_heap(const std::shared_ptr<DescriptorStorage>& heap);
   void remove_heap(const DescriptorStorage& heap) noexcept;
@@ -144,7 +144,7 @@ class DeviceCore {
   [[nodiscard]] DescriptorSlot find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
   [[nodiscard]] DescriptorSlot find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
 
-  // Locks the device's buffers and looks them up by number; find returns null if the buffer is gone.
+  // Locks the device's buffers and looks them up by number. find returns null if the buffer was released.
   class BufferLookup {
    public:
     explicit BufferLookup(DeviceCore& core) : core_(core), lock_(core.mutex_) {}
@@ -156,7 +156,7 @@ class DeviceCore {
   };
 
  private:
-  // A buffer's number combines its slot with the number of times the slot was used, so numbers are never reused.
+  // A buffer's number combines its slot with the number of times the slot was used, so no number is reused.
   struct Slot {
     std::uint32_t generation = 1;
     BufferRange range;

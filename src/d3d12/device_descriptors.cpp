@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device's methods for descriptors: heaps, views, and copies.
+// The device's descriptor methods: heaps, views, and copies.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace anydml {
 namespace {
 
-// The bytes of one element of a typed view; 0 for a format that buffer views do not support here.
+// The size in bytes of a typed view's elements; 0 for a format that buffer views do not support here.
 std::uint32_t format_bytes(DXGI_FORMAT format) {
   switch (format) {
     case DXGI_FORMAT_R32G32B32A32_FLOAT:

@@ -31,7 +31,7 @@ bool FenceCore::signal(std::uint64_t value) noexcept {
   take_reached(events_, value, [](const Event& event) { event.target->arrive(); });
   take_reached(signalers_, value, [](const QueueAt&) {});
   take_reached(marks_, value, [](const MarkAt&) {});
-  // A queue's lock may be taken while the fence's is held, but never the other way round.
+  // A queue's lock may be acquired while the fence's lock is held, but never the other way round.
   take_reached(sleepers_, value, [](const QueueAt& sleeper) {
     if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
       queue->wake();
@@ -66,7 +66,7 @@ void FenceCore::expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark
   }
   try {
     marks_.push_back({.value = value, .mark = mark});
-  } catch (...) {  // no memory: waiters wait until the queue's thread sees the mark
+  } catch (...) {  // no memory: waiters wait until the queue's thread notices that the mark is passed
     return;
   }
   if (value > expected_.load(std::memory_order_relaxed)) {
@@ -98,12 +98,12 @@ std::uint64_t FenceCore::poll() noexcept {
     wake_signalers();
   }
   if (expected_.load(std::memory_order_acquire) > completed()) {
-    // The device may be ahead of what the queue's thread has seen, and the caller may know that.
+    // The device may be ahead of the last mark that the queue's thread has seen, and the caller may know that.
     std::uint64_t passed = 0;
     {
       const std::scoped_lock lock(mutex_);
       for (const MarkAt& known : marks_) {
-        // A mark also counts as passed if the device failed.
+        // is_passed() is also true if the device failed.
         const bool is_passed = known.mark->is_passed() && known.mark->wait().code == BackendCode::ok;
         passed = is_passed ? std::max(passed, known.value) : passed;
       }
@@ -123,15 +123,15 @@ void FenceCore::wait(std::uint64_t value) {
       queue = last_signaler_.lock();
     }
     if (queue != nullptr) {
-      queue->help_until([] { return true; });  // too late to help this time, but it tells the queue that a thread waits
+      queue->help_until([] { return true; });  // too late to help, but the queue now expects a waiting thread
     }
     return;
   }
   std::unique_lock lock(mutex_);
-  // Other signalers may be added or removed meanwhile; one that is missed is merely not helped.
+  // Other threads may add or remove signalers meanwhile; a signaler that is missed here merely receives no help.
   for (std::size_t i = 0; i < signalers_.size() && completed() < value; ++i) {
-    // Help only the queues that will signal this value: other queues' work may take a long time, and the value may be
-    // signaled by other means.
+    // Help only the queues that will signal this value: the work of other queues may take a long time, and the value
+    // may be signaled in some other way.
     if (signalers_[i].value < value) {
       continue;
     }
@@ -145,8 +145,8 @@ void FenceCore::wait(std::uint64_t value) {
   }
   ++waiting_threads_;
   const auto reached = [this, value] { return completed_.load(std::memory_order_relaxed) >= value; };
-  // The mark must be for exactly this value, not a higher one, because the value itself may be reached earlier by other
-  // means.
+  // The mark must be for exactly this value rather than a higher one, because the value itself may be reached earlier
+  // in some other way.
   const auto has_mark = [&] {
     const MarkAt* known = find_mark(value);
     return known != nullptr && known->value == value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by all D3D12 objects: private data and a name, the device that an object belongs to, and how we recognize our
-// own objects.
+// Base classes for all D3D12 objects: private data and a name, the device that an object belongs to, and the check
+// whether an object is our own.
 #pragma once
 
 #include <memory>
@@ -49,11 +49,11 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
   }
 
-  // For messages: " 'name'", or an empty string.
+  // The name for messages, as " 'name'", or an empty string.
   [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }
 
  protected:
-  // Called with the new name, for code that needs the name where the object itself is not available.
+  // Called with the new name, for code that needs the name where it cannot access the object.
   virtual void named(const std::string&) {}
 
  private:
@@ -97,8 +97,8 @@ class Child : public Object<Derived, First, Others...> {
   const std::shared_ptr<DeviceCore> core_;
 };
 
-// The object behind an application's pointer, or null if it is not ours, has another class, or belongs to another
-// device.
+// The object behind an application's pointer, or null if it is not ours, has a different class, or belongs to a
+// different device.
 template <class T>
 [[nodiscard]] T* own(IUnknown* pointer, const DeviceCore& core) {
   T* found = own_object<T>(pointer);

@@ -94,7 +94,7 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
 }
 
 void STDMETHODCALLTYPE Resource::Unmap(UINT, const D3D12_RANGE*) noexcept {
-  // Without an earlier Map there is nothing to undo, and the count must not go below zero.
+  // Without an earlier Map there is nothing to undo, and the count must not become negative.
   std::uint32_t maps = maps_.load(std::memory_order_relaxed);
   while (maps != 0 && !maps_.compare_exchange_weak(maps, maps - 1, std::memory_order_relaxed)) {
   }

@@ -60,9 +60,9 @@ class Resource final
   const D3D12_RESOURCE_DESC desc_;
   const D3D12_HEAP_PROPERTIES properties_;
   const D3D12_HEAP_FLAGS heap_flags_;
-  // The memory is kept alive by the registered location.
+  // The registered BufferRange keeps the memory alive.
   const DeviceAddress address_;
-  std::byte* const host_;       // null: the CPU cannot reach it
+  std::byte* const host_;       // null if the CPU cannot access the memory
   const std::uint64_t memory_;  // the number of the memory, and the buffer's offset in it, for the debug layer
   const std::uint64_t offset_;
   std::atomic<std::uint32_t> maps_{0};

@@ -10,7 +10,8 @@ void DmlCore::post(MessageSeverity severity, const char* message, bool logged) n
   if (!debug_ || muted_.load(std::memory_order_relaxed)) {
     return;
   }
-  // Without the D3D12 debug layer there is no message queue, so messages go where a debugger's output would.
+  // Without the D3D12 debug layer there is no message queue, so messages are printed where a debugger's output would
+  // go.
   if (!parent_->post_message(severity, message, logged) && !logged) {
     show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, message);
   }
