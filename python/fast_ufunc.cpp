@@ -129,7 +129,7 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
   }
   nb::object result;
   if (out.is_none()) {
-    // The result is packed in the order of the first operand with as many dimensions, or else in C order.
+    // The result is packed in the order of the first operand with the same number of dimensions, or else in C order.
     int like = 0;
     while (like < of.inputs - 1 && operands[like].tensor.rank != rank) {
       ++like;
