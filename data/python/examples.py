@@ -518,7 +518,7 @@ def _json_operators(value: str | list[str]) -> str:
 
 
 def model(op: python.Operator, example: Example, type_field: str | None = None) -> str:
-    """`type_field` is the member that gives the type of a DML_SCALAR_UNION."""
+    """`type_field` is the member that specifies the type of a DML_SCALAR_UNION."""
     results = _results(op, example)
     given = [(one.field, tensors) for one, tensors in zip(op.inputs, example.inputs) if tensors]
     resources, members, bindings, printed = [], [], [], []

@@ -59,7 +59,7 @@ def ufunc_notes(op):
 
 
 def docstring(op):
-    """Includes the example if the operator is built; tests generate functions for the other operators too."""
+    """Includes the example if the operator is built. Tests also generate functions for the other operators."""
     first, rest = (ufunc_first_line(op), ufunc_notes(op)) if op.name in UFUNCS else (first_line(op), notes(op))
     lines = textwrap.wrap(first, 112, break_long_words=False, break_on_hyphens=False)
     body = [line for note in rest
@@ -84,7 +84,7 @@ def function_text(op):
     parts = [f'"{op.name}"', *(_tuple_text(one) for one in (required, optional, tuple(options(op))))]
     call, arguments = f"    return {body}(", [*(one.name for one in (*op.inputs, *op.attributes)), *options(op)]
     text = wrapped(call, arguments, ")\n", len(call))
-    if op.name in EXTRAS:  # a call without these parameters goes directly to the body
+    if op.name in EXTRAS:  # a call without these parameters calls the body directly
         usual = [f"{one} is None" for one in EXTRAS[op.name]]
         usual += [f"{one} is not None" for one in ("axes", *(["dtype"] if op.name in NUMPYS_TYPES else []))
                   if "keepdims" in EXTRAS[op.name]]

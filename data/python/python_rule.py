@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rule that gives each DirectML operator its name, parameters and results in Python. generate_python.py and the
+"""The rule that determines each DirectML operator's name, parameters and results in Python. generate_python.py and the
 site's generators use it; docs/python.md states it.
 """
 import builtins
@@ -106,8 +106,8 @@ TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32",
 # An input or output: field is DirectML's name, name Python's.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
 # like: the indices of the inputs that have the output's type. dtype: its type if there are none; "" if nothing
-# determines the type. sizes: the inputs that are broadcast to its shape; None if other rules or none determine it.
-# shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
+# determines the type. sizes: the inputs that are broadcast to its shape; None if other rules, or no rules, determine
+# the shape. shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
 # default: a default value that only Python has, as text, or None. by: its rule, if it depends on the arguments.
 Attribute = collections.namedtuple("Attribute", "field name kind optional values default by", defaults=(None, None))

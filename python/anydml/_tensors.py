@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Finds the calls that belong to PyTorch: calls with tensors that are differentiated, traced or transformed.
 
-These calls are passed to anydml.torch, which the first such call loads. Nothing here imports PyTorch: callers use
-these checks only if PyTorch is already in `modules`. PyTorch's compiler traces these functions too, so they are simple.
+These calls are passed to anydml.torch, which is loaded by the first such call. Nothing here imports PyTorch: callers
+use these checks only if PyTorch is already in `modules`. PyTorch's compiler traces these functions too, so they are
+simple.
 """
 from sys import modules
 
@@ -100,7 +101,7 @@ def call(op, inputs, out, dtype, shape, device, attributes):
 
 
 def let_inline(function):
-    """Gives PyTorch's compiler a function to read in place of anydml's function, whose fast path is compiled code."""
+    """Gives PyTorch's compiler a Python function to trace. The fast path of anydml's own function is compiled code."""
     name = function.__name__
     FUNCTIONS[name] = function
 

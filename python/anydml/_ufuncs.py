@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Functions that are NumPy ufuncs and also accept arrays from other libraries.
 
-Each function holds its ufunc. The fast path in _core passes whole arrays; the slow path is here.
+Each function contains its ufunc. The fast path in _core passes whole arrays; the slow path is here.
 """
 import numpy as _np
 
@@ -69,7 +69,8 @@ def _of_two(core):
 
 def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
     """The slow path: arrays from other libraries, devices by name, and everything that NumPy itself handles."""
-    # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all.
+    # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all of
+    # them.
     options = {} if where is True else {"where": where}
     if not (isinstance(casting, str) and casting == CASTING):
         options["casting"] = casting

@@ -288,7 +288,7 @@ def _plainly(function, inputs, gradients):
 
 
 class _Differentiated(torch.autograd.function._SingleLevelFunction):
-    """Forward and backward derivatives. torch.func calls it once for each level, like PyTorch's own kernels."""
+    """Computes forward and backward derivatives. torch.func calls it for each level, like PyTorch's own kernels."""
 
     @staticmethod
     def forward(ctx, keyset, op, options, *inputs):
@@ -318,7 +318,7 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
 
     @staticmethod
     def jvp(ctx, keyset, op, options, *tangents):
-        """The gradient is linear in the outputs' gradients; its own gradient with respect to them is the directional derivative.
+        """The gradient is linear in the outputs' gradients; its gradient with respect to them is the tangent.
 
         torch.func.jvp cannot be used, because PyTorch is already inside one of its levels.
         """
@@ -367,7 +367,7 @@ _library.impl("run", _differentiate, "Autograd", with_keyset=True)
 # ---- vmap -----------------------------------------------------------------------------------------------------------
 
 def _vectorize(info, in_dims, op, inputs, options):
-    """Element-wise operators treat the batch as an extra dimension; other operators are called for each of its members."""
+    """Element-wise operators treat the batch as an extra dimension. Other operators are called for each member."""
     dims = in_dims[1]
     if _equivalents.is_pointwise(op) and all(one is not None for one in inputs):
         wanted = _read(op, options).shapes[0]  # for one member
@@ -390,7 +390,7 @@ def _vectorize(info, in_dims, op, inputs, options):
 
 
 def _in_batch(options, size):
-    """Returns the options for all members at once: the shapes get one more dimension."""
+    """Returns the options for the whole batch: the shapes get one more dimension."""
     attributes, present, dtypes, shapes, device = json.loads(options)
     return json.dumps([attributes, present, dtypes, [[size, *one] for one in shapes], device])
 

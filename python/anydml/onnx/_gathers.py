@@ -60,7 +60,7 @@ def check_other_axes(x, indices, axis):
 
 
 def _beside(shape, axis):
-    """Returns an index that selects the elements within the reach of indices of this shape."""
+    """Returns an index that selects the elements that indices of this shape can address."""
     return tuple(slice(None) if position == axis else slice(0, size) for position, size in enumerate(shape))
 
 
@@ -173,7 +173,7 @@ def one_hot(node):
 
 
 def _found(x):
-    """Returns the coordinates of the nonzero elements, one row each. Their number is known only once they are
+    """Returns the coordinates of the nonzero elements, one row each. Their number is unknown until they are
     computed."""
     if x.size == 0:
         return np.empty((0, x.ndim), np.uint32)

@@ -221,5 +221,5 @@ _NODES = {
     "SoftmaxCrossEntropyLoss": Row(None),
     "SwiGLU": Row(None, kinds=functions.ROUNDED),
 }
-# Nodes that need an operator which is not built are rejected like other unsupported nodes.
+# Nodes that need an operator that is not built are rejected like other unsupported nodes.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

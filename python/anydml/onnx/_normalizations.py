@@ -208,7 +208,7 @@ def group_normalization(node):
 
 
 def group_checks(node):
-    """The checks for GroupNormalization, whose definition accepts any number of groups that divides the elements."""
+    """The checks for GroupNormalization. ONNX's definition accepts any number of groups that divides the elements."""
     check_minimum(node, "num_groups", 1)
     groups = node.attributes["num_groups"]
 

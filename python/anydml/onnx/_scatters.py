@@ -50,7 +50,7 @@ def _line(indices):
 
 
 def _rows_scattered(x, line, updates, reduce):
-    """Scatters rows as one list of elements, which NumPy does many times faster than row by row."""
+    """Scatters rows as one list of elements. NumPy does this many times faster than row by row."""
     result = np.array(x, order="C")
     columns, used = x.shape[1], updates.shape[1]
     positions = line[:, None] * columns + np.arange(used)
