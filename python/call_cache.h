@@ -9,7 +9,8 @@
 // the addresses: the types, sizes and strides of arrays and PyTorch tensors in CPU memory, the kinds of Python numbers
 // among the operands, which outputs the caller passes, and the values of all other arguments. CallArguments builds the
 // key and collects the addresses in one pass over the arguments. Arguments without a key take the slow path: arrays on
-// a GPU, subclasses of arrays, tensors that PyTorch watches, and objects that may change unnoticed.
+// a GPU, subclasses of arrays, tensors whose operations PyTorch records or intercepts, and objects that may change
+// unnoticed.
 //
 // The value (CachedCall) is the compiled operator or graph, with a description of its results: the type and shape of
 // each output, and whether the caller passes it or the call creates it.

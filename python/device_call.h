@@ -104,7 +104,7 @@ class DeviceCall {
 
   [[nodiscard]] std::string shapes_text() const;
 
-  // Returns null if `created` holds our own memory for the output, and None if the output is absent.
+  // Returns null if `created` contains our own memory for the output, and None if the output is absent.
   nb::object make_out(std::size_t i, std::optional<DeviceMemory>& created, bool is_of_truths = false);
 
   // Creates an array in the order of an operand of the same shape, or else in C order.

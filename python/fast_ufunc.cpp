@@ -167,7 +167,7 @@ bool take_tensor(DeviceOperand& one) {
   return true;
 }
 
-// Handles a call without NumPy arrays. The call has located its operands: the inputs, then out.
+// Handles a call without NumPy arrays. Its operands (the inputs, then out) have been located already.
 nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   bool is_tensor[kMaxOperands] = {};
   const DeviceOperand* first = nullptr;

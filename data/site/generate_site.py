@@ -3,7 +3,7 @@
 """Writes the source of the site, which scripts/site.sh builds: the documents with adjusted links, and the reference,
 generated from the facts and from include/anydml/anydml.h.
 
-usage: generate_site.py FOLDER writes FOLDER/pages and FOLDER/mkdocs.yml; the site is built in FOLDER/../site
+usage: generate_site.py FOLDER    writes FOLDER/pages and FOLDER/mkdocs.yml; the site is built in FOLDER/../site
 """
 from __future__ import annotations
 

@@ -29,7 +29,8 @@ PROMOTING = {name: spec.same for name, spec in _SPECS.items()
 
 
 def by_rows(op, inputs, attributes):
-    """Returns the operator along the last axis of an input with more than two dimensions."""
+    """Returns the operator and attributes that work along the last axis. More than two dimensions need a newer
+    version."""
     if any(size != 1 for size in getattr(inputs[0], "shape", ())[:-2]):
         return op + "1", {"Axes": -1}
     return op, attributes

@@ -19,7 +19,7 @@ _AxisError = getattr(np, "exceptions", np).AxisError
 
 
 def _check_no_others(name, others):
-    """Rejects parameters of NumPy that graphs do not support: out, where, initial."""
+    """Rejects NumPy parameters that graphs do not support: out, where, initial."""
     for key in others:
         raise TypeError(f"numpy.{name}: {key} cannot be given in a graph" +
                         (": a graph allocates its own results" if key == "out" else ""))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Values without elements, and the recorder of the operators that are called with them.
+"""Symbols, which are values without elements, and the Recorder for the operators that are called with them.
 
-While a function is recorded as a graph, its arguments are Symbols. A Symbol has a stand-in: an array of its shape, type
-and strides, over memory that is never read. NumPy rearranges the stand-in, for example transposes it, and the Symbol is
-rearranged in the same way.
+While a function is recorded as a graph, its arguments are Symbols. A Symbol has a stand-in: an array with the same
+shape, type and strides, over memory that is never read. NumPy rearranges the stand-in, for example transposes it, and
+the Symbol is rearranged in the same way.
 """
 import bisect
 import math
@@ -513,7 +513,7 @@ class Recorder:
         return call.result([None if one is None else self.symbol(value, one) for value, one in zip(results, outs)])
 
     def _add_plain(self, name, inputs, dtype, shape, attributes):
-        """Like `add`, in a third of the time, for operators with one output and operands that need no conversion."""
+        """Like `add`, but three times as fast, for operators with one output and operands that need no conversion."""
         arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
         if dtype is None or shape is None:
             shape = shape if shape is None or type(shape) is tuple else _np.broadcast_shapes(shape)

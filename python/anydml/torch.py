@@ -171,8 +171,8 @@ class _Options:
                               *((one if several else one[0]) for one in (self.dtypes, self.shapes)))
 
     def equivalent(self, inputs, outputs, which, wanted):
-        """Returns a function of only the inputs `which` that computes the outputs `wanted` with PyTorch's own functions.
-        `outputs` are their sizes and types."""
+        """Returns a function that accepts the inputs `which` and computes the outputs `wanted` with PyTorch's own
+        functions. `outputs` are their sizes and types."""
         built = _equivalents.find(self.name)
         if built is None:
             raise NotImplementedError(f"anydml: {self.name} has no gradient")
@@ -277,7 +277,7 @@ def _transformed(function, inputs, gradients):
 
 
 def _plainly(function, inputs, gradients):
-    """Returns gradients that cannot be differentiated again, in a third of the time."""
+    """Like `_transformed`, but three times as fast. The gradients cannot be differentiated again."""
     with torch.enable_grad():
         inputs = [one.detach().requires_grad_() for one in inputs]
         outputs = [(one, gradient) for one, gradient in zip(function(*inputs), gradients) if one.requires_grad]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Expands nodes that ONNX defines as functions of other nodes. The nodes of the body get unique names."""
+"""Expands nodes that ONNX defines in terms of other nodes. The nodes of the body get unique names."""
 import itertools
 
 import onnx

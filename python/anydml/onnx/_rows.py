@@ -80,8 +80,7 @@ def plain(array):
 
 
 _TRUTH = np.dtype(bool).num
-# Shape arithmetic outside graphs: for a few elements, NumPy computes the same bits in a tenth of the time of a
-# dispatch.
+# Shape arithmetic outside graphs: for a few elements, NumPy computes the same bits ten times as fast as a dispatch.
 FEW = 64
 _EXACT = {"ELEMENT_WISE_ADD": np.add, "ELEMENT_WISE_SUBTRACT": np.subtract, "ELEMENT_WISE_MULTIPLY": np.multiply}
 
