@@ -23,7 +23,7 @@
 //
 // An entry never becomes invalid by itself, because the key contains everything that it depends on. There are two
 // exceptions. A recorded graph also depends on the objects that its function read: its entry has a watch (watch.h), and
-// each call compares those objects. PyTorch may intercept operations on all tensors: CallArguments checks this in each
+// each call compares these objects. PyTorch may intercept operations on all tensors: CallArguments checks this in each
 // call. A cache holds 32 entries, and a new entry replaces the oldest one.
 //
 //   call_key.h        the key                          fast_function.h  the callable object, and its slow path

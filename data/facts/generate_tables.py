@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns api.json and operators.json into the constexpr tables of src/facts/facts_tables.h, and rules.txt into those of
-src/facts/rules_tables.h.
+"""Turns api.json and operators.json into the constexpr tables of src/facts/facts_tables.h, and rules.txt into the
+tables of src/facts/rules_tables.h.
 
 usage: generate_tables.py            write the tables
        generate_tables.py --check    exit 1 if a committed table does not match the facts

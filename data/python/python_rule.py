@@ -19,7 +19,7 @@ FACTS = ROOT / "data" / "facts"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
 
 # Short names that are also Python builtins or NumPy functions. A test compares both sets with the installed NumPy, so
-# that a new function there, or a new operator here, must be added to one of them.
+# that each new NumPy function or operator must be added to one of them.
 SAME_MEANING = {
     "abs", "acos", "acosh", "add", "argmax", "argmin", "asin", "asinh", "atan", "atanh", "ceil", "clip", "cos", "cosh",
     "divide", "exp", "floor", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "multiply", "pow",
@@ -95,7 +95,7 @@ DIFFERENCES = {
     **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
                                           "``numpy.argmax`` does for all axes."),
 }
-# Fields for which a single number applies to every dimension, in addition to those with a default.
+# Fields for which a single number applies to every dimension, in addition to fields with a default.
 REPEATED = {"WindowSize", "WindowSizes"}
 # Fields in the shared tables of windows that older operators may lack.
 SHARED_FIELDS = {"Dilations"}

@@ -83,7 +83,7 @@ def _is_integer(value):
 
 
 def _count(rule, rank, attributes):
-    """The number of dimensions to which an attribute applies: all of them, or the spatial ones after the channels."""
+    """The number of dimensions that an attribute applies to: all, or only the spatial dimensions after the channels."""
     sizes = attributes.get("WindowSize", attributes.get("WindowSizes"))
     if rule.startswith("each"):
         return rank

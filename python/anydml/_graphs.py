@@ -132,7 +132,7 @@ def _check_out(array, name, shape, kind):
 
 
 def _check_apart(outs):
-    """Checks that strided outs do not overlap; the compiled graph checks only packed ones."""
+    """Checks that strided outs do not overlap. The compiled graph checks only packed outs."""
     for i, one in enumerate(outs):
         for j in range(i):
             if one is not None and outs[j] is not None and _share_memory(one, outs[j]):

@@ -214,7 +214,7 @@ def _to_numpy(array, writes=False):
             return array.resolve_neg().numpy() if not writes and array.is_neg() else array.numpy()
         view = np.from_dlpack(array)
         if writes and not view.flags.writeable and hasattr(array, "__array__"):
-            # Before DLPack 1.0, every array is read-only; np.asarray may return a writable one, if it does not copy.
+            # Before DLPack 1.0, every array is read-only. np.asarray may return a writable array if it does not copy.
             other = np.asarray(array)
             if other.__array_interface__["data"][0] == view.__array_interface__["data"][0]:
                 return other

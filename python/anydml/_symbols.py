@@ -279,7 +279,7 @@ for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__",
 
 
 def fresh(result, operands):
-    """Copies a result that is one of the operands: NumPy's result is a new array, which can change independently."""
+    """Copies a result that is one of the operands. NumPy's result is a new array, which can change independently."""
     if type(result) is not Symbol:
         return result
     for one in operands:
@@ -419,7 +419,7 @@ class Recorder:
 
     def __init__(self, fixed=None):
         self.graph = _core.Graph()
-        self._memories = []  # (address, bytes, mapping), each larger than the previous ones
+        self._memories = []  # (address, bytes, mapping), each larger than the previous one
         self._constants = {}  # (array, a copy of its elements, value) by the array's id; the array is kept alive
         self._fixed = fixed or FixedArrays()
 
@@ -490,7 +490,7 @@ class Recorder:
         return list(owners.values())
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
-        """Records an operator. The arguments are those of `run`."""
+        """Records an operator, with the same arguments as `run`."""
         if out is None and all(map(_is_plain, inputs)):
             if name in _PLAIN_OPERATORS:
                 return self._add_plain(name, inputs, dtype, shape, attributes)

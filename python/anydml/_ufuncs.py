@@ -17,7 +17,7 @@ CASTING, ORDER = "same_kind", "K"
 
 OPERATORS = {}  # function name -> (operator, number of inputs)
 
-# A ufunc's other attributes, which each function has too. They accept NumPy arrays and objects that NumPy converts.
+# A ufunc's other attributes, which each function also has. They accept NumPy arrays and objects that NumPy converts.
 _OF_EACH = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "at", "resolve_dtypes")
 _OF_TWO = ("reduce", "accumulate", "reduceat", "outer")
 

@@ -45,7 +45,7 @@ _standard = {}  # packages, and whether they are part of Python
 
 
 def _is_standard(package):
-    """Whether a package is part of Python. A user's own module may have the name of a standard one."""
+    """Whether a package is part of Python. A user's own module may have the name of a standard module."""
     if package not in _standard:
         file = getattr(sys.modules.get(package), "__file__", None)
         _standard[package] = package in sys.builtin_module_names if file is None else (

@@ -162,7 +162,7 @@ def right_answers(operator, a, b):
         return np.where(r == 0, np.copysign(a.dtype.type(0), b), np.where(np.signbit(r) != np.signbit(b), r + b, r))
     if a.dtype.kind == "u":
         return (a.astype(np.uint64) % b.astype(np.uint64)).astype(a.dtype)
-    # Magnitudes as uint64, which can represent the magnitude of the smallest number too.
+    # Magnitudes as uint64, which can also represent the magnitude of the smallest number.
     x, y = (np.where(array < 0, np.uint64(0) - array.astype(np.uint64), array.astype(np.uint64)) for array in (a, b))
     m = x % y
     if operator == "truncate":

@@ -66,7 +66,7 @@ def with_out(function, inputs, out):
     built = function(arrays[:len(inputs)], plain if several else plain[0])
     if not isinstance(built, tuple):
         return out
-    # The caller's tensors share the memory and the version of the detached ones.
+    # The caller's tensors share memory and version counters with the detached tensors.
     return tuple(old if one is new else new for old, one, new in zip(given[len(inputs):], plain, built))
 
 
@@ -265,7 +265,7 @@ def _broadcast(op, shapes, wanted):
 
 
 def _stand_in(tensor, shape):
-    """Returns an array of the tensor's type and this shape, over one element that is never read."""
+    """Returns an array with the tensor's type and this shape, over a single element that is never read."""
     return _np.broadcast_to(_np.empty((), str(tensor.dtype).removeprefix("torch.")), tuple(map(int, shape)))
 
 

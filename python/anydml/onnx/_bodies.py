@@ -50,8 +50,7 @@ def _renamed(inner, names, prefix, given, schema):
 
 
 def _rename_graph(graph, names, prefix, given, schema):
-    """Renames the values in a branch or body of one of the function's nodes, which can use the function's
-    values."""
+    """Renames the values in a node's branch or body, which can use the function's values."""
     for tensor in graph.initializer:
         tensor.name = names.setdefault(tensor.name, prefix + tensor.name)
     for value in (*graph.input, *graph.output):

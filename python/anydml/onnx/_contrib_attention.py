@@ -76,7 +76,7 @@ def _seen(mask, batch, keys):
 
 
 def _attend(options, batch, queries, keys, elements, given, bias, mask, past_keys):
-    """Returns the results, with None for absent ones. given: the tensors before RelativePositionBiasTensor, and the
+    """Returns the results, with None for absent results. given: the tensors before RelativePositionBiasTensor, and the
     past."""
     dtype = next(one.dtype for one in given.values() if one is not None)
     terms = [] if bias is None else [bias.reshape((1,) * (4 - bias.ndim) + bias.shape)]

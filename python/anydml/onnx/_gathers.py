@@ -155,7 +155,7 @@ def scatter_nd(node):
 
 def one_hot(node):
     """The result is the second value where the position along the new axis equals the index, and the first elsewhere. A
-    negative index counts from the end, and one that is out of range matches no position."""
+    negative index counts from the end. An index out of range matches no position."""
     def compute(indices, depth, values):
         if depth.size != 1 or values.shape != (2,):
             raise ValueError("depth must be one number, and values must be two")

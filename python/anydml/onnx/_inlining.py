@@ -11,7 +11,7 @@ MAX_BYTES = (1 << 31) - 1  # the maximum size of a protobuf message
 
 
 def nodes_of(nodes):
-    """Yields nodes, including those of their bodies."""
+    """Yields nodes, including the nodes in their bodies."""
     for node in nodes:
         yield node
         for attribute in node.attribute:

@@ -30,7 +30,7 @@ def _moments(x, axes, scale, bias, epsilon):
 
 
 def _normalized(x, mean, variance, scale, bias, epsilon):
-    """scale * (x - mean) / sqrt(variance + epsilon) + bias, one operation after another."""
+    """scale * (x - mean) / sqrt(variance + epsilon) + bias, one operation at a time."""
     root = dispatch("ELEMENT_WISE_SQRT", add(variance, number(epsilon, variance.dtype)))
     return add(divide(multiply(scale, subtract(x, mean)), root), bias)
 

@@ -193,7 +193,8 @@ class Program:
         self._lives = Lives(self.steps, outputs, self.constants)
 
     def _all_constants(self):
-        """Yields all constants, including those of branches, which are recorded as parts of this program's graphs."""
+        """Yields all constants, including constants in branches, which are recorded as parts of this program's
+        graphs."""
         yield from self.constants.values()
         for step in self.steps:
             for body in step.bodies:
@@ -402,7 +403,7 @@ class _Attempt:
         self.recorder, self.likes, self.inputs = Recorder(program.fixed), [], []
         self.end, self.why = index, ""
         self.outputs, self.aliases, self.known = [], [], {}
-        # For each symbol, whether it is small, and all values of the piece from which it is computed are small too.
+        # For each symbol, whether it and all values of the piece that it is computed from are small.
         self.is_small = {}
         self.makers = {}  # the steps that compute these symbols
         self.values = _Values(self._begin, program.constants)

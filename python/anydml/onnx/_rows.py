@@ -119,7 +119,7 @@ def _by_numpy(operator, arrays, options):
 
 
 def dispatch(operator, *arrays, **options):
-    """Runs one operator over arrays. The options are its attributes and those of `run`."""
+    """Runs one operator over arrays. The options are its attributes and the options of `run`."""
     if operator in _BY_NUMPY and type(arrays[0]) is not Symbol and (built := _by_numpy(operator, arrays, options)) is not None:
         return built
     given, recorder, dimensions = [], None, 0 if arrays else len(options.get("shape", ()))

@@ -45,7 +45,7 @@ def scatter_elements(node):
 
 
 def _line(indices):
-    """Returns row indices if they are the same in every column, as in a sum over the neighbors in a graph, or None."""
+    """Returns row indices if they are the same in every column, as in a sum over neighbors in a graph, or else None."""
     return indices[:, 0] if indices.shape[1] and (indices == indices[:, :1]).all() else None
 
 
