@@ -159,7 +159,7 @@ _NODES = {
     "LRN": Row(normalizations.local_response_normalization, "LOCAL_RESPONSE_NORMALIZATION", kinds=functions.ROUNDED),
     "LSTM": recurrent.network("LSTM"),
     "LayerNormalization": Row(normalizations.layer_normalization, "MEAN_VARIANCE_NORMALIZATION1 CAST",
-                              result=lambda attributes, kinds: [kinds[0], "float", "float"],  # also the mean and the deviation
+                              result=lambda attributes, kinds: [kinds[0], "float", "float"],  # with mean and deviation
                               check=normalizations.axis_checks),
     "LpNormalization": Row(normalizations.lp_normalization, "LP_NORMALIZATION REDUCE DIVIDE LOGICAL_EQUALS IF"),
     "LpPool": layers.pool("LP"),
