@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Generates parts of the Python package from the facts: the rows of operators (python/anydml/_specs.py and .pyi), their
-functions (_operators.py and .pyi), the rules of their default values (_defaults.py), the names in their messages
+functions (_operators.py and .pyi), the rules for their default values (_defaults.py), the names in their messages
 (_words.py), the names in __init__.pyi, and the table of all operators in docs/python-operators.md. python_rule.py
 implements the rule, python_defaults.py has the default values, python_stubs.py writes the types for checkers, and
 examples.py has the examples that help() shows.
@@ -38,7 +38,7 @@ def ufunc_first_line(op):
     return f"DirectML's {op.name}: {formula}, element by element and correctly rounded."
 
 
-# Functions that differ from the C library's and NumPy's.
+# Functions that differ from their counterparts in the C library and NumPy.
 UFUNC_EXCEPTIONS = {
     "ELEMENT_WISE_POW": "A negative base, including minus infinity, raised to a finite power that is not an integer is "
                         "NaN, as DirectML documents; C and NumPy return 0 or infinity for minus infinity."}

@@ -103,7 +103,7 @@ OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
 TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32", "INT64", "UINT4", *UNSIGNED)
 
-# An input or output: field is DirectML's name, name Python's.
+# An input or output. field: its name in DirectML. name: its name in Python.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
 # like: the indices of the inputs that have the output's type. dtype: its type if there are none; "" if nothing
 # determines the type. sizes: the inputs that are broadcast to its shape; None if other rules, or no rules, determine

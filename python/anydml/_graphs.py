@@ -39,7 +39,7 @@ class Recording:
         self._compile(recorder, likes, function(symbols), device)
         self.constants = recorder.owners_of_constants()
 
-    watch = None  # a Watch of the objects that the function read
+    watch = None  # a Watch on the objects that the function read
 
     @classmethod
     def of(cls, recorder, likes, results, device=None):

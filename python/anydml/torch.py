@@ -10,7 +10,7 @@
 
 You do not need to import this module: anydml's functions load it for the first tensor that requires a gradient, is
 traced by a compiler, or is transformed by torch.func. The call then becomes ``torch.ops.anydml.run``, which returns the
-same bits as the operator. PyTorch computes the derivatives from an equivalent in its own functions
+same bits as the operator. PyTorch computes the derivatives from an equivalent that uses its own functions
 (``anydml._equivalents``), in the tensors' type.
 """
 import contextlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Expresses each differentiable operator in PyTorch's own functions, so that PyTorch can compute its derivatives.
+"""Expresses each differentiable operator with PyTorch's own functions, so that PyTorch can compute its derivatives.
 
 An equivalent accepts a `Given` and the operator's inputs, with None for absent inputs. It returns the output or a list
 of outputs, with None for outputs without derivatives, such as indices. Its values need not match the operator's bits,
