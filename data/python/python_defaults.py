@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The default values of attributes, which only Python has: DirectML and the C API require every attribute. They are the
 values that NumPy, PyTorch or ONNX use. generate_python.py puts them into the signatures, the help, the stubs and
-docs/python-operators.md. An attribute without a customary value has no default and is required.
+docs/python-operators.md. An attribute without a common default is required.
 """
 import collections
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rule that gives each DirectML operator its name, parameters and results in Python. generate_python.py and the
+"""The rule that determines each DirectML operator's name, parameters and results in Python. generate_python.py and the
 site's generators use it; docs/python.md states it.
 """
 import builtins
@@ -19,7 +19,7 @@ FACTS = ROOT / "data" / "facts"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
 
 # Short names that are also Python builtins or NumPy functions. A test compares both sets with the installed NumPy, so
-# that a new function there, or a new operator here, must be added to one of them.
+# that each new NumPy function or operator must be added to one of them.
 SAME_MEANING = {
     "abs", "acos", "acosh", "add", "argmax", "argmin", "asin", "asinh", "atan", "atanh", "ceil", "clip", "cos", "cosh",
     "divide", "exp", "floor", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "multiply", "pow",
@@ -95,7 +95,7 @@ DIFFERENCES = {
     **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
                                           "``numpy.argmax`` does for all axes."),
 }
-# Fields for which a single number applies to every dimension, in addition to those with a default.
+# Fields for which a single number applies to every dimension, in addition to fields with a default.
 REPEATED = {"WindowSize", "WindowSizes"}
 # Fields in the shared tables of windows that older operators may lack.
 SHARED_FIELDS = {"Dilations"}
@@ -103,11 +103,11 @@ OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
 TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32", "INT64", "UINT4", *UNSIGNED)
 
-# An input or output: field is DirectML's name, name Python's.
+# An input or output. field: its name in DirectML. name: its name in Python.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
 # like: the indices of the inputs that have the output's type. dtype: its type if there are none; "" if nothing
-# determines the type. sizes: the inputs that are broadcast to its shape; None if other rules or none determine it.
-# shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
+# determines the type. sizes: the inputs that are broadcast to its shape; None if other rules, or no rules, determine
+# the shape. shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
 # default: a default value that only Python has, as text, or None. by: its rule, if it depends on the arguments.
 Attribute = collections.namedtuple("Attribute", "field name kind optional values default by", defaults=(None, None))

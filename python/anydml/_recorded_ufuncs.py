@@ -41,7 +41,7 @@ def dtypes_of(operands):
 
 
 def together(*operands):
-    """Converts operands to the type that NumPy chooses for them, and returns that type too."""
+    """Converts operands to the type that NumPy chooses for them. Returns the operands and the type."""
     operands = [taken(one) for one in operands]
     kinds = dtypes_of(operands)
     kind = np.result_type(*kinds) if kinds else np.dtype(bool)

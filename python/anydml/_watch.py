@@ -34,7 +34,7 @@ _CELL = 7      # description of its content
 _ARRAY = 8     # fingerprint
 _TOKEN = 9     # function, result: the function returns this for the object
 
-# Packages whose own code reads nothing that affects a recording; only the code that calls them does.
+# Packages whose own code reads nothing that affects a recording; only their callers do.
 _PACKAGES = frozenset(("anydml", "builtins", "cupy", "dask", "jax", "jaxlib", "numpy", "pandas", "scipy", "torch", "xarray"))
 _DYNAMIC = frozenset(("getattr", "vars", "__dict__", "attrgetter", "__getattribute__"))  # read attributes by any name
 PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range))
@@ -45,7 +45,7 @@ _standard = {}  # packages, and whether they are part of Python
 
 
 def _is_standard(package):
-    """Whether a package is part of Python. A user's own module may have the name of a standard one."""
+    """Whether a package is part of Python. A user's own module may have the name of a standard module."""
     if package not in _standard:
         file = getattr(sys.modules.get(package), "__file__", None)
         _standard[package] = package in sys.builtin_module_names if file is None else (
@@ -208,7 +208,7 @@ class _Description:
             self.roots.append((weak, self._of_array(array)))
 
     def _of_function(self, function):
-        """A function itself does not change, but if it was executed, its closure variables and defaults may."""
+        """A function itself does not change. If it was executed, its closure variables and defaults may change."""
         if function.__code__ in self._codes and id(function) not in self._visited:
             self._visited.add(id(function))
             self._alive.append(function)
@@ -361,7 +361,7 @@ class Watch:
         return self.tree is None or _core.watch_holds(self.tree, arguments, contents)
 
     def arguments(self):
-        """Returns a list of arguments with the objects at their positions, or None if one of them no longer exists."""
+        """Returns a list of arguments with the objects at their positions, or None if one of them is gone."""
         found = [None] * self._count
         for i, get in self._objects:
             found[i] = get()

@@ -119,8 +119,8 @@ def bit_shift(node):
         return shift
 
     def compute(x, by):
-        """The bits of signed integers are shifted as unsigned ones. For a shift to the right, the bits of a negative
-        number are inverted before and after, so that ones are shifted in."""
+        """Signed integers are shifted as unsigned integers. For a shift to the right, the bits of a negative number are
+        inverted before and after, so that ones are shifted in."""
         unsigned = np.dtype(f"u{x.dtype.itemsize}")
         bits, by = x.view(unsigned), by.view(unsigned)  # a negative shift becomes larger than any width
         if direction == "LEFT":

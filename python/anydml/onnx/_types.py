@@ -34,7 +34,7 @@ def told(node, row, kinds, schema, opset, fixed):
         raise ValueError(f"{label(node)} has {len(given)} inputs; expected {schema.min_input} to {schema.max_input}")
     if len(node.output) > schema.max_output:
         raise ValueError(f"{label(node)} has {len(node.output)} outputs; expected {schema.max_output} at most")
-    bound = {}  # ONNX's type variables, T and so on, and the types that they have in this node
+    bound = {}  # ONNX's type variables, such as T, and their types in this node
     for i, kind in enumerate(given):
         if kind:
             formal = schema.inputs[min(i, len(schema.inputs) - 1)]
