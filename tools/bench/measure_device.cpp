@@ -31,7 +31,7 @@ bool has_single(Layout layout, Operand operand) {
   return layout == (operand == Operand::dividend ? Layout::dividend : Layout::scalar);
 }
 
-// The number of arrays of the output's size that a case reads; it writes one.
+// How many arrays of the output's size a case reads. Every case writes one.
 int arrays_read(Layout layout) {
   return layout == Layout::scalar || layout == Layout::dividend || layout == Layout::row ? 1 : 2;
 }
@@ -184,7 +184,7 @@ class DeviceMeasurer::State {
       }
     }
 
-    // The output of this run, which overwrites the pass's results, is checked.
+    // This run overwrites the pass's results. Its output is checked.
     if (in_place) {
       fill_dividends(of, of_sets);
     } else {

@@ -63,7 +63,7 @@ ANYDML_WIDEST void pass_one(std::byte* out, const std::byte* a, std::size_t byte
 }
 
 ANYDML_WIDEST void pass_read(const std::byte* a, std::size_t bytes) {
-  constexpr std::size_t kKept = 16;  // enough to hide an instruction's latency, and no more than there are registers
+  constexpr std::size_t kKept = 16;  // enough to hide instruction latency without running out of registers
   Piece kept[kKept] = {};
   std::size_t at = 0;
   for (; at + sizeof(kept) <= bytes; at += sizeof(kept)) {

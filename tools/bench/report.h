@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Formats the figures for people and for programs.
+// Formats benchmark results for people and for programs.
 #pragma once
 
 #include <string>

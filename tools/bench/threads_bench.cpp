@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cost of passing work to the CPU backend's threads, with workers that sleep between jobs and with workers that
-// spin, as they do while a program runs.
+// Measures the cost of passing work to the CPU backend's threads, with workers that sleep between jobs and with workers
+// that spin, as they do while a program runs.
 //
 //   barrier   one job with a piece for each thread. A piece ends when all threads have begun theirs, so that no thread
 //             can take another's work.

@@ -353,7 +353,7 @@ class Builder {
     for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
       const std::uint32_t own = tensor.sizes[tensor.sizes.size() - 1 - i];
       if (own != 1 && step > std::numeric_limits<std::uint32_t>::max()) {
-        tensor.strides.clear();  // DirectML's strides have 32 bits; the unequal sizes are then refused
+        tensor.strides.clear();  // DirectML's strides are 32-bit. The sizes remain unequal and are rejected later.
         return;
       }
       tensor.strides[sizes.size() - 1 - i] = own == 1 ? 0 : static_cast<std::uint32_t>(step);

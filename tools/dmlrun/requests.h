@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Requests on the command line that extend a model: different values, comparisons, output files.
+// Command-line requests that extend a model: different values, comparisons, output files.
 #pragma once
 
 #include <string>
