@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures as SVG text: the same data gives the same file on every machine."""
+"""Pictures as SVG text. The same data produces the same file on every machine."""
 import math
 from xml.sax.saxutils import escape
 
@@ -130,7 +130,7 @@ def even_ticks(high, about=6):
 
 def bars(svg, top, title, groups, series, values, height=170, logarithmic=False, full=None, unit=""):
     """Bars in groups: values[group, key] is a number, or (number, True) if answers are wrong. `full`: a value with an
-    emphasized line, such as 100 %. Returns the y position below."""
+    emphasized line, such as 100 %. Returns the y position below the bars."""
     left, width = 62, svg.width - 82
     base = top + 30 + height
     svg.text(left, top + 14, title, 13, "start", bold=True)

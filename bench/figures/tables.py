@@ -169,8 +169,8 @@ def operators(reports, all_peers):
     return "\n".join(parts).rstrip()
 
 
-# A machine is measured with one run of all_operators.py, kept as NAME-all. Until there is such a run, dmlrun bench's
-# figures for some operators are used.
+# A machine is measured with one run of all_operators.py, kept as NAME-all. Without such a run, dmlrun bench's figures
+# for some operators are used.
 MACHINES = {"neoverse-v1": ("neoverse-v1",), "xeon": ("xeon-operators", "xeon"), "h200": ("h200",)}
 
 
