@@ -39,7 +39,7 @@ TEST(Constants, AreReadWhenTheOperatorIsCompiled) {
   anydml_compiled_release(compiled);
 }
 
-// A long product: square matrices.
+// A product of square matrices that is slow enough to be interrupted.
 struct LongProduct {
   static constexpr int64_t kSide = anydml::test::kSanitized ? 600 : 3000;
   const int64_t sizes[4] = {1, 1, kSide, kSide};
@@ -191,7 +191,7 @@ TEST(Compiled, AbsentTensorsAtTheEndNeedNoAddress) {
   anydml_compiled_release(compiled);
 }
 
-// Inputs may also be declared constant through the options, instead of by a flag in the tensor's type.
+// Inputs may also be declared constant through the options instead of a flag in the tensor's type.
 TEST(Options, NameConstantInputs) {
   const std::vector<float> a = {7, -7, 7, -7, 1};
   std::vector<float> b = {3, 3, -3, -3, 1};

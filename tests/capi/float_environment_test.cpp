@@ -74,7 +74,7 @@ class WithModes {
   WithModes& operator=(const WithModes&) = delete;
 };
 
-// Pairs of every distribution, mixed with special values.
+// Pairs from every distribution, mixed with special values.
 template <class T>
 void draw_operands(std::vector<T>& a, std::vector<T>& b) {
   Random random(kSeed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Random C API graphs of operators that move, gather, scatter and sort elements, multiply matrices, normalize, reduce,
-// pool and resample, with element-wise operators between them. They must give the same bits as the operators run one by
-// one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of its
-// graph.
+// pool and resample, with element-wise operators between them. They must produce the same bits as the operators run one
+// by one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure message contains the
+// seed of its graph.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kToSlot = 1;
 
 struct DrawnStep {
   std::vector<DrawnCopy> copies;
-  std::int64_t from_bytes = 0;  // of the two buffers
+  std::int64_t from_bytes = 0;  // the sizes of the two buffers
   std::int64_t to_bytes = 0;
 
   void lower(Plan& plan) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs graphs of the core through a backend's table and compares them with their nodes run one by one, on the CPU and
 // on the device of plugin/later_backend.cpp, which is linked into the program. ANYDML_THREADS sets the number of
-// threads. If ANYDML_TRIAL_PLUGIN names a plugin with the trial family (cuda/trial_family.cu), its device replaces that
-// of later_backend.cpp.
+// threads. If ANYDML_TRIAL_PLUGIN names a plugin with the trial family (cuda/trial_family.cu), its device replaces the
+// one from later_backend.cpp.
 #pragma once
 
 #include <dlfcn.h>
