@@ -10,9 +10,9 @@ FLOAT16: every number; for functions of two operands, as many random pairs as fo
 of them uniform over an interesting range of the function, the other half random bits within its domain.
 
 A result is wrong if any bit differs from the number of the type nearest to the true value; all NaNs are equal, and +0
-differs from -0. The nearest number is anydml's result, a sample of which is checked against mpmath with 200 bits. The
-error is the distance to the value in FLOAT64, in units in the last place of the right result; it is infinite if only
-one of the two is NaN or infinite.
+differs from -0. anydml's result is used as the nearest number, and a sample of its results is checked against mpmath
+with 200 bits. The error is the distance to the value in FLOAT64, in units in the last place of the right result; it is
+infinite if only one of the two is NaN or infinite.
 
 The libraries come from PyPI, in a separate virtual environment (build/peers), as for peers.py, or with --no-venv from
 the Python that runs this script. PyTorch and CuPy are also counted on an NVIDIA GPU, if there is one; CuPy is not

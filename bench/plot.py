@@ -34,7 +34,7 @@ def kept_reports():
 
 
 def split(reports):
-    """anydml's reports on CPUs and on GPUs, then the peers' on CPUs and on GPUs."""
+    """Returns anydml's reports from CPUs and from GPUs, then the peers' reports from CPUs and from GPUs."""
     own = [one for one in reports if one["program"] == "anydml-bench"]
     return ([one for one in own if one["machine"]["threads"]], [one for one in own if not one["machine"]["threads"]],
             [one for one in reports if one["program"] == "peers.py"],

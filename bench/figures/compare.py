@@ -30,9 +30,9 @@ def gpu_cases(own, peers):
 
 
 def best_pass(cases, name, layout):
-    """The highest GB/s at which any library moved the bytes of a type and layout: the common denominator. If a report
-    gives fractions in whole percent, the pass computed from large ones is off by less than a percent, so a library's
-    cases are averaged."""
+    """The highest GB/s at which any library moved the bytes of a type and layout: the common denominator. A report may
+    contain fractions only in whole percent. The pass computed from large fractions is then off by less than a percent,
+    and averaging a library's cases reduces the error."""
     best = 0
     for library in LIBRARIES:
         passes = [case["gb_per_second"] / case["fraction"] for key, case in cases.items()

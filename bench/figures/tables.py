@@ -141,7 +141,7 @@ def speed(xeon, h200, others, v1):
 # ---- Every operator -------------------------------------------------------------------------------------------------
 
 def operators(reports, all_peers):
-    """The figures of the picture: % of the pass (ns per element), and other libraries' % for the same type."""
+    """The figures in the picture: % of the pass (ns per element), and other libraries' % for the same type."""
     parts = []
     for report in sorted((one for one in reports if compare.has_every_operator(one)),
                          key=lambda one: one["machine"]["threads"]):

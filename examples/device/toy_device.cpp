@@ -224,7 +224,7 @@ const char* lacks(const BackendDevice* /*device*/, const AskedOperator* op) {
 // Adds a step to the program. It copies what runs need, because the plan's data is valid only during the call to
 // compile.
 BackendStatus add_step(const Step& step, BackendProgram& program) {
-  if (step.role != StepRole::main) {  // Only plans compiled for other traits have steps with another role.
+  if (step.role != StepRole::main) {  // Only plans compiled for other traits have steps with a different role.
     return kNotJoined;
   }
   if (step.family != static_cast<std::uint32_t>(FamilyId::elementwise)) {

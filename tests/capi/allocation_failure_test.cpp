@@ -38,7 +38,7 @@ struct Data {
 struct Scenario {
   const char* what;
   std::function<int(Data&)> call;
-  std::function<bool(const Data&)> untouched;  // after a failure
+  std::function<bool(const Data&)> untouched;  // whether a failed call left the data unchanged
   int success = ANYDML_OK;                     // the code that the call returns if nothing fails
 };
 
@@ -196,8 +196,8 @@ Outcome fail_nth_here(const Scenario& scenario, long n) {
   if (!failed) {
     return code == scenario.success ? Outcome::nothing_failed : Outcome::wrong;
   }
-  // A failure that costs only speed (a worker thread that is not created) may be tolerated; any other must be reported
-  // as out of memory.
+  // A failure that costs only speed (a worker thread that is not created) may be tolerated; any other failure must be
+  // reported as out of memory.
   const bool reported = code == ANYDML_OUT_OF_MEMORY && scenario.untouched(data) &&
                         std::string_view(anydml_last_error()).find("memory") != std::string_view::npos;
   const bool good = code == scenario.success || reported;

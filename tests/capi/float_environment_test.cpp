@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The caller may have set any rounding, flush or trap mode. No bit of a result may depend on it, and the caller's modes
-// and exception flags must be preserved. operator_digests --upwards covers the operators that do not fit these calls.
+// The caller may have set any rounding, flush or trap mode. No bit of a result may depend on these modes, and the
+// caller's modes and exception flags must be preserved. operator_digests --upwards covers the operators that do not fit
+// these calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -65,7 +65,7 @@ class RandomNetwork {
     return may_be_constant && one_in(3) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
   }
 
-  // A FLOAT32 value, usually one of the latest.
+  // A FLOAT32 value, usually a recent one.
   [[nodiscard]] std::size_t any_value() {
     const std::size_t count = twin_.count();
     for (int attempt = 0; attempt < 8; ++attempt) {

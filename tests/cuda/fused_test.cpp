@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The source that is generated for programs, tested without a GPU: its text is checked, and NVRTC compiles it if
+// Tests the source that is generated for programs, without a GPU: its text is checked, and NVRTC compiles it if
 // available. Testing the results of the kernels requires a GPU.
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions and products that form one kernel with the element-wise steps before and after them, without a GPU: from a
-// graph to the source, which NVRTC compiles if it is available, and to the parameters of a launch. Testing the results
-// of the kernels requires a GPU.
+// Tests reductions and products that form one kernel with the element-wise steps before and after them, without a GPU:
+// from a graph to the source, which NVRTC compiles if it is available, and to the parameters of a launch. Testing the
+// results of the kernels requires a GPU.
 #include <gtest/gtest.h>
 
 #include <cstring>

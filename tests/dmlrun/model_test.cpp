@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading models: JSON as DxDispatch accepts it, every operator's desc, and the struct built from it.
+// Tests reading models: JSON as DxDispatch accepts it, every operator's desc, and the struct built from it.
 #include <gtest/gtest.h>
 
 #include <cstring>

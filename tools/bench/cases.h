@@ -26,7 +26,7 @@ enum class Layout {
   stride2_all,  // every second element of the inputs and the output
   rows7,        // rows of 7 elements, 8 apart, in all tensors
   rows1000,     // rows of 1,000 elements, 1,024 apart, in all tensors
-  dims8,        // eight dimensions, 64 innermost, none of which can be merged
+  dims8,        // eight dimensions, none of which can be merged; the innermost has 64 elements
   inplace,      // the output is the dividend
   inner,        // a reduction along the rows
   outer,        // a reduction down the columns

@@ -60,7 +60,7 @@ class DeviceCall {
 };
 
 using Samples = std::vector<std::vector<double>>;  // for each timed item, in seconds per run
-// Takes `rounds` samples of each item in turn; a sample of item i has runs[i] runs.
+// Takes `rounds` samples of each item, alternating between items; a sample of item i consists of runs[i] runs.
 using Timer = std::function<Samples(const std::vector<std::uint64_t>& runs, int rounds)>;
 
 // Takes the samples with the wall clock.

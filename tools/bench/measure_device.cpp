@@ -310,7 +310,8 @@ class DeviceMeasurer::State {
                                         BufferSets{out_->GetGPUVirtualAddress(), of_sets.out}, of_sets.sets);
   }
 
-  // Takes `rounds` samples of each item in turn, in one list; a sample of item i has runs[i] runs.
+  // Takes `rounds` samples of each item in one list, alternating between items; a sample of item i consists of runs[i]
+  // runs.
   Samples time(std::span<const Recording> things, const std::vector<std::uint64_t>& runs, int rounds) {
     const auto samples = static_cast<UINT>(things.size()) * static_cast<UINT>(rounds);
     D3D12_QUERY_HEAP_DESC desc{};

@@ -171,7 +171,7 @@ class Executor {
     return bytes;
   }
 
-  // If time limits a run instead of a number of iterations, the number of timings is not known in advance.
+  // If a run is limited by time rather than by iterations, the number of timings is not known in advance.
   void keep_timing(std::vector<double>& timings, double milliseconds, const std::string& path) {
     constexpr std::size_t kAtOnce = std::size_t{1} << 16;
     if (options_.milliseconds_to_run && timings.size() % kAtOnce == 0) {

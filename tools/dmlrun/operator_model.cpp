@@ -313,7 +313,7 @@ class Builder {
     return {};
   }
 
-  // Inputs whose sizes must be equal are broadcast by NumPy's rule: strides of 0 repeat elements.
+  // Inputs whose sizes must be equal are broadcast according to NumPy's rules: strides of 0 repeat elements.
   Status broadcast() {
     for (const facts::SameGroup& group : op_.same) {
       std::vector<DescribedTensor*> members;
