@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The setup that every DirectML program needs before it can run an operator: a device with a queue, buffers, and an
-// operator with its bindings. Uses only the public headers, like any client. Failures are thrown.
+// operator with its bindings. Uses only the public headers, like any client. Failures are reported as exceptions.
 #pragma once
 
 // clang-format off

@@ -27,8 +27,7 @@ class Json {
   [[nodiscard]] std::uint32_t size() const;  // the number of items or members
   [[nodiscard]] std::size_t offset() const;  // in the file
 
-  // Visits an array's items, or an object's members with their names, in order: use(Json) or use(std::string_view,
-  // Json).
+  // Visits items, or members with their names, in order: use(Json) or use(std::string_view, Json).
   template <class Use>
   void for_each_item(Use use) const {
     Json item = first();

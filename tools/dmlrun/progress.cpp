@@ -19,7 +19,7 @@ constexpr double kFirstAfter = 1000;  // milliseconds until progress is first sh
 constexpr double kEvery = 100;
 constexpr std::size_t kBar = 24;
 
-// The first of the usual locale variables that is set decides.
+// The first locale variable that is set decides.
 bool terminal_shows_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
