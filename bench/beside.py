@@ -22,7 +22,7 @@ CONSTANT = 0x80000000  # ANYDML_CONSTANT
 # ---- Arrays: NumPy's, or PyTorch's on a GPU -------------------------------------------------------------------------
 
 class Arrays:
-    """Where the arrays of a run are, and how time is measured there."""
+    """The arrays of a run: NumPy's on the CPU, PyTorch's on a GPU."""
 
     def __init__(self, device):
         import numpy as np

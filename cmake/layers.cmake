@@ -22,8 +22,9 @@ target_compile_features(anydml_options INTERFACE cxx_std_20 c_std_11)
 target_compile_options(anydml_options INTERFACE
   # For exact results, a product and a sum round separately unless the code calls a fused operation.
   -ffp-contract=off
-  # Thread-local storage must exist from a thread's start. Otherwise a library loaded by dlopen allocates the storage at
-  # its first use, and glibc ends the process if there is no memory. A test ensures that the storage stays small.
+  # Thread-local storage must be allocated when a thread starts. Otherwise a library loaded by dlopen allocates the
+  # storage at its first use, and glibc ends the process if there is no memory. A test ensures that the storage stays
+  # small.
   -ftls-model=initial-exec
   -fvisibility=hidden
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion

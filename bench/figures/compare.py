@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares libraries with a common denominator."""
+"""Compares libraries relative to a common denominator."""
 import math
 
 from .reports import MODULUS, find

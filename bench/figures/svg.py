@@ -3,7 +3,7 @@
 import math
 from xml.sax.saxutils import escape
 
-# These colors can be distinguished with color vision deficiencies, and in gray by their lightness.
+# People with color vision deficiencies can distinguish these colors. In grayscale, the colors differ in lightness.
 BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, GREY, BLACK = (
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#8c6d31", "#999999", "#222222")
 LIGHT = {BLUE: "#8ec3e6", ORANGE: "#f5d58a", GREEN: "#8fd6c1", RED: "#eeb08a"}

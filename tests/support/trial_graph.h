@@ -70,7 +70,7 @@ inline const BackendTable& other_backend() {
   return *table;
 }
 
-// The CPU, and the asynchronous device. The asynchronous device's table is loaded first, because loading it starts
+// The CPU and the asynchronous device. The table of the asynchronous device is loaded first, because loading it starts
 // other processes, as a plugin may.
 inline const std::array<Device, 2>& devices() {
   static const std::array<Device, 2> opened = [] {

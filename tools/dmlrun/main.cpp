@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line: parses the options and calls the commands.
+// Parses the command line and calls the commands.
 #include <poll.h>
 #include <unistd.h>
 
