@@ -4,10 +4,10 @@
 
 usage: function_speed_cuda.py [DMLRUN] [options]      python3 bench/function_speed_cuda.py --json build/functions_cuda.json
 
-anydml is measured by `dmlrun bench -a cuda` (set ANYDML_PLUGINS to the folder of its CUDA backend), then PyTorch and
+anydml is measured with `dmlrun bench -a cuda` (set ANYDML_PLUGINS to the folder of its CUDA backend), then PyTorch and
 CuPy on the same GPU over the same number of values in the same ranges, with CUDA events. All libraries use existing
-buffers, several sets of them in turn, so that no cache contains the next data. anydml's and PyTorch's passes move the
-same bytes, in turn with the functions; the faster of the two is the floor for all.
+buffers and alternate between several sets of them, so that no cache contains the next data. anydml's and PyTorch's
+passes move the same bytes and alternate with the functions; the faster pass is the floor for all libraries.
 """
 import argparse
 import json
@@ -120,7 +120,7 @@ def measure_others(options):
     peers = [torch]
     try:
         peers.append(CuPy())
-        # Both launch on one stream, so that the same events time both.
+        # PyTorch and CuPy launch on the same stream, so that the same events time both.
         peers[1].cupy.cuda.ExternalStream(torch.torch.cuda.current_stream().cuda_stream).use()
     except Exception as error:  # if CuPy cannot start, only PyTorch is measured
         say(f"CuPy skipped: {error}")

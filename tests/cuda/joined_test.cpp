@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions and products that form one kernel with the element-wise steps before and after them, without a GPU: from a
-// graph to the source, which NVRTC compiles if it is available, and to the parameters of a launch. Testing the results
-// of the kernels requires a GPU.
+// Tests reductions and products that form one kernel with the element-wise steps before and after them, without a GPU:
+// from a graph to the source, which NVRTC compiles if it is available, and to the parameters of a launch. Testing the
+// results of the kernels requires a GPU.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -215,7 +215,7 @@ TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
   }
 }
 
-// Using fewer threads per sum is better once the sums keep the device busy, and a smaller device is busy sooner.
+// If there are enough sums to keep the device busy, fewer threads per sum are better. A smaller device is busy sooner.
 TEST(Joined, TheDeviceSaysHowManyThreadsAreEnough) {
   const std::string graph =
       "a = input 122880\n"
@@ -301,7 +301,7 @@ TEST(Joined, AProductHandsItsOutputsOn) {
   EXPECT_EQ(g_launched[0].threads, 256U);
 }
 
-// Few outputs with a large k: blocks of threads share it, and the kernel that adds their sums is joined.
+// With few outputs and a large k, several thread blocks split k, and the kernel that adds their sums is joined.
 TEST(Joined, TheSumsOfASplitProductAreHandedOn) {
   EXPECT_EQ(launched("x = input 262144\nw = input 1048576\n"
                      "p = GEMM x:f32[16,4096] w:f32[4096,64] - -> f32[16,64] TransA=NONE TransB=NONE Alpha=1 Beta=1\n"

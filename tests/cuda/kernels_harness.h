@@ -27,7 +27,7 @@ void check_products();
 void check_convolutions();
 void check_integer_products();
 void check_integer_convolutions();
-void check_reductions(u32 part = 0, u32 parts = 1);  // checks the functions of part `part` of `parts`
+void check_reductions(u32 part = 0, u32 parts = 1);  // checks one of `parts` groups of functions
 void check_moves();
 void check_normalizations();
 

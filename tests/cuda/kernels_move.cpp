@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies on the device, compared element by element with the loops that define them: any layouts and addresses, runs of
+// Compares copies on the device element by element with the loops that define them: any layouts and addresses, runs of
 // any length, tiles, many copies in one step. All of the outputs' memory is compared.
 #include <algorithm>
 #include <vector>

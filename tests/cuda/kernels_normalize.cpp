@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Softmax and related functions on the device, compared element by element with a separate implementation of the CPU's
+// Compares softmax and related functions on the device element by element with a separate implementation of the CPU's
 // definition: every function and type, sizes around the edges of warps, lanes, tiles and blocks, any layout.
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the device, compared element by element with a separate implementation of their evaluation order over
+// Compares reductions on the device element by element with a separate implementation of their evaluation order over
 // the scalar definitions: every function and type, sizes around the edges of vectors, lanes, warps and blocks, any
 // layout.
 #include <algorithm>
@@ -438,7 +438,7 @@ void check_reductions(u32 part, u32 parts) {
     }
   });
   if (!g_quick) {
-    // Reductions that need two launches to combine blocks; then many outputs of one block each.
+    // Reductions that need two launches to combine blocks, then many outputs that need only one block each.
     for_each("reductions, large", [&](ReduceFunction function, DataType type) {
       const auto bytes = static_cast<std::int64_t>(element_size(type));
       check.run(function, type, {{1}, {std::min<std::int64_t>((40 << 20) / bytes, 9'000'001)}, true, {0, 1}}, true);
