@@ -108,7 +108,7 @@ class GraphBuilder {
   std::vector<ComPtr<IDMLOperator>> kept_;
 };
 
-// Ranges of one buffer, aligned to 256 bytes but no further, with 0xFF bytes between them.
+// Ranges of one buffer, aligned to 256 bytes but not more, with 0xFF bytes between them.
 class Ranges {
  public:
   std::size_t add(std::uint64_t bytes) {

@@ -69,7 +69,7 @@ foreach(order dxcore d3d12 directml "dxcore d3d12 directml" "dxcore directml d3d
   set_tests_properties(loading_${name} PROPERTIES
     ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;${without_leak_check}")
 endforeach()
-# Tests the libraries with a libanydml from another build, for which this program stands in.
+# Tests the libraries with a libanydml from a different build. This program stands in for that build.
 add_executable(beside_another_build directml/other_build.cpp)
 set_target_properties(beside_another_build PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
 target_include_directories(beside_another_build PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -38,8 +38,8 @@ constexpr std::size_t kSingles = std::size_t{1} << 24;  // per part
 constexpr std::size_t kHalves = 256;
 constexpr std::size_t kStretch = std::size_t{1} << 16;  // one task of a thread
 
-// Some parts, given by the highest eight bits of their inputs. Each part has one sign and two exponents. Of all 256
-// parts, four contain zeros or infinities; three of them are here.
+// A selection of parts, identified by the highest eight bits of their inputs. Each part has one sign and two exponents.
+// Four of the 256 parts contain zeros or infinities; three of these are selected.
 constexpr std::size_t kSome[] = {0x00, 0x3b, 0x3e, 0x3f, 0x41, 0x7f, 0x80, 0xbf};
 
 using Digests = std::array<u64, kParts>;

@@ -38,7 +38,7 @@ struct Findings {
   std::uint64_t asked = 0;
   std::vector<std::uint32_t> hard;
   // The inputs whose results are nearest to a midpoint, in units in the last place. Subnormal results are listed
-  // separately, because functions that halve a tiny argument give ties, or almost.
+  // separately, because functions that halve a tiny argument give ties or near-ties.
   std::vector<std::pair<double, std::uint32_t>> nearest[2];
 };
 struct Options {

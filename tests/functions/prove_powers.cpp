@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Proves that POW is correctly rounded for every pair of FLOAT16, and tests pairs of FLOAT32: those whose power is
-// exact or a midpoint, special values, and any number of random ones. The oracle is glibc's FLOAT64 pow where its
+// exact or a midpoint, special values, and any number of random pairs. The oracle is glibc's FLOAT64 pow where its
 // result is so far from a midpoint that its error cannot matter, and MPFR elsewhere.
 //
 //   prove_powers halves      every pair of FLOAT16

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Searches for coefficients of exp's polynomial with which no function based on it gives a wrong result, for
-// developers who change a definition in exponential.h. It starts from the committed coefficients and makes random steps
-// as small as the polynomial's error. It keeps a step if it does not increase the number of wrong results, and prints
-// the coefficients whenever the number drops.
+// Searches for coefficients of exp's polynomial for which no function based on it gives a wrong result. For developers
+// who change a definition in exponential.h. It starts from the committed coefficients and makes random steps as small
+// as the polynomial's error. It keeps a step if it does not increase the number of wrong results, and prints the
+// coefficients whenever the number drops.
 //
 //   search SECONDS SEED NAME=FILE...     FILE was written by `prove --write-hard FILE NAME`
 #include <array>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "ops/scalar/functions/function.h"
-// Turns the constants of these headers into variables.
+// Turns the constants in these headers into variables.
 #define constexpr
 #include "ops/scalar/functions/exponential.h"
 #include "ops/scalar/functions/hyperbolic.h"

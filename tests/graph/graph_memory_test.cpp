@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The temporary memory of three familiar graphs against the minimum, found by exhaustive search over every order of
-// their steps, every choice of in-place results, and every assignment of offsets.
+// Compares the temporary memory of three familiar graphs with the minimum, found by an exhaustive search over every
+// order of their steps, every choice of in-place results, and every assignment of offsets.
 #include <gtest/gtest.h>
 
 #include <algorithm>

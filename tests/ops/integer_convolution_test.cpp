@@ -21,7 +21,7 @@
 namespace anydml::test {
 namespace {
 
-// The kernel for few channels on every target, overwriting the totals or adding to them. Nothing else is written.
+// Runs the kernel for few channels on every target, overwriting the totals or adding to them. Nothing else is written.
 TEST(IntegerLines, GiveTheDefinition) {
   std::mt19937 random(2);
   for (const cpu::Target target : cpu::machine_targets()) {

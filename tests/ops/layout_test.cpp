@@ -224,8 +224,8 @@ void check_all() {
           continue;
         }
         for (const bool plain : {false, true}) {
-          // Sanitizers check addresses and threads, which do not depend on operators and values: one of each in turn
-          // suffices.
+          // Sanitizers check addresses and threads, which do not depend on operators or values, so one combination of
+          // these suffices for each case.
           if (kSanitized && (plain != (in_place == 1) || floor != (in_place != 1))) {
             continue;
           }

@@ -286,7 +286,7 @@ TEST(Quantize, OverItsOwnInput) {
   }
 }
 
-// Four-bit weights are a constant or an input of a graph, and a view of them begins at a whole byte.
+// Four-bit weights are a constant or an input of a graph, and views of them start at byte boundaries.
 TEST(Quantize, InGraphs) {
   std::mt19937 random(9);
   Buffer weights = draw_codes(ANYDML_UINT4, {6, 64}, random);
