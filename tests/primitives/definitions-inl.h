@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of one set of primitives: see definitions.h. Include it once per file.
+// The table of definitions for one set of primitives (see definitions.h). Include this header once per file.
 #include "definitions.h"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/signature.h"

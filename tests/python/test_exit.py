@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exit of the Python interpreter while daemon threads may be inside a call, and the release of all objects."""
+"""Tests that Python exits cleanly while daemon threads may be inside a call, and that all objects are released."""
 import random
 import subprocess
 import sys

@@ -89,7 +89,8 @@ def test_masks(ours, numpys, kind):
 @both
 @pytest.mark.parametrize("kind", ["f4", "i4"])
 def test_many_loops_of_one_call(ours, numpys, kind):
-    """Nine dimensions, more than the core supports, and layouts that NumPy processes row by row: one loop for each."""
+    """Nine dimensions, more than the core supports, and layouts that NumPy processes row by row, with one loop per
+    row."""
     for position in positions(2 * BUFFER):
         whole = operands(kind, kind, 2 * BUFFER, position)
         a, b = (array.reshape((2,) * 7 + (2, 64))[..., ::-1, :63] for array in whole)

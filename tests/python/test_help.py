@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""help() of every function and class has an example that can be pasted and run without any other imports."""
+"""The help() text of every function and class has an example that can be pasted and run without any other imports."""
 import doctest
 import importlib
 import inspect

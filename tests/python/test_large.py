@@ -56,7 +56,8 @@ def test_overlaps_in_parts(limit, ours, numpys, kind):
 
 
 def test_outputs_over_themselves_in_parts(limit):
-    """Outputs that are rejected as a whole are rejected in parts or left to NumPy, and nothing outside is written."""
+    """Outputs that a whole call rejects are also rejected in parts, and nothing is written; valid outputs are
+    complete."""
     for shape, strides in (((10, 20), (4, 4)), ((10, 20), (0, 4)), ((10, 20), (4, 0)), ((2, 40), (80, 4)),
                            ((12, 10), (36, 4))):
         memory = np.zeros(400, "f4")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Outputs inferred from inputs and attributes: they equal the described outputs and break no rule, and a table of all
-// 177 operators lists which outputs can be inferred.
+// Tests the outputs that are inferred from inputs and attributes: they equal the described outputs and break no rule. A
+// table of all 177 operators lists which outputs can be inferred.
 #include "schema/infer.h"
 #include "base/shape.h"
 
