@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bindings that samples use although DirectML's rules forbid them: a size of 0, and descriptors that another table
-// overwrites between recording and execution. The debug layer warns about them.
+// Tests bindings that samples use although DirectML's rules forbid them: a size of 0, and descriptors that another
+// table overwrites between recording and execution. The debug layer warns about them.
 #include <memory>
 
 #include "directml/modulus.h"

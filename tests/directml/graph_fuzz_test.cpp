@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Valid graph descriptions with some fields changed. Each is rejected with a message, or compiled and run.
+// Tests valid graph descriptions with some fields changed. Each is rejected with a message, or compiled and run.
 // ANYDML_FUZZ_ROUNDS sets the number of descriptions and ANYDML_FUZZ_SEED the seed.
 #include <cstdio>
 #include <cstdlib>

@@ -244,7 +244,7 @@ class Worker {
     EXPECT_EQ(later->SetEventOnCompletion(3, reinterpret_cast<HANDLE>(std::intptr_t{2})), E_INVALIDARG);
   }
 
-  // Work passed from queue to queue by fences that only the queues still reference. It must still finish.
+  // Work passed from queue to queue through fences that only the queues still reference. It must still finish.
   void pass_by_released_fences() {
     std::vector<ComPtr<ID3D12CommandQueue>> queues;
     for (std::uint64_t i = 2 + below(4); i-- > 0;) {

@@ -103,7 +103,7 @@ endif()
 anydml_test_on_later(d3d12_test directml_test threads_test asynchronous_test directml_bad_input_test waiting_test
                      cancellation_test typed_operators_test graph_test random_graphs_test)
 if(ANYDML_BUILD_EXAMPLES)
-  # The networks of examples/networks must match digests shared by every target, device and number of threads.
+  # The networks in examples/networks must match digests shared by every target, device and number of threads.
   anydml_test(networks_test NO_RACES LABELS long LIBRARIES anydml_networks
               ENVIRONMENT ANYDML_THREADS=2)
   if(TARGET networks_test)

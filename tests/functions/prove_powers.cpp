@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Proves that POW is correctly rounded for every pair of FLOAT16, and tests pairs of FLOAT32: those whose power is
-// exact or a midpoint, special values, and any number of random pairs. The oracle is glibc's FLOAT64 pow where its
-// result is so far from a midpoint that its error cannot matter, and MPFR elsewhere.
+// exact or a midpoint, special values, and any number of random pairs. The oracle is glibc's FLOAT64 pow if its result
+// is so far from a midpoint that its error cannot matter, and MPFR otherwise.
 //
 //   prove_powers halves      every pair of FLOAT16
 //   prove_powers exact       FLOAT32 pairs that are special, exact or a midpoint, and the neighbors of those

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks QUANTIZE and DEQUANTIZE through the C API against their definitions, element by element, at sizes that are
-// split between threads. Also checks four-bit tensors wherever they are allowed (strides, overlaps, graphs), and the
-// error messages where they are not. tests/ops/quantize_oracle.py compares every type and layout with NumPy.
+// split between threads. Also checks four-bit tensors where they are allowed (strides, overlaps, graphs), and the error
+// messages where they are not. tests/ops/quantize_oracle.py compares every type and layout with NumPy.
 #include <gtest/gtest.h>
 
 #include <anydml/anydml.h>

@@ -41,7 +41,7 @@ struct Run {
   }
 };
 
-// A sum of products longer than a block, whose factors are a and b.
+// A sum of products of a and b that is longer than a block.
 template <class T>
 struct SumOfProducts {
   T operator()(T a, T b) const requires(is_float<T> && sizeof(T) >= sizeof(f32)) {

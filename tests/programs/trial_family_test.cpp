@@ -231,8 +231,8 @@ TEST(TrialFamily, ComputesItsFormulas) {
   }
 }
 
-// No two values that are alive together share a byte, except for in-place results of element-wise steps, and a step's
-// own memory follows all values.
+// No two values that are alive at the same time share a byte, except for in-place results of element-wise steps, and a
+// step's own memory follows all values.
 void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& parts) {
   const auto sorted = sorted_nodes(given);
   ASSERT_TRUE(sorted.ok());

@@ -297,8 +297,8 @@ def of_normalization(rows, *others):
 
 
 def of_attention(dtype, since):
-    """Tokens and heads, groups of heads, bool and numeric masks, the past, and a row with all keys masked. The values are
-    positive, so that nothing cancels in their means."""
+    """Tokens and heads, groups of heads, bool and numeric masks, the past, and a row with all keys masked. The values
+    are positive, so that nothing cancels in their means."""
     q, k, v = (numbers(dtype, (2, rows, 4 * size), i + 5, False) for i, (rows, size) in enumerate(((3, 2), (5, 1), (5, 1))))
     groups = {"q_num_heads": 4, "kv_num_heads": 2}
     by_heads = [numbers(dtype, (2, 2, rows, 3), i + 5, False) for i, rows in enumerate((3, 5, 5))]

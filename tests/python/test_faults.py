@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's floating-point warnings appear wherever the fault is, even when NumPy splits a call into many loops because
-of its buffers, masks, or the dimensions of the arrays."""
+"""NumPy's floating-point warnings appear no matter where the fault is, even when NumPy splits a call into many loops
+because of its buffers, masks, or the dimensions of the arrays."""
 import itertools
 
 import numpy as np

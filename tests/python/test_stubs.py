@@ -60,7 +60,7 @@ def test_programs_run():
 
 @needs_mypy
 def test_mypy(cache):
-    # The package is given by module names, because with a path mypy would check the whole environment too.
+    # The package is specified through module names, because with a path mypy would check the whole environment too.
     modules = ["anydml", "anydml._operators", "anydml._run", "anydml._graphs", "anydml._numpy", "anydml._specs", "anydml._symbols",
                "anydml._ufuncs",
                *(f"anydml.{name}" for name in ("onnx", "torch") if HAS[name])]
