@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Re-proves the library's functions in seconds, on whatever target and device it uses: computes a digest of the results
-// for every FLOAT32 and every FLOAT16, or for functions of two arguments every pair of FLOAT16, in 256 parts each, and
+// Re-proves the library's functions in seconds, on whatever target and device it uses. For every FLOAT32 and FLOAT16
+// number or, for functions of two arguments, every FLOAT16 pair, computes a digest of the results in 256 parts, and
 // compares it with the digest of the definitions that `prove`, `prove_pairs` and `prove_powers` proved.
 //
 //   digests [NAME...]                 operators of the library; missing ones are skipped unless named
@@ -172,8 +172,8 @@ bool digest_row(const Row& row, const std::vector<std::size_t>& parts, Digests& 
   return true;
 }
 
-// Every pair of FLOAT16; the first element begins with the part's eight bits. Each stretch combines one first element
-// with every possible second element.
+// Every FLOAT16 pair; the first element begins with the part's eight bits. Each stretch combines one first element with
+// every possible second element.
 static_assert(kStretch == 65536 && kSingles == 256 * kStretch);
 f16 first_of_pair(std::size_t part, std::size_t i) {
   return from_bits<f16>(static_cast<u16>(part * 256 + i / kStretch));

@@ -125,7 +125,7 @@ int main(int count, char** arguments) {
       const std::size_t i = random() % kept.size();
       *coefficients[i] += normal(random) * size / std::pow(0.34, static_cast<double>(i + 2));
     }
-    // Occasionally accept a worse one, to escape local minima.
+    // Occasionally accepts a worse step, to escape local minima.
     const int allowed = now + static_cast<int>(random() % 40000 == 0);
     const int after = wrong(all, allowed);
     if (after <= allowed) {
