@@ -259,8 +259,8 @@ TEST(ThreadPool, ThreadsOfAJobHaveDifferentNumbers) {
   EXPECT_FALSE(numbers.is_wrong);
 }
 
-// A worker that received a signal would run the host's handler, or be killed by a signal that the host waits for
-// elsewhere.
+// A worker that received a signal would run the host's handler, or the signal would kill the process although the host
+// waits for it on a different thread.
 TEST(ThreadPool, WorkersTakeNoSignals) {
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);

@@ -241,7 +241,7 @@ TEST_F(WrittenOver, ByTheSameTableIsABinding) {
   EXPECT_TRUE(heard.empty()) << heard[0];
 }
 
-// Volatile descriptors may come from any table of the operator, up to the submission.
+// Volatile descriptors may come from any table of the operator, until the submission.
 TEST_F(WrittenOver, VolatileDescriptorsMayComeFromAnotherTableOfTheOperator) {
   Modulus modulus(*dml, DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
   dml->initialize(modulus.compiled.Get());

@@ -47,8 +47,8 @@ using Table = std::map<std::string, Digests>;  // by the names of the function a
 
 constexpr u64 kFactor = 0x9E37'79B9'7F4A'7C15U;
 
-// Eight sums in parallel, since each step depends on the product before it. Each step is invertible, so no single
-// change is lost. `count` is a multiple of eight words.
+// Computes eight sums in parallel, since each step depends on the previous product. Each step is invertible, so no
+// single change is lost. `count` is a multiple of eight words.
 u64 digest(const u64* words, std::size_t count) {
   u64 sums[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   for (std::size_t i = 0; i < count; i += 8) {

@@ -9,8 +9,7 @@
 //   operator_digests                            compares; names each operator and case that differs, and where
 //   operator_digests --operator NAME            the same for one operator
 //   operator_digests --operator NAME --case N   prints one case: the operator, and every element of its outputs
-// operator_digests --update                   writes the digests of all operators; with --operator, only of that
-// operator
+//   operator_digests --update                   writes the digests of all operators, or only of --operator NAME
 //
 // To add an operator, implement it, run --update, and commit the table. Cases depend only on the operator's name and
 // their number, so the lines of other operators do not change. An implemented operator that is not in the table is an

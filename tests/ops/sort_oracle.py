@@ -17,7 +17,7 @@ from numpy_oracle import SEED, TYPES, Library
 
 CASES = 90  # per type
 INDEX_TYPES = (np.uint32, np.int32, np.uint64, np.int64)
-# Rows around the block and chunk sizes of keys, contiguous and strided, with K from few to all.
+# Rows around the block and chunk sizes of keys, contiguous and strided, with small and large K.
 LARGE = [((3, 31), 1), ((3, 33), 1), ((5, 300), 1), ((300, 5), 0), ((2, 4096), 1), ((2, 4097), 1), ((1, 70_001), 1),
          ((4, 9000), 1), ((513, 40), 0), ((2, 600, 9), 1), ((9000, 17), 0), ((1200, 3), 1)]
 

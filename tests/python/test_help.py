@@ -10,7 +10,7 @@ import anydml
 
 
 def documented():
-    """Everything that a user can call, by its full name, and the docstrings of the packages."""
+    """Everything that a user can call, under its full name, and the docstrings of the packages."""
     for module, needs in (("anydml", "numpy"), ("anydml.onnx", "onnx"), ("anydml.torch", "torch")):
         yield pytest.param(module, None, needs, id=module)
     for name in sorted(dir(anydml)):
