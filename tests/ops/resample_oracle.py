@@ -136,7 +136,7 @@ def long_dimensions(checks):
 
 
 def against_onnx(checks):
-    """Compares with the reference evaluator's Resize in all coordinate transformation modes, as a second check of the
+    """Compares with the reference evaluator's Resize in two coordinate transformation modes, as a second check of the
     formulas."""
     try:
         from onnx import TensorProto, helper

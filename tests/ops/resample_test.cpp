@@ -354,7 +354,7 @@ TEST(Resample, WrongNumbers) {
   EXPECT_NE(empty.message().find("InputTensor: sizes are [0]; expected an element to sample"), std::string::npos);
 }
 
-// The filter is stretched if and only if the scale is below 1, even if the scale is above one half.
+// The filter is stretched if and only if the scale is below 1. This includes scales between one half and 1.
 TEST(Resample, AntialiasingOfEveryScaleBelowOne) {
   for (const double scale : {0.25, 0.5, 0.75, 0.875, 1.0, 1.5}) {
     Call plain({0, 0, 0, 8, 0, 0, 0, 0}, static_cast<std::int64_t>(8 * scale));
