@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The building blocks and the case lists of directml_bad_input_test.
+// The building blocks and the lists of cases for directml_bad_input_test.
 #pragma once
 
 #include <functional>

@@ -69,7 +69,7 @@ foreach(order dxcore d3d12 directml "dxcore d3d12 directml" "dxcore directml d3d
   set_tests_properties(loading_${name} PROPERTIES
     ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;${without_leak_check}")
 endforeach()
-# Tests the libraries with a libanydml from another build, for which this program stands in.
+# Tests the libraries with a libanydml from a different build. This program stands in for that build.
 add_executable(beside_another_build directml/other_build.cpp)
 set_target_properties(beside_another_build PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
 target_include_directories(beside_another_build PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -103,7 +103,7 @@ endif()
 anydml_test_on_later(d3d12_test directml_test threads_test asynchronous_test directml_bad_input_test waiting_test
                      cancellation_test typed_operators_test graph_test random_graphs_test)
 if(ANYDML_BUILD_EXAMPLES)
-  # The networks of examples/networks must match digests shared by every target, device and number of threads.
+  # The networks in examples/networks must match digests shared by every target, device and number of threads.
   anydml_test(networks_test NO_RACES LABELS long LIBRARIES anydml_networks
               ENVIRONMENT ANYDML_THREADS=2)
   if(TARGET networks_test)
