@@ -21,6 +21,9 @@ foreach(test directml_bad_input_test directml_allocation_failure_test exhaustion
              messages_test typed_operators_test other_operators_test)
   anydml_test(${test} NO_RACES LIBRARIES anydml::directml anydml::anydml)
 endforeach()
+# The debug layer's checks: for each mistake a program that makes it, and one that does not.
+anydml_test(debug_layer_test SOURCE directml/debug_barriers_test.cpp LIBRARIES anydml::directml anydml::anydml)
+target_sources(debug_layer_test PRIVATE directml/debug_lifetimes_test.cpp)
 anydml_test(random_graphs_test
             LIBRARIES anydml::directml anydml::anydml anydml_operators anydml_schema)
 target_sources(random_graphs_test PRIVATE directml/random_graph.cpp)
