@@ -33,8 +33,8 @@
  * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
  * info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_CPU_TARGET (the instructions
  * that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; if 1, all options have that flag); and, for the
- * DirectML libraries, ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An empty value counts as unset.
- * An invalid value makes every call that needs it fail with a message that says so.
+ * DirectML libraries, ANYDML_DEBUG (0, 1 or abort), ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An
+ * empty value counts as unset. An invalid value makes every call that needs it fail with a message that says so.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H

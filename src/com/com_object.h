@@ -109,13 +109,13 @@ HRESULT com_boundary(const char* method, const Body& body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    log_failure(method, ": out of memory");
+    end_if_strict(log_failure(method, ": out of memory"), method, ": out of memory");
     return E_OUTOFMEMORY;
   } catch (const std::exception& exception) {
-    log_failure(method, ": ", exception.what());
+    end_if_strict(log_failure(method, ": ", exception.what()), method, ": ", exception.what());
     return E_FAIL;
   } catch (...) {
-    log_failure(method, ": unexpected failure");
+    end_if_strict(log_failure(method, ": unexpected failure"), method, ": unexpected failure");
     return E_FAIL;
   }
 }

@@ -3,6 +3,7 @@
 // is not ours. The ids contain the build hash, so an object from another build is not ours either.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -72,14 +73,22 @@ struct IBridgeDispatch : IUnknown {
 
 enum class MessageSeverity { error, warning, info };
 
+// What became of a message: there is no message queue, because the debug layer is off; a filter of the application
+// denied it, or the application muted the queue; a callback received it, or the log had shown it; it was printed.
+enum class Posted { off, denied, received, printed };
+
 // The only interface with a fixed id: its first method tells whether both sides agree on the other interfaces.
 struct IBridgeDevice : IUnknown {
   virtual std::uint64_t build() noexcept = 0;  // kBuildHash
   virtual const void* identity() noexcept = 0;
   virtual std::uint32_t adapter_index() noexcept = 0;
   virtual HRESULT removed_reason() noexcept = 0;
-  // Returns false if there is no message queue to receive the message. logged: the log has already shown it.
-  virtual bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
+  // logged: the log has already shown it.
+  virtual Posted post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
+  // Turns the debug layer on for this device.
+  virtual void enable_debug() noexcept = 0;
+  // Whether the debug layer is on. The flag lives as long as the device, so that others can read it without a call.
+  virtual const std::atomic<bool>& debugging_flag() noexcept = 0;
   // Whether `count` descriptors exist there, in a live heap of views. A handle of 0 is not checked.
   virtual bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                     std::uint32_t count) noexcept = 0;

@@ -218,9 +218,11 @@ class Device final
   const void* identity() noexcept override { return core_.get(); }
   std::uint32_t adapter_index() noexcept override { return core_->adapter_index(); }
   HRESULT removed_reason() noexcept override { return core_->removed_reason(); }
-  bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept override {
+  Posted post_message(MessageSeverity severity, const char* text, bool logged) noexcept override {
     return core_->post(severity, text, logged);
   }
+  void enable_debug() noexcept override { core_->enable_debug(); }
+  const std::atomic<bool>& debugging_flag() noexcept override { return core_->debugging_flag(); }
   bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                             std::uint32_t count) noexcept override;
   bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,

@@ -37,41 +37,53 @@ Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
 Memory::~Memory() { device_.backend->release(device_.handle, kind_, bytes_, block_.handle); }
 
 DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device)
-    : adapter_index_(adapter_index), core_(core), device_(device) {}
+    : adapter_index_(adapter_index),
+      core_(core),
+      device_(device),
+      debug_(debug_layer_enabled() || debug_layer_requested()) {}
 
-bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
+Posted DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
   constexpr D3D12_MESSAGE_SEVERITY kSeverities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
                                                     D3D12_MESSAGE_SEVERITY_INFO};
   return post({D3D12_MESSAGE_ID_UNKNOWN, D3D12_MESSAGE_CATEGORY_MISCELLANEOUS, kSeverities[static_cast<int>(severity)]},
               text, logged);
 }
 
-bool DeviceCore::post(const MessageKind& kind, const char* text, bool logged) noexcept {
+Posted DeviceCore::post(const MessageKind& kind, const char* text, bool logged) noexcept {
   if (!debug()) {
-    return false;
+    return Posted::off;
   }
   const CancellationDeferred deferred;  // application callbacks must not be canceled midway
   try {
-    const bool heard =
+    const auto fate =
         messages_.add({.category = kind.category, .severity = kind.severity, .id = kind.id, .text = text});
-    if (!heard && !logged) {  // print it where a debugger's output would go
+    if (fate == MessageStore::Fate::denied) {
+      return Posted::denied;
+    }
+    if (fate == MessageStore::Fate::unheard && !logged) {  // print it where a debugger's output would go
       show_line(kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? LogLevel::error : LogLevel::info, text);
+      return Posted::printed;
     }
   } catch (...) {  // no memory for the message, which the log already contains
   }
-  return true;
+  return Posted::received;
 }
 
 void DeviceCore::report(DebugMessage message, const char* text) noexcept {
   const MessageKind kind = anydml::kind_of(message);
-  const bool logged = kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? core_.report(text)
-                                                                    : log_line(LogLevel::info, "warning: ", text);
-  post(kind, text, logged);
+  const bool logged =
+      kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? core_.report(text) : log_line(LogLevel::info, "warning: ", text);
+  const Posted posted = post(kind, text, logged);
+  // The call itself did not fail, so an application that filters the message has accepted the mistake.
+  if (kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR && posted != Posted::denied) {
+    end_if_strict(logged || posted == Posted::printed, text);
+  }
 }
 
 HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {
   const bool logged = core_.report(message);
-  post(MessageSeverity::error, message, logged);
+  const Posted posted = post(MessageSeverity::error, message, logged);
+  end_if_strict(logged || posted == Posted::printed, message);
   return code;
 }
 
@@ -183,9 +195,9 @@ void DeviceCore::add_fence(const std::shared_ptr<FenceCore>& fence) {
 
 bool DeviceCore::debug() noexcept {
   if (debug_layer_enabled()) {
-    debug_.store(true, std::memory_order_relaxed);
+    enable_debug();
   }
-  return debug_.load(std::memory_order_relaxed);
+  return debugging();
 }
 
 DescriptorSlot DeviceCore::find_at(std::uintptr_t address, std::uint32_t count) {

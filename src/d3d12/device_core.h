@@ -103,6 +103,11 @@ class DeviceCore {
   // Whether the device accepts messages and exposes the debug interfaces: from the moment the debug layer is turned on,
   // and then permanently, because an interface that existed must stay.
   [[nodiscard]] bool debug() noexcept;
+  // The same for code that must cost nothing while the layer is off: it does not ask whether the layer was enabled
+  // since the last call of debug().
+  [[nodiscard]] bool debugging() const noexcept { return debug_.load(std::memory_order_relaxed); }
+  [[nodiscard]] const std::atomic<bool>& debugging_flag() const noexcept { return debug_; }
+  void enable_debug() noexcept { debug_.store(true, std::memory_order_relaxed); }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
   HRESULT fail(HRESULT code, const char* message) noexcept;
@@ -113,8 +118,8 @@ class DeviceCore {
   void warn(const char* message) noexcept;
   // Reports a mistake that the debug layer found.
   void report(DebugMessage message, const char* text) noexcept;
-  // Posts a message that was already logged or reported. Returns false if the debug layer is off.
-  bool post(MessageSeverity severity, const char* text, bool logged) noexcept;
+  // Posts a message that was already logged or reported.
+  Posted post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
   // Removes the device, after misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
   void remove(HRESULT reason, const char* message) noexcept;
@@ -155,7 +160,7 @@ class DeviceCore {
     std::string name_before;  // the name of the previous buffer in the slot
   };
 
-  bool post(const MessageKind& kind, const char* text, bool logged) noexcept;
+  Posted post(const MessageKind& kind, const char* text, bool logged) noexcept;
   DescriptorSlot find_at(std::uintptr_t address, std::uint32_t count);
 
   const std::uint32_t adapter_index_;

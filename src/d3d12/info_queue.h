@@ -13,7 +13,9 @@
 
 namespace anydml {
 
-// Whether the debug layer is enabled for devices that are not already being debugged.
+// Whether ANYDML_DEBUG turns the debug layer on, for every device.
+[[nodiscard]] bool debug_layer_requested() noexcept;
+// Whether the application enabled the debug layer for devices that are not already being debugged.
 [[nodiscard]] bool debug_layer_enabled() noexcept;
 void set_debug_layer_enabled(bool enabled) noexcept;
 
@@ -46,9 +48,10 @@ class MessageStore {
 
   MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
 
-  // Stores the message and calls the callbacks, without holding a lock while they run. Returns false if nobody was
-  // told: the message passed the filter, but no callback is registered.
-  bool add(Message message);
+  // denied: by the filter, or because the messages are muted. unheard: no callback is registered.
+  enum class Fate { denied, unheard, heard };
+  // Stores the message and calls the callbacks, without holding a lock while they run.
+  Fate add(Message message);
 
   HRESULT set_limit(UINT64 limit);
   void clear();

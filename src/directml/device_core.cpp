@@ -6,19 +6,15 @@
 
 namespace anydml {
 
-void DmlCore::post(MessageSeverity severity, const char* message, bool logged) noexcept {
-  if (!debug_ || muted_.load(std::memory_order_relaxed)) {
-    return;
-  }
-  // Without the D3D12 debug layer there is no message queue, so messages go where a debugger's output would.
-  if (!parent_->post_message(severity, message, logged) && !logged) {
-    show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, message);
-  }
+bool DmlCore::post(MessageSeverity severity, const char* message, bool logged) noexcept {
+  return debug_ && !muted_.load(std::memory_order_relaxed) &&
+         parent_->post_message(severity, message, logged) == Posted::printed;
 }
 
 HRESULT DmlCore::fail(HRESULT code, const char* message) noexcept {
   const bool logged = core_.report(message);
-  post(MessageSeverity::error, message, logged);
+  const bool printed = post(MessageSeverity::error, message, logged);
+  end_if_strict(logged || printed, message);
   return code;
 }
 

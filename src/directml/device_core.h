@@ -56,7 +56,8 @@ class DmlCore {
   void set_muted(bool muted) noexcept { muted_.store(muted, std::memory_order_relaxed); }
 
  private:
-  void post(MessageSeverity severity, const char* message, bool logged) noexcept;
+  // Returns whether the message was printed.
+  bool post(MessageSeverity severity, const char* message, bool logged) noexcept;
   [[nodiscard]] std::string buffer_name(std::uint64_t buffer) const;
 
   const ComPtr<IBridgeDevice> parent_;

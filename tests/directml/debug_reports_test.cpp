@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// The reports of the debug layer: who turns it on, what ends a program that ANYDML_DEBUG=abort watches, the ids of
+// messages, breaks, and the objects that are still alive.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "directml/bad_input.h"
+
+namespace anydml::test {
+namespace {
+
+struct Ended {
+  int status = 0;  // like a shell: 128 and the signal's number if a signal ended the process
+  std::string errors;
+};
+
+// Runs one test of this program in a process with these settings.
+Ended run_with(const std::string& settings, const std::string& test) {
+  char self[4096] = {};
+  EXPECT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
+  const std::string command = "ulimit -c 0; exec env ANYDML_TEST_CHILD=1 " + settings + " '" + self +
+                              "' --gtest_filter='" + test + "' 2>&1 >/dev/null";
+  std::FILE* output = popen(command.c_str(), "r");
+  Ended ended;
+  char part[4096];
+  while (const std::size_t read = std::fread(part, 1, sizeof(part), output)) {
+    ended.errors.append(part, read);
+  }
+  const int status = pclose(output);
+  ended.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return ended;
+}
+
+bool is_child() { return std::getenv("ANYDML_TEST_CHILD") != nullptr; }
+
+HRESULT create_empty_heap(ID3D12Device* device) {
+  ComPtr<ID3D12Heap> heap;
+  const D3D12_HEAP_DESC desc{};
+  return device->CreateHeap(&desc, IID_PPV_ARGS(&heap));
+}
+
+// What the processes do: they ignore every result, as too many programs do.
+const std::pair<const char*, std::function<void()>> kMistakes[] = {
+    {"ID3D12Device::CreateHeap: SizeInBytes is 0; expected a positive size",
+     [] { static_cast<void>(create_empty_heap(create_d3d12_device().Get())); }},
+    {"ID3D12Device5::RemoveDevice: the application removed the device",
+     [] {
+       ComPtr<ID3D12Device5> device;
+       static_cast<void>(create_d3d12_device().As(&device));
+       device->RemoveDevice();
+     }},
+    {"IDMLDevice::CreateOperator: desc is null; expected a DML_OPERATOR_DESC",
+     [] {
+       const Dml dml;
+       ComPtr<IDMLOperator> op;
+       static_cast<void>(dml.device->CreateOperator(nullptr, IID_PPV_ARGS(&op)));
+     }},
+    {"IDMLBindingTable::BindInputs: ",
+     [] {
+       Program program;
+       program.prepare();
+       program.table->BindInputs(7, nullptr);
+     }},
+    {"D3D12CreateDevice: MinimumFeatureLevel is 0x3; expected one from 1_0_GENERIC (0x100) to 12_1 (0xc100)",
+     [] {
+       ComPtr<ID3D12Device> device;
+       static_cast<void>(D3D12CreateDevice(nullptr, number_as<D3D_FEATURE_LEVEL>(3), IID_PPV_ARGS(&device)));
+     }},
+    {"DMLCreateDevice: d3d12Device is null; expected a device from D3D12CreateDevice",
+     [] {
+       ComPtr<IDMLDevice> device;
+       static_cast<void>(DMLCreateDevice(nullptr, DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&device)));
+     }},
+};
+
+TEST(StrictChild, MakesAMistake) {
+  if (!is_child()) {
+    GTEST_SKIP() << "only in a process of its own";
+  }
+  kMistakes[std::atoi(std::getenv("ANYDML_TEST_MISTAKE"))].second();
+}
+
+// Questions, and a whole correct program.
+TEST(StrictChild, MakesNoMistake) {
+  if (!is_child()) {
+    GTEST_SKIP() << "only in a process of its own";
+  }
+  ComPtr<ID3D12Device> device;
+  EXPECT_EQ(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_12_2, IID_PPV_ARGS(&device)), kUnsupported);
+  Program program;
+  UINT nothing = 0;
+  EXPECT_TRUE(FAILED(program.dml.d3d12->CheckFeatureSupport(number_as<D3D12_FEATURE>(999), &nothing, sizeof(nothing))));
+  EXPECT_TRUE(FAILED(program.dml.device->CheckFeatureSupport(number_as<DML_FEATURE>(99), 0, nullptr, 0, nullptr)));
+  IUnknown* none = nullptr;
+  EXPECT_EQ(program.dml.device->QueryInterface(__uuidof(ID3D12Heap), reinterpret_cast<void**>(&none)), E_NOINTERFACE);
+  program.prepare();
+  program.bind_good();
+  program.dml.initialize(program.compiled.Get());
+  program.record();
+  program.dml.queue.finish();
+  EXPECT_EQ(program.dml.device->GetDeviceRemovedReason(), S_OK);
+}
+
+TEST(Strict, TheFirstErrorEndsTheProgram) {
+  int number = 0;
+  for (const auto& [message, mistake] : kMistakes) {
+    const std::string which = "ANYDML_TEST_MISTAKE=" + std::to_string(number++) + " ";
+    for (const char* log : {"ANYDML_LOG=none", "ANYDML_LOG=", "ANYDML_LOG=info"}) {
+      const Ended ended = run_with(which + log + " ANYDML_DEBUG=abort", "StrictChild.MakesAMistake");
+      EXPECT_EQ(ended.status, 128 + SIGABRT) << message << "\n" << ended.errors;
+      const std::size_t first = ended.errors.find(std::string("anydml: ") + message);
+      ASSERT_NE(first, std::string::npos) << ended.errors;
+      EXPECT_EQ(ended.errors.find(message, first + 10), std::string::npos) << ended.errors;  // only once
+      EXPECT_NE(ended.errors.find("\nanydml: ANYDML_DEBUG=abort ended the program at this error\n"), std::string::npos)
+          << ended.errors;
+    }
+    for (const char* setting : {"ANYDML_DEBUG=0", "ANYDML_DEBUG=1"}) {
+      EXPECT_EQ(run_with(which + setting, "StrictChild.MakesAMistake").status, 0) << message;
+    }
+  }
+}
+
+TEST(Strict, ARightProgramRuns) {
+  const Ended ended = run_with("ANYDML_DEBUG=abort", "StrictChild.MakesNoMistake");
+  EXPECT_EQ(ended.status, 0) << ended.errors;
+}
+
+TEST(DebugChild, IsDebuggedFromOutside) {
+  if (!is_child()) {
+    GTEST_SKIP() << "only in a process of its own";
+  }
+  const Dml dml;
+  ComPtr<ID3D12InfoQueue1> queue;
+  ComPtr<ID3D12DebugDevice> debug_device;
+  ComPtr<IDMLDebugDevice> dml_debug;
+  EXPECT_EQ(dml.d3d12.As(&queue), S_OK);
+  EXPECT_EQ(dml.d3d12.As(&debug_device), S_OK);
+  EXPECT_EQ(dml.device.As(&dml_debug), S_OK);
+  ComPtr<ID3D12Debug4> debug;
+  ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
+  debug->DisableDebugLayer();  // what the user asked for counts more
+  ASSERT_EQ(queue->SetMessageCountLimit(10), S_OK);
+  EXPECT_EQ(create_empty_heap(dml.d3d12.Get()), E_INVALIDARG);
+  EXPECT_EQ(queue->GetNumStoredMessages(), 1U);
+}
+
+TEST(DebugLayerIsOn, ByTheEnvironment) {
+  const Ended ended = run_with("ANYDML_DEBUG=1", "DebugChild.IsDebuggedFromOutside");
+  EXPECT_EQ(ended.status, 0) << ended.errors;
+}
+
+// The DirectML device's flag reaches its D3D12 device, which stays debugged after that.
+TEST(DebugLayerIsOn, ByTheFlagOfDirectML) {
+  const auto device = create_d3d12_device();
+  ComPtr<ID3D12InfoQueue1> queue;
+  ComPtr<IDMLDevice> dml;
+  ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml)), S_OK);
+  EXPECT_EQ(device.As(&queue), E_NOINTERFACE);
+  ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&dml)), S_OK);
+  ASSERT_EQ(device.As(&queue), S_OK);
+  ComPtr<IDMLOperator> op;
+  EXPECT_EQ(dml->CreateOperator(nullptr, IID_PPV_ARGS(&op)), E_INVALIDARG);
+  EXPECT_EQ(queue->GetNumStoredMessages(), 1U);
+  EXPECT_EQ(create_empty_heap(device.Get()), E_INVALIDARG);
+  EXPECT_EQ(queue->GetNumStoredMessages(), 2U);
+}
+
+}  // namespace
+}  // namespace anydml::test
