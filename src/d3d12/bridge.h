@@ -71,7 +71,8 @@ struct IBridgeDispatch : IUnknown {
   virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept = 0;
 };
 
-enum class MessageSeverity { error, warning, info };
+// removal: an error that removed a device.
+enum class MessageSeverity { error, warning, info, removal };
 
 // What became of a message: there is no message queue, because the debug layer is off; a filter of the application
 // denied it, or the application muted the queue; a callback received it, or the log had shown it; it was printed.

@@ -379,7 +379,11 @@ HRESULT STDMETHODCALLTYPE Device::AddMessage(D3D12_MESSAGE_CATEGORY category, D3
     if (text == nullptr) {
       return E_INVALIDARG;
     }
-    core_->messages().add({.category = category, .severity = severity, .id = id, .text = text});
+    MessageStore& messages = core_->messages();
+    if (messages.add({.category = category, .severity = severity, .id = id, .text = text}) !=
+        MessageStore::Fate::denied) {
+      messages.break_if_asked(category, severity, id);
+    }
     return S_OK;
   });
 }

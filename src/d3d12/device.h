@@ -291,13 +291,24 @@ class Device final
   HRESULT STDMETHODCALLTYPE AddApplicationMessage(D3D12_MESSAGE_SEVERITY severity, LPCSTR text) noexcept override {
     return AddMessage(D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED, severity, D3D12_MESSAGE_ID_UNKNOWN, text);
   }
-  // There is no debugger to break into, so these settings are ignored.
-  HRESULT STDMETHODCALLTYPE SetBreakOnCategory(D3D12_MESSAGE_CATEGORY, BOOL) noexcept override { return S_OK; }
-  HRESULT STDMETHODCALLTYPE SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY, BOOL) noexcept override { return S_OK; }
-  HRESULT STDMETHODCALLTYPE SetBreakOnID(D3D12_MESSAGE_ID, BOOL) noexcept override { return S_OK; }
-  BOOL STDMETHODCALLTYPE GetBreakOnCategory(D3D12_MESSAGE_CATEGORY) noexcept override { return FALSE; }
-  BOOL STDMETHODCALLTYPE GetBreakOnSeverity(D3D12_MESSAGE_SEVERITY) noexcept override { return FALSE; }
-  BOOL STDMETHODCALLTYPE GetBreakOnID(D3D12_MESSAGE_ID) noexcept override { return FALSE; }
+  HRESULT STDMETHODCALLTYPE SetBreakOnCategory(D3D12_MESSAGE_CATEGORY category, BOOL enabled) noexcept override {
+    return set_break(category, enabled);
+  }
+  HRESULT STDMETHODCALLTYPE SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY severity, BOOL enabled) noexcept override {
+    return set_break(severity, enabled);
+  }
+  HRESULT STDMETHODCALLTYPE SetBreakOnID(D3D12_MESSAGE_ID id, BOOL enabled) noexcept override {
+    return set_break(id, enabled);
+  }
+  BOOL STDMETHODCALLTYPE GetBreakOnCategory(D3D12_MESSAGE_CATEGORY category) noexcept override {
+    return core_->messages().breaks_on(category) ? TRUE : FALSE;
+  }
+  BOOL STDMETHODCALLTYPE GetBreakOnSeverity(D3D12_MESSAGE_SEVERITY severity) noexcept override {
+    return core_->messages().breaks_on(severity) ? TRUE : FALSE;
+  }
+  BOOL STDMETHODCALLTYPE GetBreakOnID(D3D12_MESSAGE_ID id) noexcept override {
+    return core_->messages().breaks_on(id) ? TRUE : FALSE;
+  }
   void STDMETHODCALLTYPE SetMuteDebugOutput(BOOL mute) noexcept override { core_->messages().set_muted(mute != FALSE); }
   BOOL STDMETHODCALLTYPE GetMuteDebugOutput() noexcept override { return core_->messages().muted() ? TRUE : FALSE; }
   HRESULT STDMETHODCALLTYPE RegisterMessageCallback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags,
@@ -343,6 +354,13 @@ class Device final
   HRESULT check_residents(const char* method, UINT count, ID3D12Pageable* const* objects) noexcept;
   HRESULT add_entries(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter) noexcept;
   HRESULT push(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter, bool copy) noexcept;
+  template <class What>
+  HRESULT set_break(What what, BOOL enabled) noexcept {
+    return com_boundary("ID3D12InfoQueue", [&] {
+      core_->messages().set_break(what, enabled != FALSE);
+      return S_OK;
+    });
+  }
 
   const std::shared_ptr<DeviceCore> core_;
   D3D12_DEBUG_FEATURE feature_mask_ = D3D12_DEBUG_FEATURE_NONE;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/reserve.h"
 #include "d3d12/fence.h"
+#include "d3d12/message_ids.h"
 
 namespace anydml {
 
@@ -44,9 +45,15 @@ DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const
 
 Posted DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
   constexpr D3D12_MESSAGE_SEVERITY kSeverities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
-                                                    D3D12_MESSAGE_SEVERITY_INFO};
-  return post({D3D12_MESSAGE_ID_UNKNOWN, D3D12_MESSAGE_CATEGORY_MISCELLANEOUS, kSeverities[static_cast<int>(severity)]},
-              text, logged);
+                                                    D3D12_MESSAGE_SEVERITY_INFO, D3D12_MESSAGE_SEVERITY_ERROR};
+  if (!debug()) {
+    return Posted::off;
+  }
+  MessageId found = find_message_id(text);
+  if (found.id == D3D12_MESSAGE_ID_UNKNOWN && severity == MessageSeverity::removal) {  // in the words of the backend
+    found = {D3D12_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_POSSIBLY_AT_FAULT, D3D12_MESSAGE_CATEGORY_EXECUTION};
+  }
+  return post({found.id, found.category, kSeverities[static_cast<int>(severity)]}, text, logged);
 }
 
 Posted DeviceCore::post(const MessageKind& kind, const char* text, bool logged) noexcept {
@@ -60,10 +67,12 @@ Posted DeviceCore::post(const MessageKind& kind, const char* text, bool logged) 
     if (fate == MessageStore::Fate::denied) {
       return Posted::denied;
     }
-    if (fate == MessageStore::Fate::unheard && !logged) {  // print it where a debugger's output would go
+    const bool printed = fate == MessageStore::Fate::unheard && !logged;
+    if (printed) {  // where a debugger's output would go
       show_line(kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? LogLevel::error : LogLevel::info, text);
-      return Posted::printed;
     }
+    messages_.break_if_asked(kind.category, kind.severity, kind.id);
+    return printed ? Posted::printed : Posted::received;
   } catch (...) {  // no memory for the message, which the log already contains
   }
   return Posted::received;
@@ -80,9 +89,9 @@ void DeviceCore::report(DebugMessage message, const char* text) noexcept {
   }
 }
 
-HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {
+HRESULT DeviceCore::fail(HRESULT code, const char* message, MessageSeverity severity) noexcept {
   const bool logged = core_.report(message);
-  const Posted posted = post(MessageSeverity::error, message, logged);
+  const Posted posted = post(severity, message, logged);
   end_if_strict(logged || posted == Posted::printed, message);
   return code;
 }
@@ -114,7 +123,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
       alive_fence->reach_end();
     }
   }
-  fail(reason, message);
+  fail(reason, message, MessageSeverity::removal);
 }
 
 std::uint64_t DeviceCore::add_buffer(BufferRange range) {

@@ -110,7 +110,7 @@ class DeviceCore {
   void enable_debug() noexcept { debug_.store(true, std::memory_order_relaxed); }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
-  HRESULT fail(HRESULT code, const char* message) noexcept;
+  HRESULT fail(HRESULT code, const char* message, MessageSeverity severity = MessageSeverity::error) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
   // Like fail, but for failures that programs provoke to probe the device, and for failures whose reason was already
   // reported. Standard error shows them only if ANYDML_LOG asks for errors.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/info_queue.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -315,6 +317,20 @@ void MessageStore::unregister_all() noexcept {
       return std::ranges::all_of(callbacks, [](const auto& callback) { return callback->running == 0; });
     });
   }
+}
+
+void MessageStore::break_if_asked(D3D12_MESSAGE_CATEGORY category, D3D12_MESSAGE_SEVERITY severity,
+                                  D3D12_MESSAGE_ID id) const {
+  if (!breaks_on(category) && !breaks_on(severity) && !breaks_on(id)) {
+    return;
+  }
+  sigset_t trap;  // the queues' threads block all signals
+  sigset_t before;
+  sigemptyset(&trap);
+  sigaddset(&trap, SIGTRAP);
+  pthread_sigmask(SIG_UNBLOCK, &trap, &before);
+  raise(SIGTRAP);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void MessageStore::set_muted(bool muted) {

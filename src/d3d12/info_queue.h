@@ -2,6 +2,7 @@
 // The messages of one device, as ID3D12InfoQueue1 exposes them: stored up to a limit, filtered, passed to callbacks.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -77,6 +78,20 @@ class MessageStore {
   // Unregisters all callbacks: the application has released the device, and everything that its callbacks use.
   void unregister_all() noexcept;
 
+  // Which messages raise SIGTRAP, for a debugger.
+  void set_break(D3D12_MESSAGE_CATEGORY category, bool enabled) { set_break(breaks_.categories, category, enabled); }
+  void set_break(D3D12_MESSAGE_SEVERITY severity, bool enabled) { set_break(breaks_.severities, severity, enabled); }
+  void set_break(D3D12_MESSAGE_ID id, bool enabled) { set_break(breaks_.ids, id, enabled); }
+  [[nodiscard]] bool breaks_on(D3D12_MESSAGE_CATEGORY category) const {
+    return has_break(breaks_.categories, category);
+  }
+  [[nodiscard]] bool breaks_on(D3D12_MESSAGE_SEVERITY severity) const {
+    return has_break(breaks_.severities, severity);
+  }
+  [[nodiscard]] bool breaks_on(D3D12_MESSAGE_ID id) const { return has_break(breaks_.ids, id); }
+  // Raises SIGTRAP if such a message should.
+  void break_if_asked(D3D12_MESSAGE_CATEGORY category, D3D12_MESSAGE_SEVERITY severity, D3D12_MESSAGE_ID id) const;
+
   void set_muted(bool muted);
   [[nodiscard]] bool muted() const;
 
@@ -91,6 +106,19 @@ class MessageStore {
   };
   struct RunningCall;
 
+  template <class T>
+  void set_break(std::vector<T>& list, T value, bool enabled) {
+    const std::scoped_lock lock(mutex_);
+    std::erase(list, value);
+    if (enabled) {
+      list.push_back(value);
+    }
+  }
+  template <class T>
+  [[nodiscard]] bool has_break(const std::vector<T>& list, T value) const {
+    const std::scoped_lock lock(mutex_);
+    return std::find(list.begin(), list.end(), value) != list.end();
+  }
   bool begin_call(Callback& callback);
   void end_call(Callback& callback);
 
@@ -100,6 +128,7 @@ class MessageStore {
   mutable std::mutex mutex_;
   std::deque<Message> messages_;
   std::vector<Filter> filters_[2];  // never empty
+  Filter::Side breaks_;
   std::vector<std::shared_ptr<Callback>> callbacks_;
   std::condition_variable call_ended_;
   DWORD last_cookie_ = 0;

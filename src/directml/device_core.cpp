@@ -11,9 +11,9 @@ bool DmlCore::post(MessageSeverity severity, const char* message, bool logged) n
          parent_->post_message(severity, message, logged) == Posted::printed;
 }
 
-HRESULT DmlCore::fail(HRESULT code, const char* message) noexcept {
+HRESULT DmlCore::fail(HRESULT code, const char* message, MessageSeverity severity) noexcept {
   const bool logged = core_.report(message);
-  const bool printed = post(MessageSeverity::error, message, logged);
+  const bool printed = post(severity, message, logged);
   end_if_strict(logged || printed, message);
   return code;
 }
@@ -36,7 +36,7 @@ void DmlCore::warn(const char* message) noexcept {
 void DmlCore::remove(HRESULT reason, const char* message) noexcept {
   HRESULT alive = S_OK;
   if (removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
-    fail(reason, message);
+    fail(reason, message, MessageSeverity::removal);
   }
 }
 

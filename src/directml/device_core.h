@@ -31,7 +31,7 @@ class DmlCore {
   [[nodiscard]] bool debug() const { return debug_; }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
-  HRESULT fail(HRESULT code, const char* message) noexcept;
+  HRESULT fail(HRESULT code, const char* message, MessageSeverity severity = MessageSeverity::error) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
   // Like fail, but for failures that programs provoke to probe the device. Standard error shows them only if ANYDML_LOG
   // asks for errors.

@@ -172,5 +172,146 @@ TEST(DebugLayerIsOn, ByTheFlagOfDirectML) {
   EXPECT_EQ(queue->GetNumStoredMessages(), 2U);
 }
 
+// A device with the debug layer, and its messages.
+struct Debugged {
+  Debugged() {
+    EXPECT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&dml)), S_OK);
+    EXPECT_EQ(device.As(&queue), S_OK);
+    queue->ClearStoredMessages();
+    EXPECT_EQ(queue->RegisterMessageCallback([](auto...) {}, D3D12_MESSAGE_CALLBACK_FLAG_NONE, nullptr, &cookie), S_OK);
+  }
+  ~Debugged() { EXPECT_EQ(queue->UnregisterMessageCallback(cookie), S_OK); }
+  Debugged(const Debugged&) = delete;
+  Debugged& operator=(const Debugged&) = delete;
+
+  struct Stored {
+    D3D12_MESSAGE_ID id;
+    D3D12_MESSAGE_CATEGORY category;
+    D3D12_MESSAGE_SEVERITY severity;
+    std::string text;
+  };
+  // The messages since the last call.
+  std::vector<Stored> take() {
+    std::vector<Stored> taken;
+    for (UINT64 i = 0; i < queue->GetNumStoredMessages(); ++i) {
+      SIZE_T bytes = 0;
+      EXPECT_EQ(queue->GetMessage(i, nullptr, &bytes), S_OK);
+      std::vector<std::uint64_t> memory((bytes + 7) / 8);
+      auto* message = reinterpret_cast<D3D12_MESSAGE*>(memory.data());
+      EXPECT_EQ(queue->GetMessage(i, message, &bytes), S_OK);
+      taken.push_back({message->ID, message->Category, message->Severity, message->pDescription});
+    }
+    queue->ClearStoredMessages();
+    return taken;
+  }
+
+  ComPtr<ID3D12Device> device = create_d3d12_device();
+  ComPtr<IDMLDevice> dml;
+  ComPtr<ID3D12InfoQueue1> queue;
+  DWORD cookie = 0;
+};
+
+TEST(MessageIds, TellMessagesApart) {
+  Debugged debugged;
+  const auto expect = [&](int id, D3D12_MESSAGE_CATEGORY category) {
+    const auto taken = debugged.take();
+    ASSERT_FALSE(taken.empty());
+    EXPECT_EQ(static_cast<int>(taken.front().id), id) << taken.front().text;
+    EXPECT_EQ(taken.front().category, category) << taken.front().text;
+  };
+  EXPECT_EQ(create_empty_heap(debugged.device.Get()), E_INVALIDARG);
+  expect(D3D12_MESSAGE_ID_CREATEHEAP_INVALIDSIZE, D3D12_MESSAGE_CATEGORY_STATE_CREATION);
+  ComPtr<ID3D12Heap> heap;
+  EXPECT_EQ(debugged.device->CreateHeap(nullptr, IID_PPV_ARGS(&heap)), E_INVALIDARG);
+  expect(D3D12_MESSAGE_ID_CREATEHEAP_NULLDESC, D3D12_MESSAGE_CATEGORY_STATE_CREATION);
+  EXPECT_EQ(debugged.device->CreateComputePipelineState(nullptr, IID_PPV_ARGS(&heap)), E_NOTIMPL);
+  expect(D3D12_MESSAGE_ID_COMPUTE_ONLY_DEVICE_OPERATION_UNSUPPORTED, D3D12_MESSAGE_CATEGORY_STATE_CREATION);
+  ComPtr<IDMLOperator> op;
+  EXPECT_EQ(debugged.dml->CreateOperator(nullptr, IID_PPV_ARGS(&op)), E_INVALIDARG);
+  expect(2013, D3D12_MESSAGE_CATEGORY_STATE_CREATION);
+  {
+    const auto buffer = create_buffer(debugged.device.Get(), 64);
+    buffer->Unmap(0, nullptr);
+    expect(D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED, D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION);
+    EXPECT_EQ(buffer->Map(0, nullptr, nullptr), E_INVALIDARG);
+    expect(D3D12_MESSAGE_ID_MAP_INVALIDHEAP, D3D12_MESSAGE_CATEGORY_RESOURCE_MANIPULATION);
+  }
+  {
+    Queue queue(debugged.device.Get());
+    EXPECT_EQ(queue.list->SetName(L"a list"), S_OK);  // the name comes between the method and the rest
+    queue.list->CopyResource(nullptr, nullptr);
+    expect(D3D12_MESSAGE_ID_COPYRESOURCE_NULLDST, D3D12_MESSAGE_CATEGORY_EXECUTION);
+    queue.list->Dispatch(1, 1, 1);
+    expect(D3D12_MESSAGE_ID_COMPUTE_ONLY_DEVICE_OPERATION_UNSUPPORTED, D3D12_MESSAGE_CATEGORY_EXECUTION);
+    EXPECT_EQ(queue.list->Close(), E_INVALIDARG);
+    expect(D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_FAILEDCOMMANDLIST, D3D12_MESSAGE_CATEGORY_EXECUTION);
+  }
+  // Filters use them.
+  D3D12_MESSAGE_ID denied = D3D12_MESSAGE_ID_CREATEHEAP_INVALIDSIZE;
+  D3D12_INFO_QUEUE_FILTER filter{};
+  filter.DenyList.NumIDs = 1;
+  filter.DenyList.pIDList = &denied;
+  ASSERT_EQ(debugged.queue->PushStorageFilter(&filter), S_OK);
+  EXPECT_EQ(create_empty_heap(debugged.device.Get()), E_INVALIDARG);
+  EXPECT_TRUE(debugged.take().empty());
+  debugged.queue->PopStorageFilter();
+}
+
+volatile std::sig_atomic_t g_traps = 0;
+
+TEST(Breaks, RaiseSigtrap) {
+  Debugged debugged;
+  const auto before = std::signal(SIGTRAP, [](int) { g_traps = g_traps + 1; });
+  const auto traps_of = [&](const auto& body) {
+    g_traps = 0;
+    body();
+    return static_cast<int>(g_traps);
+  };
+  const auto fail = [&] { EXPECT_EQ(create_empty_heap(debugged.device.Get()), E_INVALIDARG); };
+  EXPECT_EQ(traps_of(fail), 0);
+  ID3D12InfoQueue1& queue = *debugged.queue.Get();
+  EXPECT_EQ(queue.SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY_ERROR, TRUE), S_OK);
+  EXPECT_TRUE(queue.GetBreakOnSeverity(D3D12_MESSAGE_SEVERITY_ERROR));
+  EXPECT_FALSE(queue.GetBreakOnSeverity(D3D12_MESSAGE_SEVERITY_WARNING));
+  debugged.take();
+  EXPECT_EQ(traps_of(fail), 1);
+  EXPECT_EQ(debugged.take().size(), 1U);
+  const auto buffer = create_buffer(debugged.device.Get(), 64);
+  const auto warn = [&] { buffer->Unmap(0, nullptr); };
+  EXPECT_EQ(traps_of(warn), 0);
+  EXPECT_EQ(queue.SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY_ERROR, FALSE), S_OK);
+  EXPECT_EQ(traps_of(fail), 0);
+
+  EXPECT_EQ(queue.SetBreakOnID(D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED, TRUE), S_OK);
+  EXPECT_TRUE(queue.GetBreakOnID(D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED));
+  EXPECT_EQ(traps_of(warn), 1);
+  EXPECT_EQ(traps_of(fail), 0);
+  EXPECT_EQ(queue.SetBreakOnID(D3D12_MESSAGE_ID_RESOURCE_UNMAP_NOTMAPPED, FALSE), S_OK);
+
+  EXPECT_EQ(queue.SetBreakOnCategory(D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED, TRUE), S_OK);
+  EXPECT_TRUE(queue.GetBreakOnCategory(D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED));
+  EXPECT_EQ(traps_of([&] { queue.AddApplicationMessage(D3D12_MESSAGE_SEVERITY_INFO, "here"); }), 1);
+  EXPECT_EQ(queue.SetBreakOnCategory(D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED, FALSE), S_OK);
+  std::signal(SIGTRAP, before);
+}
+
+TEST(DebugChild, Breaks) {
+  if (!is_child()) {
+    GTEST_SKIP() << "only in a process of its own";
+  }
+  const auto device = create_d3d12_device();
+  ComPtr<ID3D12InfoQueue1> queue;
+  ASSERT_EQ(device.As(&queue), S_OK);
+  ASSERT_EQ(queue->SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY_ERROR, TRUE), S_OK);
+  static_cast<void>(create_empty_heap(device.Get()));
+}
+
+// Without a debugger the signal ends the process, after the message.
+TEST(Breaks, EndAProgramWithoutADebugger) {
+  const Ended ended = run_with("ANYDML_DEBUG=1 ANYDML_LOG=none", "DebugChild.Breaks");
+  EXPECT_EQ(ended.status, 128 + SIGTRAP) << ended.errors;
+  EXPECT_EQ(ended.errors, "anydml: ID3D12Device::CreateHeap: SizeInBytes is 0; expected a positive size\n");
+}
+
 }  // namespace
 }  // namespace anydml::test
