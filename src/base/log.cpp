@@ -201,6 +201,14 @@ bool log_failure(std::string_view text, std::string_view more, std::string_view 
 
 void show_line(LogLevel level, std::string_view text) noexcept { print_line(level, text, "", ""); }
 
+void print_to_standard_error(std::string_view text, std::string_view more, std::string_view last) noexcept {
+  const CancellationDeferred deferred;
+  const int error = errno;
+  const std::string_view parts[] = {"anydml: ", text, more, last, "\n"};
+  write_to_standard_error(parts);
+  errno = error;
+}
+
 void end_if_strict(bool shown, std::string_view text, std::string_view more, std::string_view last) noexcept {
   try {
     if (const auto& settings = environment(); !settings.ok() || settings.value().debug != DebugSetting::abort) {
@@ -209,13 +217,10 @@ void end_if_strict(bool shown, std::string_view text, std::string_view more, std
   } catch (...) {  // reading the settings ran out of memory
     return;
   }
-  const CancellationDeferred deferred;
   if (!shown || find_receiver().function != nullptr) {
-    const std::string_view parts[] = {"anydml: ", text, more, last, "\n"};
-    write_to_standard_error(parts);
+    print_to_standard_error(text, more, last);
   }
-  const std::string_view parts[] = {"anydml: ANYDML_DEBUG=abort ended the program at this error\n"};
-  write_to_standard_error(parts);
+  print_to_standard_error("ANYDML_DEBUG=abort ended the program at this error");
   std::abort();
 }
 

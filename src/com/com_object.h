@@ -65,6 +65,9 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
     return left;
   }
 
+  // For reports; another thread may change it at any time.
+  [[nodiscard]] ULONG reference_count() const noexcept { return references_.load(std::memory_order_relaxed); }
+
   // For code that refers to the object without owning it. Returns false if the last reference is already gone.
   [[nodiscard]] bool try_add_reference() noexcept {
     ULONG now = references_.load(std::memory_order_relaxed);

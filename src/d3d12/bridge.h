@@ -9,6 +9,7 @@
 
 #include "anydml_build/hash.h"
 #include "backend/backend.h"
+#include "com/live_object.h"
 #include "d3d12/headers.h"
 
 #pragma GCC diagnostic push
@@ -90,6 +91,9 @@ struct IBridgeDevice : IUnknown {
   virtual void enable_debug() noexcept = 0;
   // Whether the debug layer is on. The flag lives as long as the device, so that others can read it without a call.
   virtual const std::atomic<bool>& debugging_flag() noexcept = 0;
+  // The object is in reports about live objects until it is removed. Returns false if there is no memory for this.
+  virtual bool add_live_object(const LiveObject& object) noexcept = 0;
+  virtual void remove_live_object(const void* object) noexcept = 0;
   // Whether `count` descriptors exist there, in a live heap of views. A handle of 0 is not checked.
   virtual bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                     std::uint32_t count) noexcept = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "d3d12/object.h"
@@ -24,7 +25,7 @@ class Device final
   // The device for an adapter: the existing device, or a new one. The caller receives a reference.
   static Result<Device*> of_adapter(std::uint32_t index);
 
-  explicit Device(std::shared_ptr<DeviceCore> core) : core_(std::move(core)) {}
+  explicit Device(std::shared_ptr<DeviceCore> core);
   ~Device() override;
 
   UINT STDMETHODCALLTYPE GetNodeCount() noexcept override { return 1; }
@@ -221,8 +222,10 @@ class Device final
   Posted post_message(MessageSeverity severity, const char* text, bool logged) noexcept override {
     return core_->post(severity, text, logged);
   }
-  void enable_debug() noexcept override { core_->enable_debug(); }
+  void enable_debug() noexcept override;
   const std::atomic<bool>& debugging_flag() noexcept override { return core_->debugging_flag(); }
+  bool add_live_object(const LiveObject& object) noexcept override { return core_->live_objects().add(object); }
+  void remove_live_object(const void* object) noexcept override { core_->live_objects().remove(object); }
   bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                             std::uint32_t count) noexcept override;
   bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
@@ -321,7 +324,7 @@ class Device final
   // ID3D12DebugDevice2
   HRESULT STDMETHODCALLTYPE SetFeatureMask(D3D12_DEBUG_FEATURE mask) noexcept override;
   D3D12_DEBUG_FEATURE STDMETHODCALLTYPE GetFeatureMask() noexcept override { return feature_mask_; }
-  HRESULT STDMETHODCALLTYPE ReportLiveDeviceObjects(D3D12_RLDO_FLAGS) noexcept override { return S_OK; }
+  HRESULT STDMETHODCALLTYPE ReportLiveDeviceObjects(D3D12_RLDO_FLAGS flags) noexcept override;
   HRESULT STDMETHODCALLTYPE SetDebugParameter(D3D12_DEBUG_DEVICE_PARAMETER_TYPE, const void*, UINT) noexcept override {
     return E_NOTIMPL;
   }
@@ -363,6 +366,7 @@ class Device final
   }
 
   const std::shared_ptr<DeviceCore> core_;
+  std::once_flag registered_;  // among the live objects
   D3D12_DEBUG_FEATURE feature_mask_ = D3D12_DEBUG_FEATURE_NONE;
 };
 

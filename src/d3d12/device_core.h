@@ -19,6 +19,7 @@
 #include "d3d12/debug_messages.h"
 #include "d3d12/headers.h"
 #include "d3d12/info_queue.h"
+#include "d3d12/live_objects.h"
 
 namespace anydml {
 
@@ -100,6 +101,7 @@ class DeviceCore {
   [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] MessageStore& messages() { return messages_; }
+  [[nodiscard]] LiveObjects& live_objects() { return live_objects_; }
   // Whether the device accepts messages and exposes the debug interfaces: from the moment the debug layer is turned on,
   // and then permanently, because an interface that existed must stay.
   [[nodiscard]] bool debug() noexcept;
@@ -116,6 +118,8 @@ class DeviceCore {
   // reported. Standard error shows them only if ANYDML_LOG asks for errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
+  // Posts a message that is no mistake, and that the log does not show.
+  void tell(const MessageKind& kind, const char* text) noexcept { post(kind, text, false); }
   // Reports a mistake that the debug layer found.
   void report(DebugMessage message, const char* text) noexcept;
   // Posts a message that was already logged or reported.
@@ -167,6 +171,7 @@ class DeviceCore {
   const CoreTable& core_;
   const CoreDevice& device_;
   MessageStore messages_;
+  LiveObjects live_objects_;
   std::atomic<bool> debug_{false};
   std::atomic<HRESULT> removed_reason_{S_OK};
   std::mutex mutex_;

@@ -23,12 +23,19 @@ class DmlCore {
  public:
   DmlCore(ComPtr<IBridgeDevice> parent, const CoreTable& core, const CoreDevice& device, facts::FeatureLevel level,
           bool debug)
-      : parent_(std::move(parent)), core_(core), device_(device), level_(level), debug_(debug) {}
+      : parent_(std::move(parent)),
+        core_(core),
+        device_(device),
+        level_(level),
+        debug_(debug),
+        debugging_(parent_->debugging_flag()) {}
 
   [[nodiscard]] IBridgeDevice& parent() const { return *parent_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] facts::FeatureLevel level() const { return level_; }
   [[nodiscard]] bool debug() const { return debug_; }
+  // Whether the D3D12 device is being debugged: one relaxed load.
+  [[nodiscard]] bool debugging() const noexcept { return debugging_.load(std::memory_order_relaxed); }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
   HRESULT fail(HRESULT code, const char* message, MessageSeverity severity = MessageSeverity::error) noexcept;
@@ -65,6 +72,7 @@ class DmlCore {
   const CoreDevice& device_;
   const facts::FeatureLevel level_;
   const bool debug_;
+  const std::atomic<bool>& debugging_;
   std::atomic<HRESULT> removed_reason_{S_OK};
   std::atomic<bool> muted_{false};
 };

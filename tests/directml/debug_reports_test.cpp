@@ -306,6 +306,97 @@ TEST(DebugChild, Breaks) {
   static_cast<void>(create_empty_heap(device.Get()));
 }
 
+std::string live_line(const char* type, const void* address, const char* name, int references) {
+  char text[256];
+  std::snprintf(text, sizeof(text), "Live %s at %p%s%s, Refcount: %d", type, address, *name != '\0' ? ", Name: " : "",
+                name, references);
+  return text;
+}
+
+TEST(LiveObjects, AreListedWithNamesAndReferences) {
+  Debugged debugged;
+  ComPtr<ID3D12DebugDevice> debug_device;
+  ASSERT_EQ(debugged.device.As(&debug_device), S_OK);
+  const auto report = [&](int flags) {
+    debugged.take();
+    EXPECT_EQ(debug_device->ReportLiveDeviceObjects(static_cast<D3D12_RLDO_FLAGS>(flags)), S_OK);
+    return debugged.take();
+  };
+  const std::size_t before = report(D3D12_RLDO_DETAIL).size();
+  const auto expect_line = [](const std::vector<Debugged::Stored>& messages, int id, const std::string& text) {
+    const auto found = std::ranges::find(messages, text, &Debugged::Stored::text);
+    ASSERT_NE(found, messages.end()) << text;
+    EXPECT_EQ(static_cast<int>(found->id), id) << text;
+    EXPECT_EQ(found->category, D3D12_MESSAGE_CATEGORY_STATE_CREATION);
+  };
+  {
+    const auto buffer = create_buffer(debugged.device.Get(), 64);
+    EXPECT_EQ(buffer->SetName(L"weights"), S_OK);
+    const ComPtr<ID3D12Resource> again = buffer;
+    Queue queue(debugged.device.Get());
+    const auto heap = create_heap(debugged.device.Get(), 4);
+    const Dml dml(debugged.device.Get(), debugged.dml.Get());
+    const Tensor tensor(kFloat, {1, 2, 3, 4});
+    const auto op = dml.binary(tensor, tensor, tensor);
+    EXPECT_EQ(op->SetName(L"floor"), S_OK);
+    const auto compiled = dml.compile(op.Get());
+    const auto table = dml.table(compiled.Get(), heap.Get());
+    const auto messages = report(D3D12_RLDO_SUMMARY | D3D12_RLDO_DETAIL | D3D12_RLDO_IGNORE_INTERNAL);
+    expect_line(messages, D3D12_MESSAGE_ID_LIVE_RESOURCE, live_line("ID3D12Resource", buffer.Get(), "weights", 2));
+    expect_line(messages, D3D12_MESSAGE_ID_LIVE_DESCRIPTORHEAP, live_line("ID3D12DescriptorHeap", heap.Get(), "", 1));
+    expect_line(messages, D3D12_MESSAGE_ID_LIVE_COMMANDQUEUE,
+                live_line("ID3D12CommandQueue", queue.queue.Get(), "", 1));
+    expect_line(messages, D3D12_MESSAGE_ID_LIVE_MONITOREDFENCE, live_line("ID3D12Fence", queue.fence.Get(), "", 1));
+    expect_line(messages, D3D12_MESSAGE_ID_LIVE_COMMANDLIST12,
+                live_line("ID3D12GraphicsCommandList", queue.list.Get(), "", 1));
+    expect_line(messages, 2032, live_line("IDMLOperator", op.Get(), "floor", 2));  // the compiled operator has one
+    expect_line(messages, 2033, live_line("IDMLCompiledOperator", compiled.Get(), "", 2));
+    expect_line(messages, 2035, live_line("IDMLBindingTable", table.Get(), "", 1));
+    expect_line(messages, 2036, live_line("IDMLCommandRecorder", dml.recorder.Get(), "", 1));
+    EXPECT_EQ(messages.back().id, D3D12_MESSAGE_ID_LIVE_OBJECT_SUMMARY);
+    EXPECT_EQ(messages.back().severity, D3D12_MESSAGE_SEVERITY_INFO);
+    EXPECT_NE(messages.back().text.find("2 ID3D12CommandQueue"), std::string::npos) << messages.back().text;
+    const auto summary = report(D3D12_RLDO_SUMMARY);
+    ASSERT_EQ(summary.size(), 1U);
+    EXPECT_EQ(summary[0].text, messages.back().text);
+  }
+  const auto after = report(D3D12_RLDO_DETAIL);
+  EXPECT_EQ(after.size(), before);
+  EXPECT_EQ(after.back().text, "Live objects: 1 ID3D12Device, 1 IDMLDevice");
+  EXPECT_EQ(after.front().id, D3D12_MESSAGE_ID_LIVE_DEVICE);
+}
+
+TEST(DebugChild, LeavesObjectsAlive) {
+  if (!is_child()) {
+    GTEST_SKIP() << "only in a process of its own";
+  }
+  const auto device = create_d3d12_device();
+  const auto buffer = create_buffer(device.Get(), 64);
+  EXPECT_EQ(buffer->SetName(L"left behind"), S_OK);
+  if (std::getenv("ANYDML_TEST_LEAK") != nullptr) {
+    buffer->AddRef();
+  }
+}
+
+TEST(LiveObjects, AreReportedWhenTheProcessExits) {
+  const Ended leaking = run_with("ANYDML_DEBUG=1 ANYDML_LOG=none ANYDML_TEST_LEAK=1 ASAN_OPTIONS=detect_leaks=0",
+                                 "DebugChild.LeavesObjectsAlive");
+  EXPECT_EQ(leaking.status, 0) << leaking.errors;
+  EXPECT_NE(leaking.errors.find("anydml: the program exits with 2 live objects; expected them to be released\n"
+                                "anydml: Live ID3D12Device at 0x"),
+            std::string::npos)
+      << leaking.errors;
+  EXPECT_NE(leaking.errors.find(", Name: left behind, Refcount: 1\n"
+                                "anydml: Live objects: 1 ID3D12Device, 1 ID3D12Resource\n"),
+            std::string::npos)
+      << leaking.errors;
+  for (const char* settings : {"ANYDML_DEBUG=1 ANYDML_LOG=none",
+                               "ANYDML_LOG=none ANYDML_TEST_LEAK=1 "
+                               "ASAN_OPTIONS=detect_leaks=0"}) {
+    EXPECT_EQ(run_with(settings, "DebugChild.LeavesObjectsAlive").errors, "") << settings;
+  }
+}
+
 // Without a debugger the signal ends the process, after the message.
 TEST(Breaks, EndAProgramWithoutADebugger) {
   const Ended ended = run_with("ANYDML_DEBUG=1 ANYDML_LOG=none", "DebugChild.Breaks");
