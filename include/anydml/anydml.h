@@ -33,8 +33,9 @@
  * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
  * info, graph, dispatch), ANYDML_PLUGINS (the folder with plugins for more devices, or none), ANYDML_CPU_TARGET (the
  * instructions that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; if 1, all options have that flag); and, for
- * the DirectML libraries, ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An empty value counts as
- * unset. If a value is invalid, every call that needs it fails with a message that explains the error.
+ * the DirectML libraries, ANYDML_DEBUG (0, 1 or abort), ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1).
+ * An empty value counts as unset. If a value is invalid, every call that needs it fails with a message that explains
+ * the error.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H

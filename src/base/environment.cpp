@@ -62,6 +62,13 @@ Result<Environment> read_environment(VariableReader reader) {
       is_on = text == "1";
     }
   }
+  if (const char* value = reader("ANYDML_DEBUG"); value != nullptr && *value != '\0') {
+    const std::string_view text = value;
+    if (text != "0" && text != "1" && text != "abort") {
+      return not_understood("ANYDML_DEBUG", text, "0, 1 or abort");
+    }
+    environment.debug = text == "0" ? DebugSetting::off : text == "1" ? DebugSetting::on : DebugSetting::abort;
+  }
   if (const char* value = reader("ANYDML_PLUGINS"); value != nullptr && *value != '\0') {
     const std::string_view text = value;
     if (text != "none" && !text.starts_with('/')) {

@@ -4,11 +4,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -94,6 +96,30 @@ void hand_over(const Receiver& receiver, LogLevel level, std::span<const std::st
   receiver.function(receiver.context, static_cast<int>(level), line);
 }
 
+void write_to_standard_error(std::span<const std::string_view> parts) noexcept {
+  constexpr std::size_t kMaxParts = 6;
+  iovec pieces[kMaxParts];
+  const std::size_t count = std::min(parts.size(), kMaxParts);
+  for (std::size_t i = 0; i < count; ++i) {
+    pieces[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
+  }
+  for (std::size_t first = 0; first < count;) {
+    const ssize_t written = writev(STDERR_FILENO, pieces + first, static_cast<int>(count - first));
+    if (written == 0 || (written < 0 && errno != EINTR)) {  // bytes remain, so a second write would return 0 again
+      break;
+    }
+    // Usually everything is written at once; a signal can split a long text.
+    auto left = static_cast<std::size_t>(written < 0 ? 0 : written);
+    while (first < count && left >= pieces[first].iov_len) {
+      left -= pieces[first++].iov_len;
+    }
+    if (first < count) {
+      pieces[first].iov_base = static_cast<char*>(pieces[first].iov_base) + left;
+      pieces[first].iov_len -= left;
+    }
+  }
+}
+
 void print_line(LogLevel level, std::string_view text, std::string_view more, std::string_view last,
                 std::string_view end = "") noexcept {
   const CancellationDeferred deferred;  // writing is a cancellation point, and some callers must not be unwound
@@ -101,27 +127,8 @@ void print_line(LogLevel level, std::string_view text, std::string_view more, st
   const std::string_view parts[] = {"anydml: ", text, more, last, end, "\n"};
   if (const Receiver receiver = find_receiver(); receiver.function != nullptr) {
     hand_over(receiver, level, std::span(parts).subspan(1, std::size(parts) - 2));
-    errno = error;
-    return;
-  }
-  iovec pieces[std::size(parts)];
-  for (std::size_t i = 0; i < std::size(parts); ++i) {
-    pieces[i] = {const_cast<char*>(parts[i].data()), parts[i].size()};
-  }
-  for (std::size_t first = 0; first < std::size(pieces);) {
-    const ssize_t written = writev(STDERR_FILENO, pieces + first, static_cast<int>(std::size(pieces) - first));
-    if (written == 0 || (written < 0 && errno != EINTR)) {  // bytes remain, so a second write would return 0 again
-      break;
-    }
-    // Usually a single call writes everything, but a signal can split a long text.
-    auto left = static_cast<std::size_t>(written < 0 ? 0 : written);
-    while (first < std::size(pieces) && left >= pieces[first].iov_len) {
-      left -= pieces[first++].iov_len;
-    }
-    if (first < std::size(pieces)) {
-      pieces[first].iov_base = static_cast<char*>(pieces[first].iov_base) + left;
-      pieces[first].iov_len -= left;
-    }
+  } else {
+    write_to_standard_error(parts);
   }
   errno = error;
 }
@@ -193,5 +200,28 @@ bool log_failure(std::string_view text, std::string_view more, std::string_view 
 }
 
 void show_line(LogLevel level, std::string_view text) noexcept { print_line(level, text, "", ""); }
+
+void print_to_standard_error(std::string_view text, std::string_view more, std::string_view last) noexcept {
+  const CancellationDeferred deferred;
+  const int error = errno;
+  const std::string_view parts[] = {"anydml: ", text, more, last, "\n"};
+  write_to_standard_error(parts);
+  errno = error;
+}
+
+void end_if_strict(bool shown, std::string_view text, std::string_view more, std::string_view last) noexcept {
+  try {
+    if (const auto& settings = environment(); !settings.ok() || settings.value().debug != DebugSetting::abort) {
+      return;
+    }
+  } catch (...) {  // reading the settings ran out of memory
+    return;
+  }
+  if (!shown || find_receiver().function != nullptr) {
+    print_to_standard_error(text, more, last);
+  }
+  print_to_standard_error("ANYDML_DEBUG=abort ended the program at this error");
+  std::abort();
+}
 
 }  // namespace anydml

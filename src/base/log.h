@@ -46,4 +46,11 @@ bool log_failure(std::string_view text, std::string_view more = "", std::string_
 // Shows a message that the log did not show, for programs that request messages in a different way.
 void show_line(LogLevel level, std::string_view text) noexcept;
 
+// Prints a line on standard error although a function receives the log, for a time when the function may be gone.
+void print_to_standard_error(std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
+// Does nothing unless ANYDML_DEBUG is abort. Then it prints the error on standard error, unless the log has shown it
+// there, says why the process ends, and ends it with SIGABRT: a program that ignores the results of its calls must not
+// appear to succeed.
+void end_if_strict(bool shown, std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
+
 }  // namespace anydml

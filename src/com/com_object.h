@@ -65,6 +65,9 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
     return left;
   }
 
+  // For reports; another thread may change it at any time.
+  [[nodiscard]] ULONG reference_count() const noexcept { return references_.load(std::memory_order_relaxed); }
+
   // For code that refers to the object without owning it. Returns false if the last reference was already released.
   [[nodiscard]] bool try_add_reference() noexcept {
     ULONG now = references_.load(std::memory_order_relaxed);
@@ -109,13 +112,13 @@ HRESULT com_boundary(const char* method, const Body& body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    log_failure(method, ": out of memory");
+    end_if_strict(log_failure(method, ": out of memory"), method, ": out of memory");
     return E_OUTOFMEMORY;
   } catch (const std::exception& exception) {
-    log_failure(method, ": ", exception.what());
+    end_if_strict(log_failure(method, ": ", exception.what()), method, ": ", exception.what());
     return E_FAIL;
   } catch (...) {
-    log_failure(method, ": unexpected failure");
+    end_if_strict(log_failure(method, ": unexpected failure"), method, ": unexpected failure");
     return E_FAIL;
   }
 }

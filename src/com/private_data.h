@@ -16,6 +16,7 @@
 #include "com/com_object.h"
 #include "com/com_ptr.h"
 #include "com/hresult.h"
+#include "com/live_object.h"
 
 namespace anydml {
 
@@ -110,6 +111,16 @@ class PrivateData {
       return set(kObjectNameWide, 0, nullptr);
     }
     return set(kObjectNameWide, static_cast<UINT>(std::wcslen(name) * sizeof(wchar_t)), name);
+  }
+
+  // The name for reports about live objects; empty if there is no memory for it.
+  void copy_name(LiveState& state) const noexcept {
+    try {
+      const std::string text = escaped(name(), kMaxQuotedBytes);
+      state.name[text.copy(state.name, sizeof(state.name) - 1)] = '\0';
+    } catch (...) {
+      state.name[0] = '\0';
+    }
   }
 
   // The name for messages, in UTF-8, truncated to the longest name that messages show; empty if the object has no name.

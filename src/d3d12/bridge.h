@@ -3,11 +3,13 @@
 // object without them is not ours. The ids contain the build hash, so an object from another build is not ours either.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "anydml_build/hash.h"
 #include "backend/backend.h"
+#include "com/live_object.h"
 #include "d3d12/headers.h"
 
 #pragma GCC diagnostic push
@@ -84,7 +86,12 @@ struct IBridgeDispatch : IUnknown {
   virtual bool is_released() noexcept = 0;
 };
 
-enum class MessageSeverity { error, warning, info };
+// removal: an error that removed a device.
+enum class MessageSeverity { error, warning, info, removal };
+
+// What became of a message: there is no message queue, because the debug layer is off; a filter of the application
+// denied it, or the application muted the queue; a callback received it, or the log had shown it; it was printed.
+enum class Posted { off, denied, received, printed };
 
 // The only interface with a fixed id: its first method shows whether both libraries agree on the other interfaces.
 struct IBridgeDevice : IUnknown {
@@ -92,8 +99,15 @@ struct IBridgeDevice : IUnknown {
   virtual const void* identity() noexcept = 0;
   virtual std::uint32_t adapter_index() noexcept = 0;
   virtual HRESULT removed_reason() noexcept = 0;
-  // Returns false if no message queue can receive the message. logged: the message was already printed to the log.
-  virtual bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
+  // logged: the log has already shown it.
+  virtual Posted post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
+  // Turns the debug layer on for this device.
+  virtual void enable_debug() noexcept = 0;
+  // Whether the debug layer is on. The flag lives as long as the device, so that others can read it without a call.
+  virtual const std::atomic<bool>& debugging_flag() noexcept = 0;
+  // The object is in reports about live objects until it is removed. Returns false if there is no memory for this.
+  virtual bool add_live_object(const LiveObject& object) noexcept = 0;
+  virtual void remove_live_object(const void* object) noexcept = 0;
   // Whether a live heap of views contains `count` descriptors at these handles. A handle of 0 is not checked.
   virtual bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                                     std::uint32_t count) noexcept = 0;

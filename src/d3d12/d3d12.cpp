@@ -15,7 +15,10 @@ namespace {
 
 HRESULT report(HRESULT code, const std::string& message) {
   if (const CoreTable* core = core_of_this_build("libd3d12.so"); core != nullptr) {
-    core->report(message.c_str());
+    const bool logged = core->report(message.c_str());
+    if (code != kUnsupported && code != E_NOINTERFACE) {  // programs ask for what they can do without
+      end_if_strict(logged, message);
+    }
   }
   return code;
 }

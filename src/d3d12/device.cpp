@@ -64,7 +64,23 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
   return known;
 }
 
+Device::Device(std::shared_ptr<DeviceCore> core) : core_(std::move(core)) {
+  if (core_->debugging()) {
+    enable_debug();
+  }
+}
+
+void Device::enable_debug() noexcept {
+  core_->enable_debug();
+  std::call_once(registered_, [this] {
+    const Object& base = *this;
+    static_cast<void>(core_->live_objects().add(live_object<ID3D12Device9>(base)));
+  });
+}
+
 Device::~Device() {
+  const Object& base = *this;
+  core_->live_objects().remove(&base);
   core_->messages().unregister_all();  // later messages from work in flight go to the log
   const std::scoped_lock lock(g_devices_mutex);
   Device*& known = (*g_devices)[core_->adapter_index()];
@@ -387,7 +403,11 @@ HRESULT STDMETHODCALLTYPE Device::AddMessage(D3D12_MESSAGE_CATEGORY category, D3
     if (text == nullptr) {
       return E_INVALIDARG;
     }
-    core_->messages().add({.category = category, .severity = severity, .id = id, .text = text});
+    MessageStore& messages = core_->messages();
+    if (messages.add({.category = category, .severity = severity, .id = id, .text = text}) !=
+        MessageStore::Fate::denied) {
+      messages.break_if_asked(category, severity, id);
+    }
     return S_OK;
   });
 }
@@ -396,6 +416,24 @@ HRESULT STDMETHODCALLTYPE Device::RegisterMessageCallback(D3D12MessageFunc funct
                                                           void* context, DWORD* cookie) noexcept {
   return com_boundary("ID3D12InfoQueue1::RegisterMessageCallback",
                       [&] { return core_->messages().register_callback(function, flags, context, cookie); });
+}
+
+HRESULT STDMETHODCALLTYPE Device::ReportLiveDeviceObjects(D3D12_RLDO_FLAGS flags) noexcept {
+  return com_boundary("ID3D12DebugDevice::ReportLiveDeviceObjects", [&] {
+    enable_debug();  // the device itself is in the report even if it is older than its debugging
+    const auto lines = core_->live_objects().list();
+    const auto tell = [this](D3D12_MESSAGE_ID id, D3D12_MESSAGE_SEVERITY severity, const std::string& text) {
+      core_->tell({.id = id, .category = D3D12_MESSAGE_CATEGORY_STATE_CREATION, .severity = severity}, text.c_str());
+    };
+    const bool only_summary = (flags & (D3D12_RLDO_SUMMARY | D3D12_RLDO_DETAIL)) == D3D12_RLDO_SUMMARY;
+    for (const auto& line : lines) {
+      if (!only_summary) {
+        tell(line.id, D3D12_MESSAGE_SEVERITY_WARNING, line.text);
+      }
+    }
+    tell(D3D12_MESSAGE_ID_LIVE_OBJECT_SUMMARY, D3D12_MESSAGE_SEVERITY_INFO, summary_of(lines));
+    return S_OK;
+  });
 }
 
 HRESULT STDMETHODCALLTYPE Device::SetFeatureMask(D3D12_DEBUG_FEATURE mask) noexcept {

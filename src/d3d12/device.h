@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "d3d12/object.h"
@@ -24,7 +25,7 @@ class Device final
   // Returns the adapter's existing device, or creates one. The caller receives a reference.
   static Result<Device*> of_adapter(std::uint32_t index);
 
-  explicit Device(std::shared_ptr<DeviceCore> core) : core_(std::move(core)) {}
+  explicit Device(std::shared_ptr<DeviceCore> core);
   ~Device() override;
 
   UINT STDMETHODCALLTYPE GetNodeCount() noexcept override { return 1; }
@@ -218,9 +219,13 @@ class Device final
   const void* identity() noexcept override { return core_.get(); }
   std::uint32_t adapter_index() noexcept override { return core_->adapter_index(); }
   HRESULT removed_reason() noexcept override { return core_->removed_reason(); }
-  bool post_message(MessageSeverity severity, const char* text, bool logged) noexcept override {
+  Posted post_message(MessageSeverity severity, const char* text, bool logged) noexcept override {
     return core_->post(severity, text, logged);
   }
+  void enable_debug() noexcept override;
+  const std::atomic<bool>& debugging_flag() noexcept override { return core_->debugging_flag(); }
+  bool add_live_object(const LiveObject& object) noexcept override { return core_->live_objects().add(object); }
+  void remove_live_object(const void* object) noexcept override { core_->live_objects().remove(object); }
   bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
                             std::uint32_t count) noexcept override;
   bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
@@ -290,13 +295,24 @@ class Device final
   HRESULT STDMETHODCALLTYPE AddApplicationMessage(D3D12_MESSAGE_SEVERITY severity, LPCSTR text) noexcept override {
     return AddMessage(D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED, severity, D3D12_MESSAGE_ID_UNKNOWN, text);
   }
-  // No debugger is supported, so these settings are ignored.
-  HRESULT STDMETHODCALLTYPE SetBreakOnCategory(D3D12_MESSAGE_CATEGORY, BOOL) noexcept override { return S_OK; }
-  HRESULT STDMETHODCALLTYPE SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY, BOOL) noexcept override { return S_OK; }
-  HRESULT STDMETHODCALLTYPE SetBreakOnID(D3D12_MESSAGE_ID, BOOL) noexcept override { return S_OK; }
-  BOOL STDMETHODCALLTYPE GetBreakOnCategory(D3D12_MESSAGE_CATEGORY) noexcept override { return FALSE; }
-  BOOL STDMETHODCALLTYPE GetBreakOnSeverity(D3D12_MESSAGE_SEVERITY) noexcept override { return FALSE; }
-  BOOL STDMETHODCALLTYPE GetBreakOnID(D3D12_MESSAGE_ID) noexcept override { return FALSE; }
+  HRESULT STDMETHODCALLTYPE SetBreakOnCategory(D3D12_MESSAGE_CATEGORY category, BOOL enabled) noexcept override {
+    return set_break(category, enabled);
+  }
+  HRESULT STDMETHODCALLTYPE SetBreakOnSeverity(D3D12_MESSAGE_SEVERITY severity, BOOL enabled) noexcept override {
+    return set_break(severity, enabled);
+  }
+  HRESULT STDMETHODCALLTYPE SetBreakOnID(D3D12_MESSAGE_ID id, BOOL enabled) noexcept override {
+    return set_break(id, enabled);
+  }
+  BOOL STDMETHODCALLTYPE GetBreakOnCategory(D3D12_MESSAGE_CATEGORY category) noexcept override {
+    return core_->messages().breaks_on(category) ? TRUE : FALSE;
+  }
+  BOOL STDMETHODCALLTYPE GetBreakOnSeverity(D3D12_MESSAGE_SEVERITY severity) noexcept override {
+    return core_->messages().breaks_on(severity) ? TRUE : FALSE;
+  }
+  BOOL STDMETHODCALLTYPE GetBreakOnID(D3D12_MESSAGE_ID id) noexcept override {
+    return core_->messages().breaks_on(id) ? TRUE : FALSE;
+  }
   void STDMETHODCALLTYPE SetMuteDebugOutput(BOOL mute) noexcept override { core_->messages().set_muted(mute != FALSE); }
   BOOL STDMETHODCALLTYPE GetMuteDebugOutput() noexcept override { return core_->messages().muted() ? TRUE : FALSE; }
   HRESULT STDMETHODCALLTYPE RegisterMessageCallback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags,
@@ -309,7 +325,7 @@ class Device final
   // ID3D12DebugDevice2
   HRESULT STDMETHODCALLTYPE SetFeatureMask(D3D12_DEBUG_FEATURE mask) noexcept override;
   D3D12_DEBUG_FEATURE STDMETHODCALLTYPE GetFeatureMask() noexcept override { return feature_mask_; }
-  HRESULT STDMETHODCALLTYPE ReportLiveDeviceObjects(D3D12_RLDO_FLAGS) noexcept override { return S_OK; }
+  HRESULT STDMETHODCALLTYPE ReportLiveDeviceObjects(D3D12_RLDO_FLAGS flags) noexcept override;
   HRESULT STDMETHODCALLTYPE SetDebugParameter(D3D12_DEBUG_DEVICE_PARAMETER_TYPE, const void*, UINT) noexcept override {
     return E_NOTIMPL;
   }
@@ -344,8 +360,16 @@ class Device final
   HRESULT check_residents(const char* method, UINT count, ID3D12Pageable* const* objects) noexcept;
   HRESULT add_entries(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter) noexcept;
   HRESULT push(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter, bool copy) noexcept;
+  template <class What>
+  HRESULT set_break(What what, BOOL enabled) noexcept {
+    return com_boundary("ID3D12InfoQueue", [&] {
+      core_->messages().set_break(what, enabled != FALSE);
+      return S_OK;
+    });
+  }
 
   const std::shared_ptr<DeviceCore> core_;
+  std::once_flag registered_;  // among the live objects
   D3D12_DEBUG_FEATURE feature_mask_ = D3D12_DEBUG_FEATURE_NONE;
 };
 

@@ -10,6 +10,7 @@
 #include "base/reserve.h"
 #include "d3d12/debug/tracker.h"
 #include "d3d12/fence.h"
+#include "d3d12/message_ids.h"
 
 namespace anydml {
 namespace {
@@ -47,12 +48,17 @@ Memory::~Memory() { device_.backend->release(device_.handle, kind_, bytes_, bloc
 
 DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device)
     : adapter_index_(adapter_index), core_(core), device_(device) {
-  static_cast<void>(debug());  // a device that is created with the debug layer on is followed from its first call
+  if (debug_layer_enabled() || debug_layer_requested()) {  // the device is then followed from its first call
+    enable_debug();
+  }
 }
 
 DeviceCore::~DeviceCore() { delete tracker(); }
 
-void DeviceCore::start_tracking() noexcept {
+void DeviceCore::enable_debug() noexcept {
+  if (debug_.exchange(true, std::memory_order_relaxed)) {
+    return;
+  }
   auto* created = new (std::nothrow) DebugTracker(*this);
   DebugTracker* none = nullptr;
   if (created != nullptr && !tracker_.compare_exchange_strong(none, created, std::memory_order_acq_rel)) {
@@ -60,39 +66,56 @@ void DeviceCore::start_tracking() noexcept {
   }
 }
 
-bool DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
+Posted DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
   constexpr D3D12_MESSAGE_SEVERITY kSeverities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
-                                                    D3D12_MESSAGE_SEVERITY_INFO};
-  return post({D3D12_MESSAGE_ID_UNKNOWN, D3D12_MESSAGE_CATEGORY_MISCELLANEOUS, kSeverities[static_cast<int>(severity)]},
-              text, logged);
+                                                    D3D12_MESSAGE_SEVERITY_INFO, D3D12_MESSAGE_SEVERITY_ERROR};
+  if (!debug()) {
+    return Posted::off;
+  }
+  MessageId found = find_message_id(text);
+  if (found.id == D3D12_MESSAGE_ID_UNKNOWN && severity == MessageSeverity::removal) {  // in the words of the backend
+    found = {D3D12_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_POSSIBLY_AT_FAULT, D3D12_MESSAGE_CATEGORY_EXECUTION};
+  }
+  return post({found.id, found.category, kSeverities[static_cast<int>(severity)]}, text, logged);
 }
 
-bool DeviceCore::post(const MessageKind& kind, const char* text, bool logged) noexcept {
+Posted DeviceCore::post(const MessageKind& kind, const char* text, bool logged) noexcept {
   if (!debug()) {
-    return false;
+    return Posted::off;
   }
   const CancellationDeferred deferred;  // application callbacks must not be canceled midway
   try {
-    const bool heard =
+    const auto fate =
         messages_.add({.category = kind.category, .severity = kind.severity, .id = kind.id, .text = text});
-    if (!heard && !logged) {  // print it where a debugger's output would go
+    if (fate == MessageStore::Fate::denied) {
+      return Posted::denied;
+    }
+    const bool printed = fate == MessageStore::Fate::unheard && !logged;
+    if (printed) {  // where a debugger's output would go
       show_line(kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? LogLevel::error : LogLevel::info, text);
     }
+    messages_.break_if_asked(kind.category, kind.severity, kind.id);
+    return printed ? Posted::printed : Posted::received;
   } catch (...) {  // no memory for the message, but the log already contains it
   }
-  return true;
+  return Posted::received;
 }
 
 void DeviceCore::report(DebugMessage message, const char* text) noexcept {
   const MessageKind kind = anydml::kind_of(message);
   const bool logged =
       kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? core_.report(text) : log_line(LogLevel::info, "warning: ", text);
-  post(kind, text, logged);
+  const Posted posted = post(kind, text, logged);
+  // The call itself did not fail, so an application that filters the message has accepted the mistake.
+  if (kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR && posted != Posted::denied) {
+    end_if_strict(logged || posted == Posted::printed, text);
+  }
 }
 
-HRESULT DeviceCore::fail(HRESULT code, const char* message) noexcept {
+HRESULT DeviceCore::fail(HRESULT code, const char* message, MessageSeverity severity) noexcept {
   const bool logged = core_.report(message);
-  post(MessageSeverity::error, message, logged);
+  const Posted posted = post(severity, message, logged);
+  end_if_strict(logged || posted == Posted::printed, message);
   return code;
 }
 
@@ -123,7 +146,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
       alive_fence->reach_end();
     }
   }
-  fail(reason, message);
+  fail(reason, message, MessageSeverity::removal);
 }
 
 std::uint64_t DeviceCore::add_buffer(BufferRange range) {
@@ -203,10 +226,10 @@ void DeviceCore::add_fence(const std::shared_ptr<FenceCore>& fence) {
 }
 
 bool DeviceCore::debug() noexcept {
-  if (debug_layer_enabled() && !debug_.exchange(true, std::memory_order_relaxed)) {
-    start_tracking();
+  if (debug_layer_enabled()) {
+    enable_debug();
   }
-  return debug_.load(std::memory_order_relaxed);
+  return debugging();
 }
 
 DescriptorSlot DeviceCore::find_at(std::uintptr_t address, std::uint32_t count) {

@@ -19,6 +19,7 @@
 #include "d3d12/debug_messages.h"
 #include "d3d12/headers.h"
 #include "d3d12/info_queue.h"
+#include "d3d12/live_objects.h"
 
 namespace anydml {
 
@@ -107,23 +108,31 @@ class DeviceCore {
   [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] MessageStore& messages() { return messages_; }
+  [[nodiscard]] LiveObjects& live_objects() { return live_objects_; }
   // Whether the device accepts messages and exposes the debug interfaces. This becomes true when the debug layer is
   // turned on and stays true, because an object must not lose an interface.
   [[nodiscard]] bool debug() noexcept;
+  // The same for code that must cost nothing while the layer is off: it does not ask whether the layer was enabled
+  // since the last call to debug().
+  [[nodiscard]] bool debugging() const noexcept { return debug_.load(std::memory_order_relaxed); }
+  [[nodiscard]] const std::atomic<bool>& debugging_flag() const noexcept { return debug_; }
+  void enable_debug() noexcept;
   // Follows the device's work; null while the debug layer is off.
   [[nodiscard]] DebugTracker* tracker() const noexcept { return tracker_.load(std::memory_order_acquire); }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
-  HRESULT fail(HRESULT code, const char* message) noexcept;
+  HRESULT fail(HRESULT code, const char* message, MessageSeverity severity = MessageSeverity::error) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
   // Like fail, but for failures that programs provoke to probe the device, and for failures whose reason was already
   // reported. Standard error shows them only if ANYDML_LOG enables errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
+  // Posts a message that is no mistake, and that the log does not show.
+  void tell(const MessageKind& kind, const char* text) noexcept { post(kind, text, false); }
   // Reports a mistake that the debug layer found.
   void report(DebugMessage message, const char* text) noexcept;
-  // Posts a message that was already logged or reported. Returns false if the debug layer is off.
-  bool post(MessageSeverity severity, const char* text, bool logged) noexcept;
+  // Posts a message that was already logged or reported.
+  Posted post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
   // Removes the device after misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
   void remove(HRESULT reason, const char* message) noexcept;
@@ -164,14 +173,14 @@ class DeviceCore {
     std::string name_before;  // the name of the previous buffer in the slot
   };
 
-  bool post(const MessageKind& kind, const char* text, bool logged) noexcept;
-  void start_tracking() noexcept;
+  Posted post(const MessageKind& kind, const char* text, bool logged) noexcept;
   DescriptorSlot find_at(std::uintptr_t address, std::uint32_t count);
 
   const std::uint32_t adapter_index_;
   const CoreTable& core_;
   const CoreDevice& device_;
   MessageStore messages_;
+  LiveObjects live_objects_;
   std::atomic<bool> debug_{false};
   std::atomic<DebugTracker*> tracker_{nullptr};  // owned
   std::atomic<HRESULT> removed_reason_{S_OK};

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/info_queue.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "base/environment.h"
 #include "com/hresult.h"
 
 namespace anydml {
@@ -41,6 +44,15 @@ void found_at(std::byte*& at, const std::vector<T>& from, UINT& count, T*& list)
 }
 
 }  // namespace
+
+bool debug_layer_requested() noexcept {
+  try {
+    const auto& settings = environment();
+    return settings.ok() && settings.value().debug != DebugSetting::off;
+  } catch (...) {  // no memory to read the settings
+    return false;
+  }
+}
 
 bool debug_layer_enabled() noexcept { return g_debug_layer.load(std::memory_order_acquire); }
 void set_debug_layer_enabled(bool enabled) noexcept { g_debug_layer.store(enabled, std::memory_order_release); }
@@ -117,13 +129,13 @@ void MessageStore::end_call(Callback& callback) {
   call_ended_.notify_all();
 }
 
-bool MessageStore::add(Message message) {
+MessageStore::Fate MessageStore::add(Message message) {
   std::vector<std::shared_ptr<Callback>> callbacks;
   bool passes = true;
   {
     const std::scoped_lock lock(mutex_);
     if (muted_) {
-      return true;
+      return Fate::denied;
     }
     callbacks = callbacks_;
     passes = stack(Stage::storage).back().passes(message);
@@ -142,7 +154,7 @@ bool MessageStore::add(Message message) {
       callback->function(message.category, message.severity, message.id, message.text.c_str(), callback->context);
     }
   }
-  return !passes || !callbacks.empty();
+  return !passes ? Fate::denied : callbacks.empty() ? Fate::unheard : Fate::heard;
 }
 
 HRESULT MessageStore::set_limit(UINT64 limit) {
@@ -305,6 +317,20 @@ void MessageStore::unregister_all() noexcept {
       return std::ranges::all_of(callbacks, [](const auto& callback) { return callback->running == 0; });
     });
   }
+}
+
+void MessageStore::break_if_asked(D3D12_MESSAGE_CATEGORY category, D3D12_MESSAGE_SEVERITY severity,
+                                  D3D12_MESSAGE_ID id) const {
+  if (!breaks_on(category) && !breaks_on(severity) && !breaks_on(id)) {
+    return;
+  }
+  sigset_t trap;  // the queues' threads block all signals
+  sigset_t before;
+  sigemptyset(&trap);
+  sigaddset(&trap, SIGTRAP);
+  pthread_sigmask(SIG_UNBLOCK, &trap, &before);
+  raise(SIGTRAP);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void MessageStore::set_muted(bool muted) {

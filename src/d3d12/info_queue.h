@@ -3,6 +3,7 @@
 // callbacks.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -14,7 +15,9 @@
 
 namespace anydml {
 
-// Whether the debug layer is enabled for devices that are not already being debugged.
+// Whether ANYDML_DEBUG turns the debug layer on, for every device.
+[[nodiscard]] bool debug_layer_requested() noexcept;
+// Whether the application enabled the debug layer for devices that are not already being debugged.
 [[nodiscard]] bool debug_layer_enabled() noexcept;
 void set_debug_layer_enabled(bool enabled) noexcept;
 
@@ -47,9 +50,10 @@ class MessageStore {
 
   MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
 
-  // Stores the message and calls the callbacks without holding a lock. Returns false if the message passed the filter
-  // but no callback is registered.
-  bool add(Message message);
+  // denied: by the filter, or because the messages are muted. unheard: no callback is registered.
+  enum class Fate { denied, unheard, heard };
+  // Stores the message and calls the callbacks, without holding a lock while they run.
+  Fate add(Message message);
 
   HRESULT set_limit(UINT64 limit);
   void clear();
@@ -76,6 +80,20 @@ class MessageStore {
   // callbacks use.
   void unregister_all() noexcept;
 
+  // Which messages raise SIGTRAP, for a debugger.
+  void set_break(D3D12_MESSAGE_CATEGORY category, bool enabled) { set_break(breaks_.categories, category, enabled); }
+  void set_break(D3D12_MESSAGE_SEVERITY severity, bool enabled) { set_break(breaks_.severities, severity, enabled); }
+  void set_break(D3D12_MESSAGE_ID id, bool enabled) { set_break(breaks_.ids, id, enabled); }
+  [[nodiscard]] bool breaks_on(D3D12_MESSAGE_CATEGORY category) const {
+    return has_break(breaks_.categories, category);
+  }
+  [[nodiscard]] bool breaks_on(D3D12_MESSAGE_SEVERITY severity) const {
+    return has_break(breaks_.severities, severity);
+  }
+  [[nodiscard]] bool breaks_on(D3D12_MESSAGE_ID id) const { return has_break(breaks_.ids, id); }
+  // Raises SIGTRAP if such a message should.
+  void break_if_asked(D3D12_MESSAGE_CATEGORY category, D3D12_MESSAGE_SEVERITY severity, D3D12_MESSAGE_ID id) const;
+
   void set_muted(bool muted);
   [[nodiscard]] bool muted() const;
 
@@ -90,6 +108,19 @@ class MessageStore {
   };
   struct RunningCall;
 
+  template <class T>
+  void set_break(std::vector<T>& list, T value, bool enabled) {
+    const std::scoped_lock lock(mutex_);
+    std::erase(list, value);
+    if (enabled) {
+      list.push_back(value);
+    }
+  }
+  template <class T>
+  [[nodiscard]] bool has_break(const std::vector<T>& list, T value) const {
+    const std::scoped_lock lock(mutex_);
+    return std::find(list.begin(), list.end(), value) != list.end();
+  }
   bool begin_call(Callback& callback);
   void end_call(Callback& callback);
 
@@ -99,6 +130,7 @@ class MessageStore {
   mutable std::mutex mutex_;
   std::deque<Message> messages_;
   std::vector<Filter> filters_[2];  // never empty
+  Filter::Side breaks_;
   std::vector<std::shared_ptr<Callback>> callbacks_;
   std::condition_variable call_ended_;
   DWORD last_cookie_ = 0;

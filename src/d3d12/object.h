@@ -49,6 +49,11 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
   }
 
+  void describe_live(LiveState& state) const noexcept {
+    state.references = this->reference_count();
+    private_data_.copy_name(state);
+  }
+
   // The name for messages, as " 'name'", or an empty string.
   [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }
 
@@ -90,11 +95,21 @@ class Child : public Object<Derived, First, Others...> {
 
  protected:
   explicit Child(Device& device)
-      : device_(ComPtr<ID3D12Device>::share(device_interface(device))), core_(device_core(device)) {}
+      : device_(ComPtr<ID3D12Device>::share(device_interface(device))),
+        core_(device_core(device)),
+        registered_(core_->debugging() && core_->live_objects().add(live_object<typename First::leaf>(base()))) {}
+  ~Child() override {
+    if (registered_) {
+      core_->live_objects().remove(&base());
+    }
+  }
 
  private:
+  [[nodiscard]] const Object<Derived, First, Others...>& base() const { return *this; }
+
   const ComPtr<ID3D12Device> device_;
   const std::shared_ptr<DeviceCore> core_;
+  const bool registered_;  // among the live objects
 };
 
 // The object behind an application's pointer, or null if it is not ours, has a different class, or belongs to a

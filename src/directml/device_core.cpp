@@ -6,20 +6,15 @@
 
 namespace anydml {
 
-void DmlCore::post(MessageSeverity severity, const char* message, bool logged) noexcept {
-  if (!debug_ || muted_.load(std::memory_order_relaxed)) {
-    return;
-  }
-  // Without the D3D12 debug layer there is no message queue, so messages are printed where a debugger's output would
-  // go.
-  if (!parent_->post_message(severity, message, logged) && !logged) {
-    show_line(severity == MessageSeverity::error ? LogLevel::error : LogLevel::info, message);
-  }
+bool DmlCore::post(MessageSeverity severity, const char* message, bool logged) noexcept {
+  return debug_ && !muted_.load(std::memory_order_relaxed) &&
+         parent_->post_message(severity, message, logged) == Posted::printed;
 }
 
-HRESULT DmlCore::fail(HRESULT code, const char* message) noexcept {
+HRESULT DmlCore::fail(HRESULT code, const char* message, MessageSeverity severity) noexcept {
   const bool logged = core_.report(message);
-  post(MessageSeverity::error, message, logged);
+  const bool printed = post(severity, message, logged);
+  end_if_strict(logged || printed, message);
   return code;
 }
 
@@ -41,7 +36,7 @@ void DmlCore::warn(const char* message) noexcept {
 void DmlCore::remove(HRESULT reason, const char* message) noexcept {
   HRESULT alive = S_OK;
   if (removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
-    fail(reason, message);
+    fail(reason, message, MessageSeverity::removal);
   }
 }
 

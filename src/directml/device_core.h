@@ -23,15 +23,22 @@ class DmlCore {
  public:
   DmlCore(ComPtr<IBridgeDevice> parent, const CoreTable& core, const CoreDevice& device, facts::FeatureLevel level,
           bool debug)
-      : parent_(std::move(parent)), core_(core), device_(device), level_(level), debug_(debug) {}
+      : parent_(std::move(parent)),
+        core_(core),
+        device_(device),
+        level_(level),
+        debug_(debug),
+        debugging_(parent_->debugging_flag()) {}
 
   [[nodiscard]] IBridgeDevice& parent() const { return *parent_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] facts::FeatureLevel level() const { return level_; }
   [[nodiscard]] bool debug() const { return debug_; }
+  // Whether the D3D12 device is being debugged: one relaxed load.
+  [[nodiscard]] bool debugging() const noexcept { return debugging_.load(std::memory_order_relaxed); }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
-  HRESULT fail(HRESULT code, const char* message) noexcept;
+  HRESULT fail(HRESULT code, const char* message, MessageSeverity severity = MessageSeverity::error) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
   // Like fail, but for failures that programs provoke to probe the device. Standard error shows them only if ANYDML_LOG
   // enables errors.
@@ -56,7 +63,8 @@ class DmlCore {
   void set_muted(bool muted) noexcept { muted_.store(muted, std::memory_order_relaxed); }
 
  private:
-  void post(MessageSeverity severity, const char* message, bool logged) noexcept;
+  // Returns whether the message was printed.
+  bool post(MessageSeverity severity, const char* message, bool logged) noexcept;
   [[nodiscard]] std::string buffer_name(std::uint64_t buffer) const;
 
   const ComPtr<IBridgeDevice> parent_;
@@ -64,6 +72,7 @@ class DmlCore {
   const CoreDevice& device_;
   const facts::FeatureLevel level_;
   const bool debug_;
+  const std::atomic<bool>& debugging_;
   std::atomic<HRESULT> removed_reason_{S_OK};
   std::atomic<bool> muted_{false};
 };

@@ -42,7 +42,11 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     }
     bool logged = false;
     const auto fail = [&](HRESULT code, const std::string& what) {
-      logged = core->report(format_text("{}: {}", function, what).c_str());
+      const std::string message = format_text("{}: {}", function, what);
+      logged = core->report(message.c_str());
+      if (code != kUnsupported && code != E_NOINTERFACE) {  // programs ask for what they can do without
+        end_if_strict(logged, message);
+      }
       return code;
     };
     if (out == nullptr) {
@@ -93,8 +97,11 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     const CoreDevice* device = core->device(bridge->adapter_index());
     log_line(LogLevel::info, format_text("DirectML device on {}: feature level {}", device->info->name,
                                          facts::level_name(level.value())));
-    auto shared = std::make_shared<DmlCore>(std::move(bridge), *core, *device, level.value(),
-                                            (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0);
+    const bool debug = (flags & DML_CREATE_DEVICE_FLAG_DEBUG) != 0 || environment().value().debug != DebugSetting::off;
+    if (debug) {
+      bridge->enable_debug();
+    }
+    auto shared = std::make_shared<DmlCore>(std::move(bridge), *core, *device, level.value(), debug);
     const HRESULT result = hand_out(new DmlDevice(*parent, std::move(shared)), riid, out);
     return FAILED(result) ? fail(result,
                                  "riid names an interface that the device does not have; expected IDMLDevice or "

@@ -50,11 +50,23 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
   // The name from SetName, for messages; empty if SetName was not called.
   [[nodiscard]] std::string name() const { return private_data_.name(); }
 
+  void describe_live(LiveState& state) const noexcept {
+    state.references = this->reference_count();
+    private_data_.copy_name(state);
+  }
+
   [[nodiscard]] DmlCore& core() const { return *core_; }
   [[nodiscard]] const std::shared_ptr<DmlCore>& shared_core() const { return core_; }
 
  protected:
-  explicit DmlObject(std::shared_ptr<DmlCore> core) : core_(std::move(core)) {}
+  explicit DmlObject(std::shared_ptr<DmlCore> core)
+      : core_(std::move(core)),
+        registered_(core_->debugging() && core_->parent().add_live_object(live_object<typename First::leaf>(*this))) {}
+  ~DmlObject() override {
+    if (registered_) {
+      core_->parent().remove_live_object(this);
+    }
+  }
 
   // Called with the new name, for code that needs the name where it cannot access the object.
   virtual void named(const std::string&) {}
@@ -84,6 +96,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
  private:
   const std::shared_ptr<DmlCore> core_;
   PrivateData private_data_;
+  const bool registered_;  // among the live objects
 };
 
 #pragma GCC diagnostic pop

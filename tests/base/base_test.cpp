@@ -154,11 +154,8 @@ TEST(Environment, UnderstandsWhatIsDocumented) {
   EXPECT_EQ(read.value().threads, 0U);
   EXPECT_EQ(read.value().log, std::nullopt);
 
-  g_variables = {{"ANYDML_THREADS", "3"},
-                 {"ANYDML_LOG", "dispatch"},
-                 {"ANYDML_ADAPTER", "cpu"},
-                 {"ANYDML_GRAPHICS", "1"},
-                 {"ANYDML_ALLOW_HALF_PRECISION", "1"}};
+  g_variables = {{"ANYDML_THREADS", "3"},  {"ANYDML_LOG", "dispatch"}, {"ANYDML_ADAPTER", "cpu"},
+                 {"ANYDML_GRAPHICS", "1"}, {"ANYDML_DEBUG", "abort"},  {"ANYDML_ALLOW_HALF_PRECISION", "1"}};
   read = read_environment(read_variable);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read.value().threads, 3U);
@@ -166,7 +163,14 @@ TEST(Environment, UnderstandsWhatIsDocumented) {
   EXPECT_EQ(read.value().adapter, "cpu");
   EXPECT_TRUE(read.value().graphics);
   EXPECT_TRUE(read.value().allow_half);
+  EXPECT_EQ(read.value().debug, DebugSetting::abort);
 
+  g_variables = {{"ANYDML_DEBUG", "1"}};
+  EXPECT_EQ(read_environment(read_variable).value().debug, DebugSetting::on);
+  for (const char* off : {"0", ""}) {
+    g_variables = {{"ANYDML_DEBUG", off}};
+    EXPECT_EQ(read_environment(read_variable).value().debug, DebugSetting::off);
+  }
   for (const char* level : {"none", "error", "info"}) {
     g_variables = {{"ANYDML_LOG", level}};
     EXPECT_TRUE(read_environment(read_variable).ok()) << level;
@@ -186,6 +190,9 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
   g_variables = {{"ANYDML_ALLOW_HALF_PRECISION", "yes"}};
   EXPECT_EQ(read_environment(read_variable).error().message,
             "environment: ANYDML_ALLOW_HALF_PRECISION is 'yes'; expected 0 or 1");
+  g_variables = {{"ANYDML_DEBUG", "yes"}};
+  EXPECT_EQ(read_environment(read_variable).error().message,
+            "environment: ANYDML_DEBUG is 'yes'; expected 0, 1 or abort");
   g_variables = {{"ANYDML_LOG", "verbose"}};
   const auto read = read_environment(read_variable);
   ASSERT_FALSE(read.ok());

@@ -134,8 +134,9 @@ TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
 
   std::vector<std::string> heard;
   DWORD cookie = 0;
-  const auto listen = [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY severity, D3D12_MESSAGE_ID, LPCSTR text,
+  const auto listen = [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY severity, D3D12_MESSAGE_ID id, LPCSTR text,
                          void* context) {
+    EXPECT_NE(id, D3D12_MESSAGE_ID_UNKNOWN) << text;
     EXPECT_EQ(severity, D3D12_MESSAGE_SEVERITY_ERROR);
     static_cast<std::vector<std::string>*>(context)->emplace_back(text);
   };

@@ -36,8 +36,10 @@ class Listener {
  public:
   explicit Listener(ID3D12Device* device) {
     EXPECT_EQ(device->QueryInterface(IID_PPV_ARGS(&queue_)), S_OK);
-    const auto hear = [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY severity, D3D12_MESSAGE_ID, LPCSTR text,
-                         void* context) {
+    const auto hear = [](D3D12_MESSAGE_CATEGORY category, D3D12_MESSAGE_SEVERITY severity, D3D12_MESSAGE_ID id,
+                         LPCSTR text, void* context) {
+      EXPECT_NE(id, D3D12_MESSAGE_ID_UNKNOWN) << text;
+      EXPECT_NE(category, D3D12_MESSAGE_CATEGORY_APPLICATION_DEFINED) << text;
       auto& listener = *static_cast<Listener*>(context);
       const std::scoped_lock lock(listener.mutex_);
       if (severity == D3D12_MESSAGE_SEVERITY_ERROR) {

@@ -247,10 +247,18 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
   }
   int heard = 0;
   DWORD cookie = 0;
-  ASSERT_EQ(messages->RegisterMessageCallback([](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID,
-                                                 LPCSTR, void* count) { ++*static_cast<int*>(count); },
-                                              D3D12_MESSAGE_CALLBACK_FLAG_NONE, &heard, &cookie),
-            S_OK);
+  const auto hear = [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID id, LPCSTR text, void* count) {
+    EXPECT_NE(id, D3D12_MESSAGE_ID_UNKNOWN) << text;
+    ++*static_cast<int*>(count);
+  };
+  for (UINT64 i = 0; i < messages->GetNumStoredMessages(); ++i) {
+    SIZE_T bytes = 0;
+    ASSERT_EQ(messages->GetMessage(i, nullptr, &bytes), S_OK);
+    std::vector<D3D12_MESSAGE> stored(bytes / sizeof(D3D12_MESSAGE) + 1);
+    ASSERT_EQ(messages->GetMessage(i, stored.data(), &bytes), S_OK);
+    EXPECT_NE(stored[0].ID, D3D12_MESSAGE_ID_UNKNOWN) << stored[0].pDescription;
+  }
+  ASSERT_EQ(messages->RegisterMessageCallback(hear, D3D12_MESSAGE_CALLBACK_FLAG_NONE, &heard, &cookie), S_OK);
   Captured captured;
   EXPECT_EQ(ask_for_nonsense(device.Get()), E_INVALIDARG);
   EXPECT_EQ(count_of(captured.end(), sentence), log_shows_errors() ? 1 : 0);

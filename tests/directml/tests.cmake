@@ -18,7 +18,7 @@ set_target_properties(chains_bench PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories(chains_bench PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(chains_bench PRIVATE anydml_options GTest::gtest anydml::directml anydml::anydml)
 foreach(test directml_bad_input_test directml_allocation_failure_test exhaustion_test description_fuzz_test
-             messages_test typed_operators_test other_operators_test)
+             messages_test debug_reports_test typed_operators_test other_operators_test)
   anydml_test(${test} NO_RACES LIBRARIES anydml::directml anydml::anydml)
 endforeach()
 # The debug layer's checks: for each mistake a program that makes it, and one that does not.

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -515,6 +516,18 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(rest, "/before --help")
         self.assertEqual(run("exec", "--", "sh", "-c", "exit 7", status=7).stdout, "")
         self.assertIn("No such file", run("exec", "--", "/no/such/program", status=127).stderr)
+
+    def test_exec_ends_a_program_at_its_first_error(self):
+        self.assertEqual(run("exec", "--strict", "--", "sh", "-c", "echo $ANYDML_DEBUG").stdout, "abort\n")
+        self.assertEqual(run("exec", "--strict", "sh", "-c", "exit 7", status=7).stdout, "")
+        self.assertIn("no program was given", run("exec", "--strict", "--", status=2).stderr)
+        # dmlrun itself is a DirectML program.
+        right = run("exec", "--strict", "--", DMLRUN, EXAMPLES / "add.json")
+        self.assertIn("Resource 'Out': 6, 10, -2", right.stdout)
+        model = BAD / "output_overlaps_itself.json"
+        wrong = run("exec", "--strict", "--", DMLRUN, model, status=-signal.SIGABRT).stderr
+        self.assertRegex(wrong, r"^anydml: IDMLDevice::CreateOperator: ELEMENT_WISE_MODULUS_FLOOR: OutputTensor: .*\n"
+                                r"anydml: ANYDML_DEBUG=abort ended the program at this error\n$")
 
     def test_manual_page_has_every_option(self):
         page = (SOURCE / "tools" / "dmlrun" / "dmlrun.1").read_text().replace("\\-", "-")

@@ -79,7 +79,8 @@ int show_graphs(const GraphArguments& arguments);
 int show_adapters(bool json);
 int show_operators(const OperatorsArguments& arguments);
 int calculate_modulus(const ModulusArguments& arguments);
-int execute_program(const std::vector<std::string>& command);
+// strict: with ANYDML_DEBUG=abort, so that the first error ends the program.
+int execute_program(const std::vector<std::string>& command, bool strict);
 
 // Prints "dmlrun: reason" on standard error.
 int report_error(const std::string& reason, int status);

@@ -28,9 +28,9 @@ std::string folder_of(const void* symbol) {
 
 }  // namespace
 
-int execute_program(const std::vector<std::string>& command) {
+int execute_program(const std::vector<std::string>& command, bool strict) {
   if (command.empty()) {
-    return report_error("no program was given; expected dmlrun exec -- PROGRAM [ARGUMENTS]", kWrong);
+    return report_error("no program was given; expected dmlrun exec [--strict] -- PROGRAM [ARGUMENTS]", kWrong);
   }
   const std::string folder = folder_of(reinterpret_cast<const void*>(&DMLCreateDevice1));
   if (folder.empty()) {
@@ -41,6 +41,9 @@ int execute_program(const std::vector<std::string>& command) {
     path += std::string(":") + before;
   }
   setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+  if (strict) {
+    setenv("ANYDML_DEBUG", "abort", 1);
+  }
   std::vector<char*> arguments;
   for (const std::string& argument : command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));

@@ -41,6 +41,7 @@ constexpr const char* kFooter =
     "  dmlrun operators MODULUS_FLOOR           show an operator's types and fields\n"
     "  dmlrun modulus -- -7 3                   compute a modulus\n"
     "  dmlrun exec -- ./program                 run a DirectML program with these libraries\n"
+    "  dmlrun exec --strict -- ./program        the same; its first error ends it\n"
     "\nA run's main options: -i iterations, -r repeat, -t milliseconds, -w warm-up, -v 0 to 2, -a adapter, --json;\n"
     "dmlrun run --help lists all of them.\n"
     "\nExit status: 0 success, 1 the machine failed, 2 the request was wrong, 3 a result is not the expected "
@@ -93,6 +94,7 @@ struct Arguments {
   ModulusArguments modulus;
   bool adapters_json = false;
   std::vector<std::string> program;
+  bool strict = false;
   std::string shell;
 };
 
@@ -339,6 +341,8 @@ void describe(CLI::App& app, Arguments& arguments) {
 
   CLI::App& exec = *app.add_subcommand("exec", "Run a program with these DirectML libraries found first");
   exec.add_option("program", arguments.program, "The program and its arguments, after --")->type_name("PROGRAM...");
+  exec.add_flag("--strict", arguments.strict,
+                "Turn the debug layer on, and end the program at its first error (ANYDML_DEBUG=abort)");
   exec.positionals_at_end();
 
   CLI::App& completion = *app.add_subcommand("completion", "Print a completion script for a shell");
@@ -377,7 +381,7 @@ int answer(const CLI::App& app, Arguments& arguments) {
     return calculate_modulus(arguments.modulus);
   }
   if (app.got_subcommand("exec")) {
-    return execute_program(arguments.program);
+    return execute_program(arguments.program, arguments.strict);
   }
   std::fputs(completion_script(app, arguments.shell).c_str(), stdout);
   return kDone;
@@ -468,7 +472,10 @@ int main_of(std::vector<std::string> words) {
 #endif
   }
   if (words[0] == "exec" && words.size() > 1 && words[1] != "-h" && words[1] != "--help") {
-    return execute_program({words.begin() + (words[1] == "--" ? 2 : 1), words.end()});
+    const bool strict = words[1] == "--strict";
+    auto program = words.begin() + (strict ? 2 : 1);
+    program += program != words.end() && *program == "--" ? 1 : 0;
+    return execute_program({program, words.end()}, strict);
   }
   leave_errors_to_dmlrun();
   // Without a command, the argument is a model to run, as in DxDispatch.

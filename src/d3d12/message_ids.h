@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The ids and categories of messages that begin with the method that they are about, so that filters can tell them
+// apart.
+#pragma once
+
+#include <string_view>
+
+#include "d3d12/headers.h"
+
+namespace anydml {
+
+struct MessageId {
+  D3D12_MESSAGE_ID id;
+  D3D12_MESSAGE_CATEGORY category;
+};
+
+// UNKNOWN and MISCELLANEOUS if the message does not begin with a known method or interface.
+[[nodiscard]] MessageId find_message_id(std::string_view text) noexcept;
+
+}  // namespace anydml
