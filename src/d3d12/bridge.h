@@ -10,6 +10,7 @@
 #include "anydml_build/hash.h"
 #include "backend/backend.h"
 #include "com/live_object.h"
+#include "d3d12/debug_messages.h"
 #include "d3d12/headers.h"
 
 #pragma GCC diagnostic push
@@ -101,6 +102,8 @@ struct IBridgeDevice : IUnknown {
   virtual HRESULT removed_reason() noexcept = 0;
   // logged: the log has already shown it.
   virtual Posted post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
+  // Logs and posts a mistake that has an id of its own.
+  virtual void report(DebugMessage message, const char* text) noexcept = 0;
   // Turns the debug layer on for this device.
   virtual void enable_debug() noexcept = 0;
   // Whether the debug layer is on. The flag lives as long as the device, so that others can read it without a call.

@@ -230,6 +230,7 @@ class Device final
                             std::uint32_t count) noexcept override;
   bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                          std::uint32_t count) noexcept override;
+  void report(DebugMessage message, const char* text) noexcept override { core_->report(message, text); }
   void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept override;
   void dispatch_released(IBridgeDispatch* dispatch) noexcept override;
 

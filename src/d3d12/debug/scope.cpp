@@ -48,6 +48,11 @@ std::string describe_op(const DebugExecution& execution, std::size_t op) {
                           : format_text("command {} of {} ({})", found.command, list, found.label);
 }
 
+std::string DebugScope::buffer_text(std::uint64_t buffer) const {
+  const std::string name = buffer_name_(buffer);
+  return name.empty() ? "an unnamed buffer" : "buffer" + name;
+}
+
 std::string DebugScope::access_text(const DebugAccess& access, bool reads) const {
   return format_text("{} bytes {} to {} of {} as {}", reads ? "reads" : "writes", access.offset,
                      access.offset + (access.end - access.first), buffer_text(access.buffer), access.role);

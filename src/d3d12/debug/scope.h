@@ -49,7 +49,7 @@ class DebugScope {
   bool check_order(std::size_t op, const DebugAccess& access, const PastAccess& past);
   [[nodiscard]] bool is_separated(const PastAccess& past) const;
   [[nodiscard]] std::string where(std::size_t op) const { return describe_op(*execution_, op); }
-  [[nodiscard]] std::string buffer_text(std::uint64_t buffer) const { return "buffer" + buffer_name_(buffer); }
+  [[nodiscard]] std::string buffer_text(std::uint64_t buffer) const;
   [[nodiscard]] std::string access_text(const DebugAccess& access, bool reads) const;
 
   const std::shared_ptr<const DebugExecution> execution_;
