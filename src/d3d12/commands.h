@@ -106,6 +106,13 @@ class Submission {
   // Passes the commands to the device, in order.
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
+  // For DRED: the commands of the list that was added last, and that all of them are completed.
+  void leave_breadcrumbs(Breadcrumbs& breadcrumbs, TrailOfList list);
+  void complete_breadcrumbs() noexcept {
+    if (trail_ != nullptr) {
+      trail_->complete();
+    }
+  }
 
   // Whether the work takes about as long as waking a thread, estimated from the bytes it may touch.
   [[nodiscard]] bool is_small() const { return bytes_ + work_.size() * kBytesOfAStart <= kSmallBytes; }
@@ -159,6 +166,7 @@ class Submission {
   std::vector<DeviceAddress> addresses_;         // of all dispatches
   std::vector<MemoryLocation> locations_;        // of the dispatches that copy
   std::vector<ResolvedDescriptor> descriptors_;  // of the dispatch being resolved
+  std::shared_ptr<Trail> trail_;                 // null unless breadcrumbs are left
 };
 
 }  // namespace anydml

@@ -41,7 +41,12 @@ DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const
     : adapter_index_(adapter_index),
       core_(core),
       device_(device),
-      debug_(debug_layer_enabled() || debug_layer_requested()) {}
+      breadcrumbs_(device.info->asynchronous != 0),
+      leaves_breadcrumbs_(breadcrumbs_.forced_on()) {
+  if (debug_layer_enabled() || debug_layer_requested()) {
+    enable_debug();
+  }
+}
 
 Posted DeviceCore::post(MessageSeverity severity, const char* text, bool logged) noexcept {
   constexpr D3D12_MESSAGE_SEVERITY kSeverities[] = {D3D12_MESSAGE_SEVERITY_ERROR, D3D12_MESSAGE_SEVERITY_WARNING,
@@ -112,6 +117,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
   if (!removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
     return;
   }
+  note_removal();
   // End all waits first, then report the removal to callbacks, which may do anything.
   std::vector<std::weak_ptr<FenceCore>> fences;
   {
@@ -149,6 +155,22 @@ void DeviceCore::remove_buffer(std::uint64_t buffer) noexcept {
   if (++slots_[index].generation != 0) {  // a slot whose generations are used up is retired
     free_slots_.push_back(index);
   }
+}
+
+void DeviceCore::note_removal() noexcept {
+  Trail::stop_running();
+  removals_.fetch_add(1, std::memory_order_release);
+}
+
+std::vector<std::string> DeviceCore::released_buffer_names() {
+  std::vector<std::string> names;
+  const std::scoped_lock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (!slot.name_before.empty()) {
+      names.push_back(slot.name_before);
+    }
+  }
+  return names;
 }
 
 void DeviceCore::name_buffer(std::uint64_t buffer, const std::string& name) {

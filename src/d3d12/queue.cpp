@@ -171,12 +171,17 @@ QueueCore::Given QueueCore::give(Task& task) noexcept {
 }
 
 void QueueCore::finish(Given& given) noexcept {
+  bool completed = given.mark != nullptr;
   if (given.mark != nullptr) {
     if (const BackendStatus status = given.mark->wait(); status.code != BackendCode::ok) {
       device_->remove(kDeviceHung, status.message);
+      completed = false;
     }
   }
   if (given.submission != nullptr) {
+    if (completed) {
+      given.submission->complete_breadcrumbs();
+    }
     given.submission->clear();
   }
   // On an asynchronous device, another thread may already have seen a later mark.
@@ -401,6 +406,12 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
               format_text("ppCommandLists[{}]{}: {} was released before its list was executed", i, list->quoted_name(),
                           with_name(missing.what, core().buffer_name(missing.buffer))));
         return S_OK;
+      }
+      if (core().leaves_breadcrumbs()) {
+        submission->leave_breadcrumbs(core().breadcrumbs(), {.list_name = DredName(list->name()),
+                                                             .queue_name = DredName(name()),
+                                                             .list = static_cast<ID3D12GraphicsCommandList*>(lists[i]),
+                                                             .queue = this});
       }
     }
     queue_->submit(std::move(submission));

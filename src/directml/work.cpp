@@ -62,6 +62,15 @@ std::string Work::label() const {
   return with_name(kind_, name_);
 }
 
+void Work::copy_label(char* text, std::size_t room) noexcept {
+  std::size_t length = 0;
+  com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
+    length = label().copy(text, room - 1);
+    return S_OK;
+  });
+  text[length] = '\0';
+}
+
 void Work::set_name(std::string given) {
   const std::scoped_lock lock(name_mutex_);
   name_ = std::move(given);

@@ -31,6 +31,8 @@ class Work : public ComObject<IBridgeDispatch> {
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
 
+  void copy_label(char* text, std::size_t room) noexcept final;
+
   // For messages: the kind of work, and the name that the application gave it.
   [[nodiscard]] std::string label() const;
   void set_name(std::string given);
