@@ -15,6 +15,8 @@ inline constexpr HRESULT kMoreData = static_cast<HRESULT>(0x887A0003);       // 
 inline constexpr HRESULT kUnsupported = static_cast<HRESULT>(0x887A0004);    // DXGI_ERROR_UNSUPPORTED
 inline constexpr HRESULT kDeviceRemoved = static_cast<HRESULT>(0x887A0005);  // DXGI_ERROR_DEVICE_REMOVED
 inline constexpr HRESULT kDeviceHung = static_cast<HRESULT>(0x887A0006);     // DXGI_ERROR_DEVICE_HUNG
+inline constexpr HRESULT kNotCurrentlyAvailable =
+    static_cast<HRESULT>(0x887A0022);  // DXGI_ERROR_NOT_CURRENTLY_AVAILABLE
 
 [[nodiscard]] constexpr HRESULT hresult_of(ErrorKind kind) {
   switch (kind) {

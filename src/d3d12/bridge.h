@@ -76,12 +76,14 @@ struct IBridgeDispatch : IUnknown {
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
   // Whether the work copies from or to its bindings.
   virtual bool copies() const noexcept = 0;
+  // For reports. Writes the kind of work and the name that the application gave it, zero-terminated and truncated to
+  // the available space.
+  virtual void copy_label(char* text, std::size_t room) noexcept = 0;
   // Adds the work to the queue, in the queue's order. If the work copies, `locations` contains the locations of the
   // bindings.
   virtual void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept = 0;
 
-  // For the debug layer. The label of the work, with a terminator; truncated to the available space.
-  virtual void label(char* text, std::size_t room) noexcept = 0;
+  // For the debug layer.
   virtual BindingUse binding_use(std::uint32_t descriptor) noexcept = 0;
   // Whether the application has released the object that it dispatched.
   virtual bool is_released() noexcept = 0;
@@ -108,6 +110,8 @@ struct IBridgeDevice : IUnknown {
   virtual void enable_debug() noexcept = 0;
   // Whether the debug layer is on. The flag lives as long as the device, so that others can read it without a call.
   virtual const std::atomic<bool>& debugging_flag() noexcept = 0;
+  // A DirectML device on this device was removed.
+  virtual void note_removal() noexcept = 0;
   // The object is in reports about live objects until it is removed. Returns false if there is no memory for this.
   virtual bool add_live_object(const LiveObject& object) noexcept = 0;
   virtual void remove_live_object(const void* object) noexcept = 0;

@@ -150,10 +150,12 @@ void Submission::clear() noexcept {
   clears_.clear();
   addresses_.clear();
   locations_.clear();
+  trail_.reset();
 }
 
 void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
   const BackendTable& backend = *core.device().backend;
+  const Trail::Running running(trail_.get());
   for (const Work& work : work_) {
     if (core.removed()) {
       return;
@@ -181,6 +183,8 @@ void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
                    work);
     if (status.code != BackendCode::ok) {
       core.remove(kDeviceRemoved, status.message);
+    } else if (trail_ != nullptr) {
+      trail_->advance();
     }
   }
 }

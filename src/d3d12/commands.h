@@ -118,6 +118,13 @@ class Submission {
   // Passes the commands to the device, in order.
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
+  // For DRED: the commands of the list that was added last, and that all of them are completed.
+  void leave_breadcrumbs(Breadcrumbs& breadcrumbs, TrailOfList list);
+  void complete_breadcrumbs() noexcept {
+    if (trail_ != nullptr) {
+      trail_->complete();
+    }
+  }
 
   // Whether the work is expected to take no longer than waking a thread, judging from the bytes it may touch.
   [[nodiscard]] bool is_small() const { return bytes_ + work_.size() * kBytesOfAStart <= kSmallBytes; }
@@ -176,6 +183,7 @@ class Submission {
   std::vector<DeviceAddress> addresses_;         // for all dispatches
   std::vector<MemoryLocation> locations_;        // for the dispatches that copy
   std::vector<ResolvedDescriptor> descriptors_;  // for the dispatch being resolved
+  std::shared_ptr<Trail> trail_;                 // null unless breadcrumbs are left
 };
 
 }  // namespace anydml

@@ -61,6 +61,28 @@ class Debug final : public ComObjectOf<Interfaces<ID3D12Debug6, ID3D12Debug, ID3
   void STDMETHODCALLTYPE SetForceLegacyBarrierValidation(BOOL) noexcept override {}
 };
 
+// Watson dumps do not exist here, and markers are not recorded, so these two settings have no effect.
+class DredSettingsObject final
+    : public ComObject<ID3D12DeviceRemovedExtendedDataSettings2, ID3D12DeviceRemovedExtendedDataSettings1,
+                       ID3D12DeviceRemovedExtendedDataSettings> {
+ public:
+  void STDMETHODCALLTYPE SetAutoBreadcrumbsEnablement(D3D12_DRED_ENABLEMENT setting) noexcept override {
+    g_dred_settings.breadcrumbs = setting;
+  }
+  void STDMETHODCALLTYPE SetPageFaultEnablement(D3D12_DRED_ENABLEMENT setting) noexcept override {
+    g_dred_settings.page_faults = setting;
+  }
+  void STDMETHODCALLTYPE SetWatsonDumpEnablement(D3D12_DRED_ENABLEMENT) noexcept override {}
+  void STDMETHODCALLTYPE SetBreadcrumbContextEnablement(D3D12_DRED_ENABLEMENT setting) noexcept override {
+    g_dred_settings.contexts = setting;
+  }
+  void STDMETHODCALLTYPE UseMarkersOnlyAutoBreadcrumbs(BOOL) noexcept override {}
+};
+
+using DredSettingsInterfaces =
+    Interfaces<ID3D12DeviceRemovedExtendedDataSettings2, ID3D12DeviceRemovedExtendedDataSettings1,
+               ID3D12DeviceRemovedExtendedDataSettings>;
+
 #pragma GCC diagnostic pop
 
 HRESULT no_shaders(const char* function, ID3DBlob** blob, ID3DBlob** error) {
@@ -135,18 +157,17 @@ ANYDML_EXPORT HRESULT WINAPI D3D12GetDebugInterface(REFIID riid, void** out) {
     if (out != nullptr) {
       *out = nullptr;
     }
-    auto* created = new anydml::Debug;
-    if (out == nullptr) {
-      created->Release();
-      return S_FALSE;
+    if (anydml::DredSettingsInterfaces::contains(riid)) {
+      return out == nullptr ? S_FALSE : anydml::hand_out(new anydml::DredSettingsObject, riid, out);
     }
-    return anydml::hand_out(created, riid, out);
+    return out == nullptr ? S_FALSE : anydml::hand_out(new anydml::Debug, riid, out);
   });
 }
 
 // Callers interpret failure as "not available here".
 ANYDML_EXPORT HRESULT WINAPI D3D12GetInterface(REFCLSID, REFIID riid, void** out) {
-  if (anydml::Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3>::contains(riid)) {
+  if (anydml::Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3>::contains(riid) ||
+      anydml::DredSettingsInterfaces::contains(riid)) {
     return D3D12GetDebugInterface(riid, out);
   }
   if (out != nullptr) {

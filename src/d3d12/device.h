@@ -20,7 +20,9 @@ class Device final
                     Interfaces<ID3D12Device9, ID3D12Object, ID3D12Device, ID3D12Device1, ID3D12Device2, ID3D12Device3,
                                ID3D12Device4, ID3D12Device5, ID3D12Device6, ID3D12Device7, ID3D12Device8>,
                     Interfaces<IBridgeDevice>, Interfaces<ID3D12InfoQueue1, ID3D12InfoQueue>,
-                    Interfaces<ID3D12DebugDevice2, ID3D12DebugDevice>> {
+                    Interfaces<ID3D12DebugDevice2, ID3D12DebugDevice>,
+                    Interfaces<ID3D12DeviceRemovedExtendedData2, ID3D12DeviceRemovedExtendedData1,
+                               ID3D12DeviceRemovedExtendedData>> {
  public:
   // Returns the adapter's existing device, or creates one. The caller receives a reference.
   static Result<Device*> of_adapter(std::uint32_t index);
@@ -224,6 +226,7 @@ class Device final
   }
   void enable_debug() noexcept override;
   const std::atomic<bool>& debugging_flag() noexcept override { return core_->debugging_flag(); }
+  void note_removal() noexcept override { core_->note_removal(); }
   bool add_live_object(const LiveObject& object) noexcept override { return core_->live_objects().add(object); }
   void remove_live_object(const void* object) noexcept override { core_->live_objects().remove(object); }
   bool contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DESCRIPTOR_HANDLE gpu,
@@ -334,6 +337,14 @@ class Device final
     return E_NOTIMPL;
   }
 
+  // ID3D12DeviceRemovedExtendedData2
+  HRESULT STDMETHODCALLTYPE GetAutoBreadcrumbsOutput(D3D12_DRED_AUTO_BREADCRUMBS_OUTPUT* output) noexcept override;
+  HRESULT STDMETHODCALLTYPE GetPageFaultAllocationOutput(D3D12_DRED_PAGE_FAULT_OUTPUT* output) noexcept override;
+  HRESULT STDMETHODCALLTYPE GetAutoBreadcrumbsOutput1(D3D12_DRED_AUTO_BREADCRUMBS_OUTPUT1* output) noexcept override;
+  HRESULT STDMETHODCALLTYPE GetPageFaultAllocationOutput1(D3D12_DRED_PAGE_FAULT_OUTPUT1* output) noexcept override;
+  HRESULT STDMETHODCALLTYPE GetPageFaultAllocationOutput2(D3D12_DRED_PAGE_FAULT_OUTPUT2* output) noexcept override;
+  D3D12_DRED_DEVICE_STATE STDMETHODCALLTYPE GetDeviceState() noexcept override;
+
   [[nodiscard]] DeviceCore& core() const { return *core_; }
   [[nodiscard]] const std::shared_ptr<DeviceCore>& shared_core() const { return core_; }
 
@@ -361,6 +372,8 @@ class Device final
   HRESULT check_residents(const char* method, UINT count, ID3D12Pageable* const* objects) noexcept;
   HRESULT add_entries(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter) noexcept;
   HRESULT push(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter, bool copy) noexcept;
+  template <class Output, class Body>
+  HRESULT removed_data(const char* method, Output* output, bool enabled, const Body& body) noexcept;
   template <class What>
   HRESULT set_break(What what, BOOL enabled) noexcept {
     return com_boundary("ID3D12InfoQueue", [&] {

@@ -47,7 +47,11 @@ Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
 Memory::~Memory() { device_.backend->release(device_.handle, kind_, bytes_, block_.handle); }
 
 DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device)
-    : adapter_index_(adapter_index), core_(core), device_(device) {
+    : adapter_index_(adapter_index),
+      core_(core),
+      device_(device),
+      breadcrumbs_(device.info->asynchronous != 0),
+      leaves_breadcrumbs_(breadcrumbs_.forced_on()) {
   if (debug_layer_enabled() || debug_layer_requested()) {  // the device is then followed from its first call
     enable_debug();
   }
@@ -59,6 +63,7 @@ void DeviceCore::enable_debug() noexcept {
   if (debug_.exchange(true, std::memory_order_relaxed)) {
     return;
   }
+  leaves_breadcrumbs_.store(!breadcrumbs_.forced_off(), std::memory_order_relaxed);
   auto* created = new (std::nothrow) DebugTracker(*this);
   DebugTracker* none = nullptr;
   if (created != nullptr && !tracker_.compare_exchange_strong(none, created, std::memory_order_acq_rel)) {
@@ -135,6 +140,7 @@ void DeviceCore::remove(HRESULT reason, const char* message) noexcept {
   if (!removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
     return;
   }
+  note_removal();
   // End all waits first, then report the removal to callbacks, which may do anything.
   std::vector<std::weak_ptr<FenceCore>> fences;
   {
@@ -172,6 +178,22 @@ void DeviceCore::remove_buffer(std::uint64_t buffer) noexcept {
   if (++slots_[index].generation != 0) {  // a slot whose generations are used up is retired
     free_slots_.push_back(index);
   }
+}
+
+void DeviceCore::note_removal() noexcept {
+  Trail::stop_running();
+  removals_.fetch_add(1, std::memory_order_release);
+}
+
+std::vector<std::string> DeviceCore::released_buffer_names() {
+  std::vector<std::string> names;
+  const std::scoped_lock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (!slot.name_before.empty()) {
+      names.push_back(slot.name_before);
+    }
+  }
+  return names;
 }
 
 void DeviceCore::name_buffer(std::uint64_t buffer, const std::string& name) {

@@ -15,6 +15,7 @@
 
 #include "backend/core.h"
 #include "com/hresult.h"
+#include "d3d12/breadcrumbs.h"
 #include "d3d12/bridge.h"
 #include "d3d12/debug_messages.h"
 #include "d3d12/headers.h"
@@ -109,6 +110,9 @@ class DeviceCore {
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] MessageStore& messages() { return messages_; }
   [[nodiscard]] LiveObjects& live_objects() { return live_objects_; }
+  [[nodiscard]] Breadcrumbs& breadcrumbs() { return breadcrumbs_; }
+  // Whether submissions are recorded for DRED: one relaxed load.
+  [[nodiscard]] bool leaves_breadcrumbs() const noexcept { return leaves_breadcrumbs_.load(std::memory_order_relaxed); }
   // Whether the device accepts messages and exposes the debug interfaces. This becomes true when the debug layer is
   // turned on and stays true, because an object must not lose an interface.
   [[nodiscard]] bool debug() noexcept;
@@ -139,12 +143,17 @@ class DeviceCore {
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
   [[nodiscard]] HRESULT removed_reason() const noexcept { return removed_reason_.load(std::memory_order_acquire); }
   [[nodiscard]] bool removed() const noexcept { return removed_reason() != S_OK; }
+  // Counts removals of this device and of DirectML devices on it.
+  void note_removal() noexcept;
+  [[nodiscard]] std::uint32_t removals() const noexcept { return removals_.load(std::memory_order_acquire); }
 
   [[nodiscard]] std::uint64_t add_buffer(BufferRange range);
   void remove_buffer(std::uint64_t buffer) noexcept;
   void name_buffer(std::uint64_t buffer, const std::string& name);
   // Also finds the name of a released buffer, unless its slot was reused and released again.
   [[nodiscard]] std::string buffer_name(std::uint64_t buffer);
+  // The names of released buffers whose slots were not used and released again.
+  [[nodiscard]] std::vector<std::string> released_buffer_names();
   void add_heap(const std::shared_ptr<DescriptorStorage>& heap);
   void remove_heap(const DescriptorStorage& heap) noexcept;
   void add_fence(const std::shared_ptr<FenceCore>& fence);
@@ -181,6 +190,9 @@ class DeviceCore {
   const CoreDevice& device_;
   MessageStore messages_;
   LiveObjects live_objects_;
+  Breadcrumbs breadcrumbs_;
+  std::atomic<bool> leaves_breadcrumbs_{false};
+  std::atomic<std::uint32_t> removals_{0};
   std::atomic<bool> debug_{false};
   std::atomic<DebugTracker*> tracker_{nullptr};  // owned
   std::atomic<HRESULT> removed_reason_{S_OK};

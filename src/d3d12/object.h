@@ -54,6 +54,8 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     private_data_.copy_name(state);
   }
 
+  // As for messages: truncated, and empty if the object has no name.
+  [[nodiscard]] std::string name() const { return private_data_.name(); }
   // The name for messages, as " 'name'", or an empty string.
   [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }
 

@@ -172,12 +172,17 @@ QueueCore::Given QueueCore::give(Task& task) noexcept {
 }
 
 void QueueCore::finish(Given& given) noexcept {
+  bool completed = given.mark != nullptr;
   if (given.mark != nullptr) {
     if (const BackendStatus status = given.mark->wait(); status.code != BackendCode::ok) {
       device_->remove(kDeviceHung, status.message);
+      completed = false;
     }
   }
   if (given.submission != nullptr) {
+    if (completed) {
+      given.submission->complete_breadcrumbs();
+    }
     given.submission->clear();
   }
   // On an asynchronous device, another thread may already have seen a later mark.
@@ -428,6 +433,12 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
       }
       if (debug) {
         debug->end_list();
+      }
+      if (core().leaves_breadcrumbs()) {
+        submission->leave_breadcrumbs(core().breadcrumbs(), {.list_name = DredName(list->name()),
+                                                             .queue_name = DredName(name()),
+                                                             .list = static_cast<ID3D12GraphicsCommandList*>(lists[i]),
+                                                             .queue = this});
       }
     }
     if (debug) {

@@ -36,6 +36,7 @@ void DmlCore::warn(const char* message) noexcept {
 void DmlCore::remove(HRESULT reason, const char* message) noexcept {
   HRESULT alive = S_OK;
   if (removed_reason_.compare_exchange_strong(alive, reason, std::memory_order_acq_rel)) {
+    parent_->note_removal();
     fail(reason, message, MessageSeverity::removal);
   }
 }

@@ -58,15 +58,6 @@ void Work::warn_of_overwriting(const ResolvedDescriptor* descriptors, std::uint3
   }
 }
 
-void Work::label(char* text, std::size_t room) noexcept {
-  text[0] = '\0';
-  com_boundary("label", [&]() -> HRESULT {
-    const std::string whole = label();
-    text[whole.copy(text, room - 1)] = '\0';
-    return S_OK;
-  });
-}
-
 void Work::set_released() noexcept {
   released_.store(true, std::memory_order_release);
   core_->parent().dispatch_released(this);
@@ -75,6 +66,15 @@ void Work::set_released() noexcept {
 std::string Work::label() const {
   const std::scoped_lock lock(name_mutex_);
   return with_name(kind_, name_);
+}
+
+void Work::copy_label(char* text, std::size_t room) noexcept {
+  std::size_t length = 0;
+  com_boundary("ExecuteCommandLists", [&]() -> HRESULT {
+    length = label().copy(text, room - 1);
+    return S_OK;
+  });
+  text[length] = '\0';
 }
 
 void Work::set_name(std::string given) {

@@ -28,12 +28,13 @@ using Bindings = std::vector<ResolvedDescriptor>;
 class Work : public ComObject<IBridgeDispatch> {
  public:
   bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept final;
-  void label(char* text, std::size_t room) noexcept final;
   bool is_released() noexcept final { return released_.load(std::memory_order_acquire); }
   // The application has released the object that it dispatched; work in flight may still need this one.
   void set_released() noexcept;
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
+
+  void copy_label(char* text, std::size_t room) noexcept final;
 
   // For messages: the kind of work, and the name that the application gave it.
   [[nodiscard]] std::string label() const;

@@ -8,7 +8,7 @@ set_tests_properties(dxcore_test_with_graphics PROPERTIES
   ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;ANYDML_GRAPHICS=1;${without_leak_check}")
 
 # Programs that use the DirectML API: the public headers and the three libraries.
-foreach(test d3d12_test directml_test threads_test asynchronous_test waiting_test cancellation_test soak_test
+foreach(test d3d12_test directml_test dred_test threads_test asynchronous_test waiting_test cancellation_test soak_test
              graph_test)
   anydml_test(${test} LIBRARIES anydml::directml anydml::anydml)
 endforeach()
@@ -103,7 +103,7 @@ if(TARGET levels_test)
       ENVIRONMENT "ANYDML_FEATURE_LEVEL=${level};${without_leak_check}")
   endforeach()
 endif()
-anydml_test_on_later(d3d12_test directml_test threads_test asynchronous_test directml_bad_input_test waiting_test
+anydml_test_on_later(d3d12_test directml_test dred_test threads_test asynchronous_test directml_bad_input_test waiting_test
                      cancellation_test typed_operators_test graph_test random_graphs_test)
 if(ANYDML_BUILD_EXAMPLES)
   # The networks in examples/networks must match digests shared by every target, device and number of threads.

@@ -7,7 +7,7 @@ namespace anydml {
 
 std::string dispatch_label(IBridgeDispatch& dispatch) {
   char text[256];
-  dispatch.label(text, sizeof(text));
+  dispatch.copy_label(text, sizeof(text));
   return text;
 }
 
