@@ -52,6 +52,10 @@ EXTRA_TEXTS = {
                           "count from the end."}
 EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
 EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
+# The types of results that depend on an attribute.
+RESULT_TEXTS = {
+    "REDUCE": "The result has the type of ``input``. For 'ARGMAX' and 'ARGMIN' it is int64 by default; ``dtype`` may be "
+              "int32, int64, uint32 or uint64."}
 # How functions differ from the NumPy functions of the same name, and which arguments they accept that DirectML rejects.
 _COUNTED = "The tensors may have different numbers of dimensions; the result has the shape of ONNX's {}."
 _PROMOTED = "NumPy arrays of different types are first promoted to a common type, as in NumPy."
@@ -405,6 +409,8 @@ def notes(op):
 
 
 def result_text(op, output):
+    if op.name in RESULT_TEXTS:
+        return RESULT_TEXTS[op.name]
     name = "" if len(op.outputs) == 1 else f" ``{output.tensor.name}``"
     what = f"The {'optional ' if output.tensor.optional else ''}result{name}"
     has = "The results have" if output.tensor.array else f"{what} has"

@@ -1155,7 +1155,8 @@ def reduce(input, /, *, function, axes=None, axis=None, keepdims=None, out=None,
     ``axes``: one axis or several; negative numbers count from the end. These axes are kept, with size 1. ``axis`` is
     the same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims``
     overrides this.
-    The result has type ``dtype`` if given, otherwise that of ``input``.
+    The result has the type of ``input``. For 'ARGMAX' and 'ARGMIN' it is int64 by default; ``dtype`` may be int32,
+    int64, uint32 or uint64.
 
     >>> import anydml
     >>> import numpy as np
