@@ -8,7 +8,7 @@ usage: function_speed.py [LIBANYDML] [options]      python3 bench/function_speed
 The pass copies the same bytes with the same number of threads. NumPy always uses one thread. The C loop calls the C
 library's function for each element, and SLEEF's loop calls its 1-ULP function for each vector; both loops are split
 among the threads. SLEEF is measured if its headers are installed (Debian: libsleef-dev). PyTorch's activations allocate
-new outputs for each call, as in most programs; everything else writes to existing memory.
+new outputs for each call, as in most programs; everything else writes to preallocated memory.
 
 Kinds of data: ordinary numbers; huge numbers; subnormals; NaN; infinities. The last four are measured only for anydml,
 to show how much longer they take than ordinary numbers.

@@ -5,7 +5,7 @@ answers.
 
 usage: peers_cuda.py [options]       python3 bench/peers_cuda.py --json build/gpu/peers.json
 
-The cases are the same as in dmlrun bench on such a device: the same kinds of data, layouts and sizes, in existing
+The cases are the same as in dmlrun bench on such a device: the same kinds of data, layouts and sizes, in preallocated
 buffers, timed with CUDA events. A time is the median over all rounds. The pass is the library's own and alternates with
 the operator: torch.add on int32 if two arrays are read, otherwise the faster of copy_ and torch.add with a number.
 

@@ -5,7 +5,7 @@
 # anydml_entry_files(RESULT TARGET DEF): writes C++ files that compile the CPU kernels for the entries in DEF, a few
 # entries per file, adds the files to TARGET and returns their paths. Entries are distributed round-robin: neighboring
 # entries are similar and take about the same time to compile, so all files take about the same time.
-# src/ops/elementwise/cpu/entry_file-inl.h describes the content of a file.
+# See src/ops/elementwise/cpu/entry_file-inl.h for what each generated file contains.
 function(anydml_entry_files result target def)
   set(entries_per_file 8)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${def})

@@ -50,8 +50,8 @@ def ufunc_notes(op):
     else:
         types = "float16 and float32"
     yield f"The types are {types}; the result is the true value rounded to the nearest number of the type."
-    yield ("Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other "
-           "libraries, GPUs and ``device`` work as in `modulus_floor`.")
+    yield ("Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other "
+           "libraries, GPUs and ``device`` are handled as in `modulus_floor`.")
     if op.name in UFUNC_EXCEPTIONS:
         yield UFUNC_EXCEPTIONS[op.name]
     if op.attributes:
@@ -119,8 +119,8 @@ def spec_text(op):
 
 def specs_text(operators):
     head = '''# SPDX-License-Identifier: MIT
-"""The inputs and outputs of each built operator. data/python/generate_python.py generates this file from data/facts and
-the entries in src/ops: edit those.
+"""The inputs and outputs of each implemented operator. data/python/generate_python.py generates this file from
+data/facts and the entries in src/ops: edit those.
 """
 from collections import namedtuple
 
@@ -172,8 +172,8 @@ def module_text(operators):
     functions = [op for op in operators if op.name not in HAND_WRITTEN]
     exported, shadowing = exported_names(functions)
     lines = ["# SPDX-License-Identifier: MIT\n",
-             '"""A function for each built operator. data/python/generate_python.py generates this file from data/facts and '
-             'the\nentries in src/ops: edit those.\n"""\n',
+             '"""One function for each implemented operator. data/python/generate_python.py generates this file from '
+             'data/facts and\nthe entries in src/ops: edit those.\n"""\n',
              "from ._habits import function_of as _function_of, over_axes as _over_axes\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# names of Python builtins: never imported by import *\n",

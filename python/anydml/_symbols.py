@@ -162,7 +162,7 @@ class Symbol:
         return self._seen(lambda array: array.view(dtype))
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """Converts as CAST does. As bool, an element is true if it is not 0."""
+        """Converts as CAST does. When converting to bool, nonzero elements become True."""
         dtype = _np.dtype(dtype)
         if self.dtype == dtype:
             return self.copy() if copy else self

@@ -300,7 +300,7 @@ class _Only:
 
 
 def _members(container):
-    """Returns the members of a set, or the members of a deque in their order, for comparison."""
+    """Returns the members of a set, or those of a deque in order, for comparison."""
     if isinstance(container, collections.deque):
         return [_Only(one) if type(one) not in PLAIN else one for one in container]
     return frozenset(container)
@@ -333,7 +333,7 @@ def _can_change(array):
 
 class Watch:
     """The objects that a recorded function read. `arguments`: the arguments of the call; `positions`: the indices of
-    the objects among them; `constants`: weak references to arrays; `same`: whether two values are the same constant.
+    the arguments to watch; `constants`: weak references to arrays; `same`: whether two values are the same constant.
     `tree` is the description, or None if nothing can change."""
 
     def __init__(self, function, executed, arguments, positions, constants, same):

@@ -195,7 +195,7 @@ struct BackendTable {
   // period that stays valid until the process exits. The function itself is null if the device has kernels for all
   // operators.
   const char* (*lacks)(const BackendDevice* device, const AskedOperator* op);
-  // Writes a short, zero-terminated text for the log that names the kernels of a program.
+  // Writes a short null-terminated string that names the kernels of a program, for the log.
   void (*explain)(const BackendProgram* program, char* text, std::uint64_t capacity);
 };
 

@@ -120,7 +120,7 @@ struct IBridgeDevice : IUnknown {
                                     std::uint32_t count) noexcept = 0;
   virtual bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                                  std::uint32_t count) noexcept = 0;
-  // Writes the zero-terminated name of a buffer, which may have been released, truncated to the available space.
+  // Writes the null-terminated name of a buffer, which may have been released, truncated to the available space.
   virtual void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept = 0;
   // The application has released the object behind the work, which may still be in flight.
   virtual void dispatch_released(IBridgeDispatch* dispatch) noexcept = 0;

@@ -93,7 +93,7 @@ class Compiler {
     }
   }
 
-  // Checks an upper bound for everything that is placed below, including alignment padding.
+  // Checks an upper bound on the total size of everything that the functions below place, including alignment padding.
   Status check_bytes() const {
     std::uint64_t total = 0;
     const auto add = [&](const Extent& extent) {
@@ -292,8 +292,8 @@ class Compiler {
     }
   }
 
-  // A value that is an output is computed in the output's memory. A value is copied if it is an output twice or was
-  // already computed. After this, owned inputs are in the persistent memory.
+  // A value that is an output is computed in the output's memory. A value that feeds more than one output, or that has
+  // already been computed, is copied. After this, owned inputs are in the persistent memory.
   std::vector<std::uint32_t> place_outputs(const NodeSet& folded) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       if (owned_locations_[i].slot != kForwardedSlot) {
@@ -348,7 +348,7 @@ class Compiler {
       for (const std::uint32_t value : group.writes) {
         written_[value] = true;
       }
-      plan.begin_temporary(placement.bytes);  // the next step may reuse a step's private memory
+      plan.begin_temporary(placement.bytes);  // each step may reuse the previous step's private memory
       const std::size_t before = plan.words().size();
       lower(group, plan);
       say_group(group, name);
@@ -369,7 +369,7 @@ class Compiler {
     return {.slot = location.slot, .offset = location.offset + static_cast<std::uint64_t>(bytes)};
   }
 
-  // The location of a tensor that reads from this source.
+  // Where a tensor backed by this source is located.
   [[nodiscard]] Location location_of(const GraphSource& source) const {
     return moved(locations_[values_.of(source)], source.offset);
   }
@@ -440,7 +440,7 @@ class Compiler {
     std::vector<GraphSource> source_of_load;
     std::vector<GroupOperand> stores;
     std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
-    // Loads have the first numbers, and the results of the nodes have the numbers after them.
+    // Loads are numbered first, followed by the nodes' results.
     const auto is_computed_here = [&](const GraphSource& source) {
       return source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end();
     };

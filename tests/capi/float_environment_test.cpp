@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The caller may have set any rounding, flush or trap mode. No bit of a result may depend on these modes, and the
-// caller's modes and exception flags must be preserved. operator_digests --upwards covers the operators that do not fit
-// these calls.
+// caller's modes and exception flags must be preserved. operator_digests --upwards covers the operators that these
+// tests cannot call.
 #include <gtest/gtest.h>
 
 #include <algorithm>

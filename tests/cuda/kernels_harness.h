@@ -71,7 +71,8 @@ struct Program {
 [[nodiscard]] ElementStep step_of(const Program& program, const std::vector<TensorDesc>& tensors);
 void prepare_or_exit(PreparedElements& prepared, const ElementStep& step);
 
-// Runs programs on the device and on the host, over memory that is otherwise filled with random bytes.
+// Runs programs on the device and on the host and compares them. Memory not covered by the tensors is filled with
+// random bytes, and must not change.
 class LayoutCheck {
  public:
   explicit LayoutCheck(u64 seed);

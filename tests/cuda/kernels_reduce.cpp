@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Compares reductions on the device element by element with a separate implementation of their evaluation order over
-// the scalar definitions: every function and type, sizes around the edges of vectors, lanes, warps and blocks, any
-// layout.
+// Checks every element of the device's reductions against an independent host implementation that combines the scalar
+// definitions in the same order. Covers every function and type, arbitrary layouts, and sizes just below and above
+// vector, lane, warp and block boundaries.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -139,7 +139,8 @@ bool same_element(DataType type, u64 a, u64 b) {
   return visit_type(type, [&]<class T>() { return test::same(test::from_raw<T>(a), test::from_raw<T>(b)); });
 }
 
-// Kept and reduced loops, on the device and on the host, over memory that is otherwise filled with random bytes.
+// Runs a reduction on the device and on the host and compares them. The bytes between the output's elements are random,
+// and must not change.
 class ReduceCheck {
  public:
   ReduceCheck() : input_(kInputBytes), output_(kOutputBytes), found_(kOutputBytes), random_(test::kSeed) {

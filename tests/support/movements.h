@@ -101,7 +101,8 @@ class MovementDraw {
     finish({rows, columns}, {element, rows * element + from_gap}, {columns * element + to_gap, element}, copy, step);
   }
 
-  // Copies between separate tensors and adjacent parts of each row, with these widths, in either direction.
+  // Copies between separate tensors and adjacent column ranges of one tensor, in either direction; `widths` gives the
+  // width of each range.
   void parts(std::int64_t rows, const std::vector<std::int64_t>& widths, std::int64_t element, bool into_one,
              DrawnStep& step) {
     const std::int64_t row = std::accumulate(widths.begin(), widths.end(), std::int64_t{0}) * element;

@@ -182,8 +182,8 @@ def _has_whole_blocks(node, x, scale, zero):
 
 
 def quantize(node):
-    """QUANTIZE_LINEAR and, for blocks, QUANTIZE divide in FLOAT32 and return 8 bits. Other precisions and 16 bits need
-    more operators. Four-bit results are eight-bit results that are clamped further."""
+    """QUANTIZE_LINEAR and, for blocks, QUANTIZE divide in FLOAT32 and return 8-bit results. Other precisions and
+    16-bit results need more operators. Four-bit results are eight-bit results that are clamped further."""
     precision = node.attributes.get("precision") or 0
     divide_in = {0: dtype_of(node.kinds[1]), 1: np.dtype("f4"), 10: np.dtype("f2"), 11: np.dtype("f8")}.get(precision)
     if divide_in is None or divide_in.kind != "f":

@@ -37,7 +37,7 @@ def in_words():
 
 
 def tensor_type(number, what="elem_type"):
-    """Returns ONNX's name of an element type: float, double, int8, bfloat16, string..."""
+    """Returns ONNX's name for an element type: float, double, int8, bfloat16, string..."""
     try:
         return onnx.TensorProto.DataType.Name(number).lower()
     except ValueError:

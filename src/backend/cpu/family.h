@@ -11,7 +11,7 @@
 // Order       A step has one or more phases, which run one after another. Each piece of a phase runs once. The pieces
 //             run in any order, and several threads may run them at the same time, so no two pieces may write the same
 //             byte. The next phase or step begins after all of them have finished, and sees everything they wrote.
-// Scratch     A step may request scratch memory. No other piece uses it while a piece runs. Its contents are
+// Scratch     A step may request scratch memory. It is private to a piece while that piece runs. Its contents are
 //             undefined when a piece begins, and it is aligned to 64 bytes.
 // Modes       On every thread, rounding is to nearest, subnormals are kept, and traps are off. A kernel must not change
 //             these modes.
@@ -63,7 +63,7 @@ class PreparedStep {
 
   // operands: the address of each of the step's operands.
   virtual void run(const Piece& piece, std::byte* const* operands) const noexcept = 0;
-  // Writes a short, zero-terminated text for the log that names the kernels.
+  // Writes a short null-terminated string that names the kernels, for the log.
   virtual void explain(char* text, std::size_t capacity) const noexcept = 0;
 
  private:

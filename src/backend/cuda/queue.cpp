@@ -68,7 +68,7 @@ void record(BackendQueue& queue, const BackendProgram& program, const DeviceAddr
   }));
 }
 
-// Whether the owner of a stream is capturing it. In that case, no other recording may be launched there.
+// Whether the stream's owner is capturing it. If so, no other recording may be launched on it.
 bool is_recorded(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {

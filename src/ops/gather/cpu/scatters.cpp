@@ -17,7 +17,7 @@ constexpr std::int64_t kMinOfPiece = 64 << 10;
 constexpr std::int64_t kPiecesOfThread = 4;
 constexpr std::int64_t kMinOfRun = 512;   // bytes; a shorter part is not worth the cost of reading an index
 constexpr std::int64_t kMinOfRow = 64;    // items of the innermost loop
-constexpr std::int64_t kCostOfItem = 24;  // the cost of an index, as the number of bytes moved in the same time
+constexpr std::int64_t kCostOfItem = 24;  // the cost of an index, in bytes that could be moved in that time
 
 struct ScatterCut {
   std::uint32_t loop;       // the loop that is split

@@ -17,14 +17,15 @@ namespace {
 constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit in 32 bits
 constexpr i64 kMaxRun = i64{1} << 30;         // bytes
 constexpr u32 kMaxWord = 16;
-constexpr i64 kManyTargets = 8;  // with more targets per item than this, only the targets of items are cleared
+// above this many targets per item, clear only the targets that some item writes, not all of them
+constexpr i64 kManyTargets = 8;
 
 struct PartLoop {
   i64 size;
   i64 strides[kChannels];
 };
 
-// A part of a step whose iterations fit one launch.
+// A part of a step, small enough for its iterations to fit in one launch.
 struct Part {
   i64 base[kChannels];
   std::vector<PartLoop> loops;
@@ -298,7 +299,7 @@ class NonzeroRun final : public PreparedStep {
   }
 
   NonzeroStep step_;
-  bool has_count_;  // false if nothing reads the count, so that it has no address
+  bool has_count_;  // false if nothing reads the count, in which case it has no address
   bool has_coordinates_;
 };
 

@@ -29,7 +29,7 @@ constexpr std::int64_t kPartsOfAll = 64;           // parts of all work per thre
 constexpr std::int64_t kMaxInterleaved = 4 << 10;  // bytes of a row; longer rows share few cache lines
 constexpr std::size_t kMaxByRows = 16;             // maximum number of copies that run row by row
 constexpr std::int64_t kMinSquare = 16;            // minimum bytes of a side for transposing
-// Overheads, as the number of bytes that are moved in the same time.
+// Overheads, in bytes that could be moved in that time.
 constexpr std::int64_t kCostOfTile = 256;
 constexpr std::int64_t kCostOfUnit = 16;
 

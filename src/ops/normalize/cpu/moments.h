@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels for mean and variance of rows, compiled once for each target.
+// The kernels for the mean and variance of rows, compiled once for each target.
 #pragma once
 
 #include "ops/normalize/cpu/kernels.h"

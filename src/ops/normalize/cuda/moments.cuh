@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance of rows on a GPU. A warp walks along a block of 4,096 elements, 64 at a time: thread t processes
-// elements 2t and 2t + 1 of each group of 64, and therefore owns lanes 2t and 2t + 1 of the sum. A row of up to eight
-// blocks stays in registers, or in shared memory if it has 1,025 to 8,192 elements. A longer row, or one with a
-// complicated layout, is read three times; the second and third reads come from the L2 cache. If sums have no lanes,
+// The mean and variance of rows on a GPU. A warp walks along a block of 4,096 elements, 64 at a time: thread t
+// processes elements 2t and 2t + 1 of each group of 64, and therefore owns lanes 2t and 2t + 1 of the sum. A row of up
+// to eight blocks stays in registers, or in shared memory if it has 1,025 to 8,192 elements. A longer row, or one with
+// a complicated layout, is read three times; the second and third reads come from the L2 cache. If sums have no lanes,
 // one thread computes each row as a single chain of additions.
 #pragma once
 

@@ -28,8 +28,8 @@ using WideVector = hn::Vec<Wide>;
 
 constexpr std::size_t kWideLanes = HWY_MAX_BYTES / sizeof(f64);
 
-// The factors of one k, with row `row` broadcast to all lanes. As for FLOAT32 (factors-inl.h), NEON loads several rows
-// with one instruction.
+// The factors for one k; of<kRow>() broadcasts the factor of one row to all lanes. As for FLOAT32 (factors-inl.h), NEON
+// loads several rows with one instruction.
 template <std::size_t kRows>
 struct WideFactors {
 #if HWY_TARGET == HWY_NEON

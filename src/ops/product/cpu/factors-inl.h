@@ -37,7 +37,7 @@ constexpr std::size_t kVectors = kPanel / kLanes;
 // read from memory.
 constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
 
-// The factors of one k, with row `row` broadcast to all lanes.
+// The factors for one k; of<kRow>() broadcasts the factor of one row to all lanes.
 template <std::size_t kRows>
 struct Factors {
 #if HWY_TARGET == HWY_NEON
