@@ -53,6 +53,7 @@ Resource::~Resource() {
   if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
     com_boundary("ID3D12Resource::Release", [&]() -> HRESULT {
       tracker->released({DebugObject::Kind::buffer, number_}, "ID3D12Resource" + quoted_name());
+      tracker->forget_mapped(memory_);
       return S_OK;
     });
   }
@@ -82,7 +83,12 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
     if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
       const D3D12_RANGE range = read != nullptr ? *read : D3D12_RANGE{0, desc_.Width};
       if (range.Begin < range.End) {  // an empty range says that the CPU will not read
-        tracker->map(memory_, offset_ + range.Begin, offset_ + range.End, "ID3D12Resource::Map" + quoted_name());
+        tracker->map({.memory = memory_,
+                      .first = offset_ + range.Begin,
+                      .end = offset_ + range.End,
+                      .names_range = read != nullptr,
+                      .only_read_back = properties_.Type == D3D12_HEAP_TYPE_READBACK},
+                     "ID3D12Resource::Map" + quoted_name());
       }
     }
     maps_.fetch_add(1, std::memory_order_relaxed);

@@ -89,6 +89,55 @@ TEST_F(DebugQueues, ReadsOnTwoQueuesNeedNoFence) {
   expect_none();
 }
 
+TEST_F(DebugQueues, AQueueMaySignalForTheCpu) {
+  // The third queue's work is submitted first. Its fence is signaled by a second queue, after the CPU has waited.
+  Queue second(dml->d3d12.Get());
+  Queue third(dml->d3d12.Get());
+  set_heap(third.list.Get());
+  ASSERT_EQ(third.queue->Wait(second.fence.Get(), 1), S_OK);
+  add(third.list.Get(), {c.Get()}, {b.Get()}, {d.Get()});
+  third.submit();
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  dml->queue.wait();
+  ASSERT_EQ(second.queue->Signal(second.fence.Get(), 1), S_OK);
+  third.wait();
+  expect_none();
+}
+
+TEST(DebugQueuesLate, ASignalMayBeOlderThanTheDebugLayer) {
+  for (const bool through_event : {false, true}) {
+    ComPtr<ID3D12Debug4> debug;
+    ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
+    debug->DisableDebugLayer();
+    const Dml plain;
+    ComPtr<ID3D12Fence> start;
+    ASSERT_EQ(plain.d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&start)), S_OK);
+    ASSERT_EQ(plain.queue.queue->Wait(start.Get(), 1), S_OK);
+    ASSERT_EQ(plain.queue.queue->Signal(plain.queue.fence.Get(), 1), S_OK);
+    debug->EnableDebugLayer();
+    ComPtr<ID3D12InfoQueue1> stored;
+    ASSERT_EQ(plain.d3d12->QueryInterface(IID_PPV_ARGS(&stored)), S_OK);
+    Queue other(plain.d3d12.Get());
+    auto from = create_buffer(plain.d3d12.Get(), 64);
+    const auto to = create_buffer(plain.d3d12.Get(), 64);
+    ASSERT_EQ(other.queue->Wait(plain.queue.fence.Get(), 1), S_OK);
+    other.list->CopyResource(to.Get(), from.Get());
+    other.submit();
+    const Event event;
+    ASSERT_EQ(start->Signal(1), S_OK);
+    if (through_event) {
+      ASSERT_EQ(other.fence->SetEventOnCompletion(1, event.handle()), S_OK);
+      while (event.take() == 0) {
+      }
+    } else {
+      other.wait();
+    }
+    from = nullptr;
+    EXPECT_EQ(stored->GetNumStoredMessages(), 0U);
+  }
+}
+
 TEST_F(DebugMapping, TheDeviceMayStillBeWriting) {
   const auto readback = create_buffer(dml->d3d12.Get(), kBytes, D3D12_HEAP_TYPE_READBACK);
   readback->SetName(L"results");
@@ -105,6 +154,71 @@ TEST_F(DebugMapping, TheDeviceMayStillBeWriting) {
   dml->queue.wait();
   ASSERT_EQ(readback->Map(0, nullptr, &mapped), S_OK);
   readback->Unmap(0, &nothing);
+  expect_none();
+}
+
+TEST_F(DebugMapping, TheProgramMayReadWhatIsFinished) {
+  const auto readback = create_buffer(dml->d3d12.Get(), 2 * kBytes, D3D12_HEAP_TYPE_READBACK);
+  const auto map = [&](const D3D12_RANGE* range) {
+    void* mapped = nullptr;
+    ASSERT_EQ(readback->Map(0, range, &mapped), S_OK);
+    readback->Unmap(0, nullptr);
+  };
+  dml->queue.list->CopyBufferRegion(readback.Get(), 0, a.Get(), 0, kBytes);
+  finish();
+  dml->queue.list->CopyBufferRegion(readback.Get(), kBytes, a.Get(), 0, kBytes);
+  dml->queue.submit();
+  const D3D12_RANGE first{0, kBytes};
+  map(&first);
+  map(nullptr);
+  expect_none();
+  const D3D12_RANGE second{kBytes, 2 * kBytes};
+  map(&second);
+  expect_one(kMappedWhileWritten);
+  dml->queue.wait();
+  dml->queue.reopen();
+  dml->queue.list->CopyBufferRegion(readback.Get(), 0, a.Get(), 0, 2 * kBytes);
+  dml->queue.submit();
+  map(nullptr);
+  expect_one(kMappedWhileWritten);
+  dml->queue.wait();
+}
+
+TEST_F(DebugMapping, TheCpuMayWriteElsewhereInACustomHeap) {
+  const auto custom = create_buffer(dml->d3d12.Get(), 2 * kBytes, D3D12_HEAP_TYPE_CUSTOM);
+  for (const bool all : {false, true}) {
+    add({a.Get()}, {b.Get()}, {custom.Get(), 0});
+    if (all) {
+      add({a.Get()}, {b.Get()}, {custom.Get(), kBytes});
+    }
+    dml->queue.submit();
+    void* mapped = nullptr;
+    ASSERT_EQ(custom->Map(0, nullptr, &mapped), S_OK);
+    custom->Unmap(0, nullptr);
+    all ? expect_one(kMappedWhileWritten) : expect_none();
+    dml->queue.wait();
+    dml->queue.reopen();
+    set_heap();
+  }
+}
+
+TEST_F(DebugLifetimes, AnEventCountsAfterItsFenceIsReleased) {
+  auto out = create_buffer(dml->d3d12.Get(), kBytes);
+  add({a.Get()}, {b.Get()}, {out.Get()});
+  dml->queue.submit();
+  std::vector<ComPtr<ID3D12Fence>> fences(200);  // more than the debug layer keeps once they are released
+  for (std::size_t i = 0; i < fences.size(); ++i) {
+    ASSERT_EQ(dml->d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fences[i])), S_OK);
+    ASSERT_EQ(dml->queue.queue->Signal(fences[i].Get(), 1), S_OK);
+    if (i == 0) {
+      const Event event;
+      ASSERT_EQ(fences[i]->SetEventOnCompletion(1, event.handle()), S_OK);
+      while (event.take() == 0) {
+      }
+      fences[i] = nullptr;
+    }
+  }
+  out = nullptr;
   expect_none();
 }
 

@@ -24,6 +24,8 @@ endforeach()
 # The debug layer's checks: for each mistake a program that makes it, and one that does not.
 anydml_test(debug_layer_test SOURCE directml/debug_barriers_test.cpp LIBRARIES anydml::directml anydml::anydml)
 target_sources(debug_layer_test PRIVATE directml/debug_lifetimes_test.cpp)
+# Programs as real clients write them, in which the debug layer must find nothing.
+anydml_test(debug_clients_test LIBRARIES anydml::directml anydml::anydml)
 anydml_test(random_graphs_test
             LIBRARIES anydml::directml anydml::anydml anydml_operators anydml_schema)
 target_sources(random_graphs_test PRIVATE directml/random_graph.cpp)

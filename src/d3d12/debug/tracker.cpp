@@ -31,7 +31,7 @@ void DebugTracker::execute(std::shared_ptr<const DebugExecution> execution, cons
   Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events();
+    look_at_events(messages);
     add_uses(uses, execution->id);
     const std::uint32_t queue = execution->id.queue;
     queues_[queue].tasks.emplace_back(ExecuteTask{std::move(execution), host_});
@@ -42,7 +42,8 @@ void DebugTracker::execute(std::shared_ptr<const DebugExecution> execution, cons
 }
 
 DebugTracker::FenceState& DebugTracker::state_of(const std::shared_ptr<FenceCore>& fence) {
-  // Fences come and go in programs that create one per submission.
+  // Fences come and go in programs that create one per submission. The caller has looked at the events of those that
+  // were released.
   if (fences_.size() > 64 && !fences_.contains(fence->number())) {
     std::erase_if(fences_, [](const auto& known) { return known.second.fence.expired(); });
   }
@@ -55,8 +56,9 @@ void DebugTracker::signal(std::uint32_t queue, const std::shared_ptr<FenceCore>&
   Messages messages;
   {
     const std::scoped_lock lock(mutex_);
+    look_at_events(messages);
     state_of(fence);
-    queues_[queue].tasks.emplace_back(FenceTask{false, fence->number(), value});
+    queues_[queue].tasks.emplace_back(FenceTask{false, fence->number(), value, host_});
     advance(messages);
   }
   post(messages);
@@ -66,8 +68,9 @@ void DebugTracker::wait(std::uint32_t queue, const std::shared_ptr<FenceCore>& f
   Messages messages;
   {
     const std::scoped_lock lock(mutex_);
+    look_at_events(messages);
     state_of(fence);
-    queues_[queue].tasks.emplace_back(FenceTask{true, fence->number(), value});
+    queues_[queue].tasks.emplace_back(FenceTask{true, fence->number(), value, {}});
     advance(messages);
   }
   post(messages);
@@ -77,7 +80,7 @@ void DebugTracker::host_signal(const std::shared_ptr<FenceCore>& fence, std::uin
   Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events();
+    look_at_events(messages);
     state_of(fence).signals[value].join(host_);
     advance(messages);
   }
@@ -96,18 +99,29 @@ void DebugTracker::saw(FenceState& state, std::uint64_t value) {
 }
 
 void DebugTracker::host_saw(const FenceCore& fence, std::uint64_t value) {
-  const std::scoped_lock lock(mutex_);
-  if (const auto found = fences_.find(fence.number()); found != fences_.end()) {
-    saw(found->second, value);
+  Messages messages;
+  {
+    const std::scoped_lock lock(mutex_);
+    advance(messages);  // a queue may have waited for a signal that the debug layer has not seen
+    if (const auto found = fences_.find(fence.number()); found != fences_.end()) {
+      saw(found->second, value);
+    }
   }
+  post(messages);
 }
 
 void DebugTracker::host_expects(const std::shared_ptr<FenceCore>& fence, std::uint64_t value) {
-  const std::scoped_lock lock(mutex_);
-  state_of(fence).expected.insert(value);
+  Messages messages;
+  {
+    const std::scoped_lock lock(mutex_);
+    look_at_events(messages);
+    state_of(fence).expected.insert(value);
+  }
+  post(messages);
 }
 
-void DebugTracker::look_at_events() {
+void DebugTracker::look_at_events(Messages& messages) {
+  bool advanced = false;
   for (auto& [number, state] : fences_) {
     if (state.expected.empty()) {
       continue;
@@ -116,6 +130,9 @@ void DebugTracker::look_at_events() {
     const std::uint64_t completed = fence != nullptr ? fence->completed() : UINT64_MAX;
     const auto end = state.expected.upper_bound(completed);
     if (end != state.expected.begin()) {
+      if (!std::exchange(advanced, true)) {
+        advance(messages);  // as in host_saw
+      }
       saw(state, *std::prev(end));
       state.expected.erase(state.expected.begin(), end);
     }
@@ -161,6 +178,7 @@ bool DebugTracker::advance(Queue& queue, Messages& messages) {
           return advanced;
         }
       } else if (const auto found = fences_.find(fence.fence); found != fences_.end()) {
+        queue.finished.join(fence.host);
         found->second.signals[fence.value].join(queue.finished);
         // A program that never looks at its fence would otherwise collect signals forever. Forgetting old ones only
         // makes waits for them cover more work.
@@ -219,21 +237,31 @@ void DebugTracker::add_uses(const DebugUses& uses, const ExecutionId& execution)
     descriptors_[{range, execution.queue}] = execution.number;
   }
   for (const DebugUses::Write& write : uses.mappable_writes) {
-    std::vector<MappedWrite>& writes = mapped_[write.memory];
-    std::erase_if(writes, [&](const MappedWrite& known) {
-      const bool covered =
-          known.execution.queue == execution.queue && known.first >= write.first && known.end <= write.end;
-      return covered || host_.includes(known.execution);
-    });
-    writes.push_back({write.first, write.end, execution});
+    add_mapped_write(write, execution);
   }
+}
+
+void DebugTracker::add_mapped_write(const DebugUses::Write& write, const ExecutionId& execution) {
+  std::vector<MappedWrite>& writes = mapped_[write.memory];
+  std::erase_if(writes, [&](MappedWrite& known) {
+    known.finished = known.finished || host_.includes(known.execution);
+    const bool same_order = known.finished || known.execution.queue == execution.queue;
+    return same_order && known.first >= write.first && known.end <= write.end;
+  });
+  constexpr std::size_t kMaxWrites = 64;  // a program may write parts of its buffer in many ways
+  if (writes.size() >= kMaxWrites) {
+    if (const auto oldest = std::ranges::find_if(writes, &MappedWrite::finished); oldest != writes.end()) {
+      writes.erase(oldest);
+    }
+  }
+  writes.push_back({write.first, write.end, execution});
 }
 
 void DebugTracker::report_use(DebugMessage message, const DebugObject& object, const std::string& what) {
   Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events();
+    look_at_events(messages);
     const auto found = uses_.find(object);
     if (found == uses_.end()) {
       return;
@@ -273,7 +301,7 @@ void DebugTracker::change_descriptors(const void* heap, std::uint32_t first, std
   Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events();
+    look_at_events(messages);
     // Ranges are sorted by heap and first descriptor, and only a few are in flight.
     for (auto known = descriptors_.lower_bound({{heap, 0, 0}, 0});
          known != descriptors_.end() && known->first.first.heap == heap;) {
@@ -302,33 +330,62 @@ void DebugTracker::change_descriptors(const void* heap, std::uint32_t first, std
   }
 }
 
-void DebugTracker::map(std::uint64_t memory, std::uint64_t first, std::uint64_t end, const std::string& what) {
+// A program that does not say what it reads may read only the bytes that no unfinished work writes. Map itself does not
+// synchronize with the device, so this is correct, and common for buffers that are shared by many small readbacks.
+bool DebugTracker::has_settled_bytes(const std::vector<MappedWrite>& writes, const MapCall& call) {
+  const auto is_settled = [&](std::uint64_t first, std::uint64_t end) {
+    return first < end && (!call.only_read_back || std::ranges::any_of(writes, [&](const MappedWrite& write) {
+             return write.finished && write.first < end && first < write.end;
+           }));
+  };
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> unfinished;
+  for (const MappedWrite& write : writes) {
+    if (!write.finished) {
+      unfinished.emplace_back(write.first, write.end);
+    }
+  }
+  std::ranges::sort(unfinished);
+  std::uint64_t at = call.first;
+  for (const auto& [first, end] : unfinished) {
+    if (is_settled(at, std::min(first, call.end))) {
+      return true;
+    }
+    at = std::max(at, end);
+  }
+  return is_settled(at, call.end);
+}
+
+void DebugTracker::map(const MapCall& call, const std::string& what) {
   Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events();
-    const auto found = mapped_.find(memory);
+    look_at_events(messages);
+    const auto found = mapped_.find(call.memory);
     if (found == mapped_.end()) {
       return;
     }
-    std::erase_if(found->second, [&](const MappedWrite& write) { return host_.includes(write.execution); });
-    for (const MappedWrite& write : found->second) {
-      if (write.first < end && first < write.end) {
-        messages.emplace_back(DebugMessage::mapped_while_written,
-                              format_text("{}: submitted work may still be writing bytes {} to {} of its memory; "
-                                          "expected the program to wait first for a fence that the queue signals after "
-                                          "the work",
-                                          what, write.first, write.end));
-        break;
-      }
+    for (MappedWrite& write : found->second) {
+      write.finished = write.finished || host_.includes(write.execution);
     }
-    if (found->second.empty()) {
-      mapped_.erase(found);
+    const auto conflict = std::ranges::find_if(found->second, [&](const MappedWrite& write) {
+      return !write.finished && write.first < call.end && call.first < write.end;
+    });
+    if (conflict != found->second.end() && (call.names_range || !has_settled_bytes(found->second, call))) {
+      messages.emplace_back(DebugMessage::mapped_while_written,
+                            format_text("{}: submitted work may still be writing bytes {} to {} of its memory; "
+                                        "expected the program to wait first for a fence that the queue signals after "
+                                        "the work",
+                                        what, conflict->first, conflict->end));
     }
   }
   if (!core_.removed()) {
     post(messages);
   }
+}
+
+void DebugTracker::forget_mapped(std::uint64_t memory) {
+  const std::scoped_lock lock(mutex_);
+  mapped_.erase(memory);
 }
 
 }  // namespace anydml

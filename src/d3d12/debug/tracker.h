@@ -47,13 +47,23 @@ class DebugTracker {
   // Like released, for an allocator that is reset.
   void reset(const DebugObject& object, const std::string& what);
   void change_descriptors(const void* heap, std::uint32_t first, std::uint32_t count, const std::string& what);
-  void map(std::uint64_t memory, std::uint64_t first, std::uint64_t end, const std::string& what);
+  struct MapCall {
+    std::uint64_t memory;
+    std::uint64_t first;  // of the bytes that the CPU may read
+    std::uint64_t end;
+    bool names_range;     // the program passed the range; otherwise it may read any part of the buffer
+    bool only_read_back;  // the CPU has no reason to access bytes that the device never wrote
+  };
+  void map(const MapCall& call, const std::string& what);
+  // A buffer in the memory is released: forgets the writes for which Map would have to wait.
+  void forget_mapped(std::uint64_t memory);
 
  private:
   struct FenceTask {
     bool is_wait;
     std::uint64_t fence;
     std::uint64_t value;
+    DebugClock host;  // of a signal: what the CPU had waited for when it submitted the signal
   };
   struct ExecuteTask {
     std::shared_ptr<const DebugExecution> execution;
@@ -75,6 +85,7 @@ class DebugTracker {
     std::uint64_t first;
     std::uint64_t end;
     ExecutionId execution;
+    bool finished = false;  // kept, because a program may map the whole buffer to read just these bytes
   };
 
   FenceState& state_of(const std::shared_ptr<FenceCore>& fence);
@@ -83,10 +94,12 @@ class DebugTracker {
   [[nodiscard]] bool advance(Queue& queue, Messages& messages);
   [[nodiscard]] bool can_pass(const FenceTask& wait, DebugClock& finished);
   // Learns from events that were set.
-  void look_at_events();
+  void look_at_events(Messages& messages);
   void saw(FenceState& state, std::uint64_t value);
   void forget_finished();
   void add_uses(const DebugUses& uses, const ExecutionId& execution);
+  void add_mapped_write(const DebugUses::Write& write, const ExecutionId& execution);
+  [[nodiscard]] static bool has_settled_bytes(const std::vector<MappedWrite>& writes, const MapCall& call);
   void report_use(DebugMessage message, const DebugObject& object, const std::string& what);
   void post(const Messages& messages);
 
@@ -100,7 +113,7 @@ class DebugTracker {
   std::map<DebugObject, std::vector<ExecutionId>> uses_;
   // The last execution of a queue that needs the descriptors.
   std::map<std::pair<DebugUses::Descriptors, std::uint32_t>, std::uint64_t> descriptors_;
-  std::unordered_map<std::uint64_t, std::vector<MappedWrite>> mapped_;  // by memory that the CPU can map
+  std::unordered_map<std::uint64_t, std::vector<MappedWrite>> mapped_;  // by memory that the CPU can map; oldest first
 };
 
 }  // namespace anydml
