@@ -336,7 +336,7 @@ class Device final
     return E_NOTIMPL;
   }
 
-  // ID3D12DeviceRemovedExtendedData2
+  // ID3D12DeviceRemovedExtendedData2, in device_dred.cpp
   HRESULT STDMETHODCALLTYPE GetAutoBreadcrumbsOutput(D3D12_DRED_AUTO_BREADCRUMBS_OUTPUT* output) noexcept override;
   HRESULT STDMETHODCALLTYPE GetPageFaultAllocationOutput(D3D12_DRED_PAGE_FAULT_OUTPUT* output) noexcept override;
   HRESULT STDMETHODCALLTYPE GetAutoBreadcrumbsOutput1(D3D12_DRED_AUTO_BREADCRUMBS_OUTPUT1* output) noexcept override;
