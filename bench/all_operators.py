@@ -8,9 +8,10 @@ usage: all_operators.py [LIBANYDML] [options]     python3 bench/all_operators.py
 
 It takes less than two minutes. The tensors of each case are in all_operators_cases.py. The pass reads and writes as
 many bytes as the operator. It is the faster of anydml's BIT_XOR, IDENTITY, FILL_VALUE_CONSTANT and REDUCE and, on the
-CPU, memmove, memset and memchr with the same number of threads. Pass and operator alternate, and a time is the minimum
-of the rounds. The JSON is rewritten after each case. On a GPU the arrays are PyTorch's, and launches follow one another
-without waiting. Products, recurrent networks and attention compute more than they move, so they also have FLOP/s.
+CPU, memmove, memset and memchr with the same number of threads. The pass and the operator alternate, and a time is the
+minimum over all rounds. The JSON is rewritten after each case. On a GPU the arrays are PyTorch's, and work is launched
+without waiting for the previous launch. Products, recurrent networks and attention compute more than they move, so
+their FLOP/s are reported too.
 """
 import argparse
 import ctypes
@@ -32,7 +33,7 @@ SEED = 1
 
 
 def to_attributes(attributes):
-    """Converts to anydml's form: arrays of numbers are tuples, operators are pairs of a name and attributes."""
+    """Converts to anydml's form: arrays of numbers become tuples, operators become pairs of a name and attributes."""
     def one(value):
         if isinstance(value, list):
             return [(name, ()) for name in value] if value and isinstance(value[0], str) else tuple(value)
@@ -76,7 +77,7 @@ class Values:
 
 
 class Pass:
-    """Reads and writes a number of bytes, and computes almost nothing."""
+    """Reads and writes a given number of bytes, and computes almost nothing."""
 
     def __init__(self, anydml, arrays, threads):
         self.anydml, self.arrays, self.threads = anydml, arrays, threads
@@ -84,7 +85,8 @@ class Pass:
         self.pool, self.c = ThreadPoolExecutor(threads), ctypes.CDLL(None)
 
     def ways(self, reads, writes):
-        """Yields ways to read and write exactly this many bytes: a copy, and a read or a fill for the other bytes."""
+        """Yields ways to read and write exactly this many bytes: a copy, and a read or a fill for the remaining
+        bytes."""
         yield self.by_operators(reads // 4, writes // 4)
         if self.arrays.device == "cpu":
             yield self.by_c(reads, writes)
@@ -138,7 +140,7 @@ def timed(run, arrays, launches):
 
 
 def measure(runs, arrays, seconds):
-    """Returns the minimum and the median time of each function. The functions run in turn."""
+    """Returns the minimum and the median time of each function. The functions alternate."""
     launches = []
     for run in runs:
         run()

@@ -5,8 +5,8 @@
 usage: attention.py [LIBANYDML] [options]   python3 bench/attention.py --no-venv --json build/attention.json
                                             python3 bench/attention.py --device cuda
 
-The options and the report are those of moving.py. Attention multiplies more than it moves, so the fraction of the pass
-means little here; the ratio to the faster peer is what counts.
+The options and the report are the same as in moving.py. Attention multiplies more than it moves, so the fraction of the
+pass means little here; the ratio to the faster peer is what counts.
 """
 from attention_cases import CASES
 from beside import run_program

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Shared by moving.py, normalizing.py, layers.py and recurrent.py: arrays, contenders, times and the report of cases,
-each of which compares one DirectML operator with PyTorch and ONNX Runtime. moving_cases.py describes the form of a
-case."""
+"""Shared by moving.py, normalizing.py, layers.py and recurrent.py: arrays, contenders, timing and the report. Each case
+compares one DirectML operator with PyTorch and ONNX Runtime; moving_cases.py describes the form of a case."""
 import ctypes
 import json
 import math
@@ -23,7 +22,7 @@ CONSTANT = 0x80000000  # ANYDML_CONSTANT
 # ---- Arrays: NumPy's, or PyTorch's on a GPU -------------------------------------------------------------------------
 
 class Arrays:
-    """Where the arrays of a run are, and how time is measured there."""
+    """The arrays of a run: NumPy's on the CPU, PyTorch's on a GPU."""
 
     def __init__(self, device):
         import numpy as np
@@ -227,7 +226,7 @@ def on_cpu(run):
 
 
 def on_gpu(run, torch):
-    """Uses the GPU's clock. Launches follow one another, so that the CPU time of a launch does not count."""
+    """Uses the GPU's clock. Work is launched without waiting, so that the CPU time of a launch does not count."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
     for _ in range(LAUNCHES_IN_ROW):
@@ -238,7 +237,7 @@ def on_gpu(run, torch):
 
 
 def measure(contenders, arrays, seconds):
-    """Returns the median time of each contender, by name. They run in turn, so that a busy moment affects them all."""
+    """Returns the median time of each contender, by name. They alternate, so that a busy moment affects all of them."""
     times = {name: [] for name in contenders}
     for run in contenders.values():
         run()
@@ -273,7 +272,7 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
             contenders.pop(name, None)
             report["missing"][name] = str(missing)
             continue
-        except Exception as error:  # a peer that fails is skipped, and the others continue
+        except Exception as error:  # a peer that fails is skipped, and the other peers continue
             contenders.pop(name, None)
             report["missing"][name] = (str(error).strip().splitlines() or [type(error).__name__])[0]
             continue
@@ -281,7 +280,8 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
     if "anydml" not in contenders:
         return report
     for name, outputs in results.items():
-        # Compare only the first outputs: indices of equal elements may differ. Sums in another order differ slightly.
+        # Compare only the first outputs: indices of equal elements may differ. Sums in a different order differ
+        # slightly.
         near = built.near or (1e-3 if built.outputs[0][1] == "float16" else 1e-5)
         if not np.allclose(arrays.get(results["anydml"][0]), arrays.get(outputs[0]), near, near):
             report.setdefault("different", []).append(name)

@@ -4,9 +4,9 @@
 
 usage: chains.py [--elements N] [--rounds N] [--json FILE]
 
-A chain of k steps over FLOAT32 (times a number, plus a number, RELU, ABS, then from the start again) runs as an anydml
-graph, operator by operator, in NumPy, and in PyTorch with and without torch.compile if PyTorch is installed. The pass
-is IDENTITY over the same memory. Times are the minimum of the rounds, in milliseconds.
+A chain of k steps over FLOAT32 (multiply by a number, add a number, RELU, ABS, repeated in this order) runs as an
+anydml graph, operator by operator, in NumPy, and in PyTorch with and without torch.compile if PyTorch is installed. The
+pass is IDENTITY over the same memory. Times are the minimum over all rounds, in milliseconds.
 It needs anydml and NumPy: pip install .
 """
 import argparse

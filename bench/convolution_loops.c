@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Straightforward convolutions of one image: nested loops, the innermost along a row. They visit only the taps
-// inside the image. The order of summation is not that of docs/numerics.md.
+// Straightforward convolutions of one image: nested loops, the innermost along a row. They visit only the taps inside
+// the image. The order of summation differs from the one in docs/numerics.md.
 
 typedef struct {
   long groups, ins, outs;  // channels per group
@@ -8,7 +8,7 @@ typedef struct {
   long stride, dilation, padding;
 } shape;
 
-// Finds the positions i of [0, count) with 0 <= i * stride + shift < size.
+// Finds the positions i in [0, count) with 0 <= i * stride + shift < size.
 static long first_of(long shift, long stride) { return shift >= 0 ? 0 : (-shift + stride - 1) / stride; }
 static long end_of(long shift, long stride, long size, long count) {
   const long end = shift >= size ? 0 : (size - shift + stride - 1) / stride;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares FLOAT32 CONVOLUTION with the peak multiply-adds of the cores in registers, PyTorch and ONNX Runtime.
+"""Compares FLOAT32 CONVOLUTION with PyTorch, ONNX Runtime and the cores' peak rate of multiply-adds in registers.
 
 usage: convolutions.py LIBANYDML [--threads N ...] [--seconds S] [--only TEXT]
 
 The layers are from ResNet-50, MobileNet v2 and a style transfer network, for one image. Filters are constant. The
-script starts itself for each number of threads. A time is the best of as many runs as fit into S seconds; with one
-thread it is CPU time. The libraries run in turn. Needs a C compiler; PyTorch and ONNX Runtime are skipped if they are
+script restarts itself for each number of threads. A time is the best of as many runs as fit into S seconds; with one
+thread it is CPU time. The libraries take turns. Needs a C compiler; PyTorch and ONNX Runtime are skipped if they are
 missing.
 """
 import os

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the time of functions in anydml and other libraries, in one run and in turn: nanoseconds per element.
+"""Compares the times of functions in anydml and other libraries, measured alternately in one run: ns per element.
 
 usage: function_speed.py [LIBANYDML] [options]      python3 bench/function_speed.py --json build/function_speed.json
                                                     python3 bench/function_speed.py --functions exp,sin --kinds all
 
 The pass copies the same bytes with the same number of threads. NumPy always uses one thread. The C loop calls the C
-library's function for each element, and SLEEF's loop its 1-ULP function for each vector; both are split among the
-threads. SLEEF is measured if its headers are installed (Debian: libsleef-dev). PyTorch's activations allocate new
-outputs for each call, as in most programs; everything else writes to existing memory.
+library's function for each element, and SLEEF's loop calls its 1-ULP function for each vector; both loops are split
+among the threads. SLEEF is measured if its headers are installed (Debian: libsleef-dev). PyTorch's activations allocate
+new outputs for each call, as in most programs; everything else writes to preallocated memory.
 
 Kinds of data: ordinary numbers; huge numbers; subnormals; NaN; infinities. The last four are measured only for anydml,
 to show how much longer they take than ordinary numbers.
 
 The libraries come from PyPI, in a separate virtual environment (build/peers), or with --no-venv from the Python that
-runs this. Missing libraries are named and skipped.
+runs this script. Missing libraries are reported and skipped.
 """
 import ctypes
 import json
@@ -32,7 +32,7 @@ PACKAGES = ("numpy", "torch")
 SEED = 1
 TYPES = ("FLOAT32", "FLOAT16")
 KINDS = ("ordinary", "huge", "subnormal", "nan", "infinite")
-# The ranges of ordinary numbers, if they are not from -4 to 4.
+# The ranges of ordinary numbers for functions that do not use -4 to 4.
 RANGES = {"log": [(0.01, 100)], "asin": [(-1, 1)], "acos": [(-1, 1)], "acosh": [(1, 100)], "atanh": [(-0.99, 0.99)],
           "pow": [(0.1, 10), (-4, 4)], "atan2": [(-4, 4), (-4, 4)]}
 # C expressions in x and y. The C names of other functions are their own names with the suffix f.
@@ -178,7 +178,7 @@ def work(options):
                   lambda: SleefFunctions(options.threads), lambda: CLibrary(options.threads)):
         try:
             peers.append(start())
-        except Exception as error:  # if a peer cannot start, the others continue
+        except Exception as error:  # if a peer cannot start, the other peers continue
             say(f"skipped: {error}")
     rows = []
     for type_name in options.types:

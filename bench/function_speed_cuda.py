@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares functions on an NVIDIA GPU with PyTorch and CuPy: fractions of a pass that moves the same bytes.
+"""Compares anydml's functions on an NVIDIA GPU with PyTorch's and CuPy's. Speeds are given as a fraction of the speed
+of a plain pass over the same bytes.
 
 usage: function_speed_cuda.py [DMLRUN] [options]      python3 bench/function_speed_cuda.py --json build/functions_cuda.json
 
-anydml is measured by `dmlrun bench -a cuda` (set ANYDML_PLUGINS to the folder of its CUDA backend), then PyTorch and
-CuPy on the same GPU over the same number of values in the same ranges, with CUDA events. All libraries use existing
-buffers, several sets of them in turn, so that no cache contains the next data. anydml's and PyTorch's passes move the
-same bytes, in turn with the functions; the faster of the two is the floor for all.
+Measures anydml with `dmlrun bench -a cuda` (set ANYDML_PLUGINS to the folder that contains the CUDA backend). Then
+times PyTorch and CuPy with CUDA events, on the same GPU and on the same number of values from the same ranges. All
+libraries use preallocated buffers and cycle through several sets of them, so that the next call's data is never in a
+cache. anydml's and PyTorch's passes move the same bytes and alternate with the functions; the faster pass is the floor
+for all libraries.
 """
 import argparse
 import json
@@ -120,7 +122,7 @@ def measure_others(options):
     peers = [torch]
     try:
         peers.append(CuPy())
-        # Both launch on one stream, so that the same events time both.
+        # PyTorch and CuPy launch on the same stream, so that the same events time both.
         peers[1].cupy.cuda.ExternalStream(torch.torch.cuda.current_stream().cuda_stream).use()
     except Exception as error:  # if CuPy cannot start, only PyTorch is measured
         say(f"CuPy skipped: {error}")

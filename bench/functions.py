@@ -6,17 +6,17 @@ rounded, and the largest error in units in the last place. Prints Markdown table
 usage: functions.py [LIBANYDML] [options]       python3 bench/functions.py --json build/functions.json
                                                 python3 bench/functions.py --functions exp,log --no-compiled
 
-FLOAT16: every number, and for functions of two operands as many random pairs as for FLOAT32. FLOAT32: random inputs,
-half of them uniform over an interesting range of the function, the other half random bits within its domain.
+FLOAT16: every number; for functions of two operands, as many random pairs as for FLOAT32. FLOAT32: random inputs, half
+of them uniform over an interesting range of the function, the other half random bits within its domain.
 
 A result is wrong if any bit differs from the number of the type nearest to the true value; all NaNs are equal, and +0
-differs from -0. The nearest number is anydml's result, a sample of which is checked against mpmath with 200 bits. The
-error is the distance to the value in FLOAT64, in units in the last place of the right result; it is infinite if only
-one of the two is NaN or infinite.
+differs from -0. anydml's result is used as the nearest number, and a sample of its results is checked against mpmath
+with 200 bits. The error is the distance to the value in FLOAT64, in units in the last place of the right result; it is
+infinite if only one of the two is NaN or infinite.
 
 The libraries come from PyPI, in a separate virtual environment (build/peers), as for peers.py, or with --no-venv from
-the Python that runs this. PyTorch and CuPy are also counted on an NVIDIA GPU, if there is one; CuPy is not installed
-automatically. Missing libraries are named and skipped, and so are functions that are not built.
+the Python that runs this script. PyTorch and CuPy are also counted on an NVIDIA GPU, if there is one; CuPy is not
+installed automatically. Missing libraries and functions that are not built are reported and skipped.
 """
 import json
 import sys
@@ -30,9 +30,9 @@ SEED = 1
 TYPES = ("FLOAT32", "FLOAT16")
 BITS = 200  # precision of mpmath
 
-# op: DirectML's name. ranges: of each operand, for uniform inputs. domain: the range of random bits. numpy, torch,
-# jax: the name in the library, or a function of the library and the arrays. onnx: the node and its attributes. mp: the
-# same for mpmath. attributes: of the operator, if any.
+# op: DirectML's name. ranges: the range of each operand, for uniform inputs. domain: the range of random bits. numpy,
+# torch, jax: the name in the library, or a function of the library and the arrays. onnx: the node and its attributes.
+# mp: the same for mpmath. attributes: the operator's attributes, if any.
 Function = namedtuple("Function", "op ranges numpy torch jax onnx mp attributes domain",
                       defaults=((), (-float("inf"), float("inf"))))
 
@@ -101,7 +101,8 @@ def found(module, what):
 
 
 # ---- The libraries --------------------------------------------------------------------------------------------------
-# Each has a title, and prepare(), which returns a function of arrays, or None if the library has none.
+# Each library has a title, and prepare(), which returns a function of arrays, or None if the library lacks the
+# function.
 
 class NumPy:
     key = "numpy"
@@ -254,7 +255,7 @@ def largest_error(np, actual, right, value):
 
 
 def is_nearest(mp, np, result, value):
-    """Whether no other number of the type is nearer to the value; the next power of two follows the largest number."""
+    """Whether no other number of the type is closer to the value; the next power of two follows the largest number."""
     if mp.isnan(value):
         return bool(np.isnan(result))
     if np.isnan(result):
@@ -324,7 +325,7 @@ def work(options):
         if kind is not PyTorchCompiled or options.compiled:
             try:
                 peers.append(kind())
-            except Exception as error:  # if a peer cannot start, the others continue
+            except Exception as error:  # if a peer cannot start, the other peers continue
                 say(f"{kind.__name__} skipped: {error}")
     rows, checked = [], []
     for name in options.functions:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION with the cores' peak in registers and ONNX Runtime.
+"""Compares CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION with ONNX Runtime and the peak rate in registers.
 
 usage: integer_convolutions.py LIBANYDML [--threads N ...] [--seconds S] [--only TEXT]
 
 The layers are the forward layers of convolutions.py, UINT8 by INT8, with a zero point for the input and a scale for
 each output channel. Filters are constant. ONNX Runtime runs ConvInteger and QLinearConv, which are skipped if it is
-missing. The script starts itself for each number of threads. Needs a C compiler.
+missing. The script restarts itself for each number of threads. Needs a C compiler.
 """
 import os
 import time

@@ -6,9 +6,9 @@ usage: layers.py [LIBANYDML] [options]   python3 bench/layers.py --no-venv --dev
                                          python3 bench/layers.py --cases gemm_1024,depthwise
                                          python3 bench/layers.py --device cuda --cases half_4096 --allow-half
 
-The options and the report are those of moving.py. PyTorch runs without TF32, so every library multiplies FLOAT32. Weights
-are ordinary inputs here; products.py and convolutions.py measure the CPU with constant weights. --allow-half lets anydml
-multiply FLOAT16 on tensor cores, as PyTorch does.
+The options and the report are the same as in moving.py. PyTorch runs without TF32, so all libraries multiply FLOAT32.
+Weights are ordinary inputs here; products.py and convolutions.py measure the CPU with constant weights. With
+--allow-half, anydml multiplies FLOAT16 on tensor cores, as PyTorch does.
 """
 from beside import run_program
 from layers_cases import CASES

@@ -9,11 +9,12 @@ Each case is one DirectML operator over FLOAT32. Its time is compared with
   - a plain pass that reads and writes as many bytes: the fastest of anydml's ELEMENT_WISE_IDENTITY, PyTorch's copy_ and,
     on the CPU, memmove with the same number of threads;
   - the faster of the peers. Every peer writes to existing memory if it can.
-Contenders run in turn, and a time is the median of the rounds. Results that differ from a peer's are named. An operator
-that the library does not have, and a peer that cannot be imported or does not have the operator, are reported as missing.
+Contenders alternate, and a time is the median over all rounds. Results that differ from a peer's are reported. An
+operator that the library lacks, and a peer that cannot be imported or lacks the operator, are reported as missing.
 
 PyTorch and ONNX Runtime come from PyPI, in a separate virtual environment (build/peers), or with --no-venv from the
-Python that runs this. On a GPU the arrays are PyTorch's, so PyTorch is required, and times come from the GPU's clock.
+Python that runs this script. On a GPU the arrays are PyTorch's, so PyTorch is required, and times come from the GPU's
+clock.
 """
 from beside import run_program
 from moving_cases import CASES

@@ -13,13 +13,13 @@ F32 = "float32"
 class GeneratedInput:
     """A case and its arrays.
 
-    views: for each input, the sizes and strides, in elements, with which DirectML's operator reads it, or None.
-    torch(torch, inputs, outputs): a function that computes it into the outputs, or into a tensor that it returns. onnx:
-    the node, its attributes and its constant inputs, which follow the other inputs; None is an omitted input.
-    bytes: the bytes that must be read and written. unsigned: DirectML's operator treats INT64 as UINT64. order: the
-    order of the inputs for ONNX, if it differs. flops: multiplications and additions of a product. near: how far
-    results may differ, relative to their size. constants: the indices of the inputs that are the same in every run of
-    DirectML's operator. absent: how many of its inputs and outputs are omitted at the end.
+    views: for each input, the sizes and strides in elements that DirectML's operator uses to read it, or None.
+    torch(torch, inputs, outputs): a function that writes the results to the outputs, or returns a tensor. onnx: the
+    node, its attributes and its constant inputs, which follow the other inputs; None is an omitted input. bytes: the
+    bytes that must be read and written. unsigned: DirectML's operator treats INT64 as UINT64. order: the order of the
+    inputs for ONNX, if it differs. flops: multiplications and additions of a product. near: how far results may differ,
+    relative to their size. constants: the indices of the inputs that are the same in every run of DirectML's operator.
+    absent: how many of its inputs and outputs are omitted at the end.
     """
     operator: str
     inputs: list

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the networks of examples/networks with PyTorch: results and times.
+"""Compares the networks in examples/networks with PyTorch: results and times.
 
 usage: networks.py [PROGRAM] [options]      python3 bench/networks.py --threads 2
                                             python3 bench/networks.py --device cuda --json build/networks.json

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The networks of examples/networks in PyTorch, with the same weights: reimplemented from their description, not from
-the graphs. networks.py compares and times them.
+"""PyTorch versions of the networks in examples/networks, with the same weights: reimplemented from their descriptions,
+not from the graphs. networks.py compares and times them.
 
-Each function takes Layers and a scale, and returns the input and a function of it. Layers create weights in the order
-in which the networks of examples/networks add them, since a tensor's numbers depend on its position in that order."""
+Each function accepts Layers and a scale, and returns the input and a function of it. Layers create weights in the order
+in which the networks in examples/networks add them, since a tensor's numbers depend on its position in that order."""
 import numpy as np
 import torch
 import torch.nn.functional as F

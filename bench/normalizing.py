@@ -5,8 +5,8 @@
 usage: normalizing.py [LIBANYDML] [options]   python3 bench/normalizing.py --no-venv --json build/normalizing.json
                                               python3 bench/normalizing.py --device cuda --cases softmax,layer
 
-The method, the options and the report are those of moving.py: a fraction of the pass that moves as many bytes, and a
-ratio to the faster peer.
+The method, the options and the report are the same as in moving.py: a fraction of the pass that moves as many bytes,
+and a ratio to the faster peer.
 """
 from beside import run_program
 from normalizing_cases import CASES

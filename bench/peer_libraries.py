@@ -17,9 +17,9 @@ def out_kind(row, inputs, out):
     return (inputs[0] if inputs else out).dtype.kind
 
 
-# A peer has a title, and prepare(), which returns a function that computes into `out`, or None if it has no such
-# operator. prepare_row() does so for a row of peer_operators.py. Types have DirectML's names; arrays are NumPy's, and
-# for layout "scalar" b has no dimensions.
+# A peer has a title and a method prepare(), which returns a function that computes into `out`, or None if the library
+# lacks the operator. prepare_row() does the same for a row of peer_operators.py. Types have DirectML's names; arrays
+# are NumPy's. For layout "scalar", b has no dimensions.
 
 class Anydml:
     key, short = "anydml", "anydml"
@@ -129,7 +129,7 @@ class PyTorchCompiled(PyTorch):
         self.functions = {name: self.torch.compile(function, dynamic=True)
                           for name, function in (("modulus_floor", floor), ("modulus_truncate", truncate))}
 
-    prepare_row = None  # supports only the modulus
+    prepare_row = None  # only the modulus is supported
 
     def prepare(self, type_name, operator, a, b, out):
         if not type_name.startswith("FLOAT"):

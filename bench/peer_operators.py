@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """NumPy's and PyTorch's equivalents of anydml's operators, by the names of `dmlrun bench`, for peers.py.
 
-Every function writes to existing memory, except for functions without such an argument: numpy.where, PyTorch's product
-of all elements. Attributes are those of the benchmark (tools/bench/operators.cpp). An operator that a library only
-offers as several passes over memory is omitted, because that would time something else.
+Every function writes to existing memory, except for functions without an out argument: numpy.where, PyTorch's product
+of all elements. Attributes are the same as in the benchmark (tools/bench/operators.cpp). An operator that a library
+only offers as several passes over memory is omitted, because timing it would measure something different.
 """
 COLUMNS = 4096  # in a reduction
 ANSWERS = ("logical_equals", "logical_greater_than", "logical_less_than", "logical_greater_than_or_equal",
@@ -174,9 +174,9 @@ PERIOD = 1 << 20  # number of values after which they repeat
 
 
 def make_inputs(np, random, row, dtype, count, operands, result):
-    """Returns arrays for the letters of the row: a and b as for the modulus, m without signs, s shifts, c a condition.
+    """Returns arrays for the row's letters: a and b as for the modulus, m without signs, s shifts, c a condition.
 
-    `result` keeps them for the other rows of the type."""
+    `result` keeps the arrays for the type's other rows."""
     def draw(letter):
         if letter in "ab":
             return operands(np, random, "ordinary", dtype, PERIOD)["ab".index(letter)]

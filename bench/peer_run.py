@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Shared by the programs that measure other libraries: their options, the Python that has the libraries, and running
-the program itself in that Python."""
+"""Shared by the programs that measure other libraries: their options, a Python interpreter that has the libraries, and
+a function that runs the program in that interpreter."""
 import argparse
 import json
 import os
@@ -45,7 +45,8 @@ def importable(python, package):
 
 
 def make_environment(folder, packages):
-    """Returns the Python of a virtual environment with the peers in it. Prints peers that cannot be installed."""
+    """Returns the Python interpreter of a virtual environment that has the peers. Prints peers that cannot be
+    installed."""
     python = folder / "bin" / "python"
     if not python.exists():
         say(f"creating a virtual environment in {folder}")
@@ -61,7 +62,8 @@ def make_environment(folder, packages):
 
 
 def python_of(options, packages):
-    """Returns the Python that does the work. Checks that it has NumPy, and that there is a library to measure."""
+    """Returns the Python interpreter that does the work. Checks that it has NumPy, and that the library to measure
+    exists."""
     if not Path(options.library).exists():
         sys.exit(f"{options.library} does not exist: ./run builds it")
     python = make_environment(options.venv_folder, packages) if options.venv else sys.executable
@@ -71,8 +73,8 @@ def python_of(options, packages):
 
 
 def run_again(python, arguments=(), environment=None):
-    """Runs this program in another Python with additional arguments. Returns the contents of --result, or None on
-    failure."""
+    """Runs this program in a different Python interpreter with additional arguments. Returns the contents of --result,
+    or None on failure."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [python, str(Path(sys.argv[0]).resolve()), *sys.argv[1:], *arguments, "--result", file.name]
         done = subprocess.run(command, env={**os.environ, **(environment or {})})

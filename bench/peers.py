@@ -6,18 +6,18 @@ usage: peers.py [LIBANYDML] [options]       python3 bench/peers.py --json build/
                                             python3 bench/peers.py --operators all --no-counts --threads all
 
 --operators: modulus by default; names of `dmlrun bench` (add, relu, reduce_sum, cast_int8), reduce, cast, or all. For
-operators other than the modulus, NumPy and PyTorch are measured, if they have the operator in one pass.
+operators other than the modulus, NumPy and PyTorch are measured, if they implement the operator in a single pass.
 
 NumPy, PyTorch and ONNX Runtime come from PyPI, in a separate virtual environment (build/peers), or with --no-venv from
-the Python that runs this. SLEEF is measured if its headers are installed (Debian: libsleef-dev), the plain C loop if
-there is a compiler. Missing libraries are named and skipped.
+the Python that runs this script. SLEEF is measured if its headers are installed (Debian: libsleef-dev), the plain C
+loop if there is a compiler. Missing libraries are reported and skipped.
 
-Times: tensors of 64 MiB, ordinary data, peers in turn, the median of the rounds. Every peer writes to existing memory.
-NumPy always uses one thread; the C loops are split among the threads in contiguous parts.
+Times: the median over all rounds, for tensors of 64 MiB with ordinary data. The peers alternate and write to existing
+memory. NumPy always uses one thread; the C loops are split among the threads in contiguous parts.
 
 Wrong answers: compared with anydml's, which are themselves checked against the C library's fmod and Python's integers
-on a sample. Any bit that differs is wrong; all NaNs are equal, and +0 differs from -0. For integers, there are
-no zero divisors, and the smallest number is never divided by -1, because some peers trap there.
+on a sample. Any bit that differs is wrong; all NaNs are equal, and +0 differs from -0. Integer divisors are never zero,
+and the smallest number is never divided by -1, because some peers trap there.
 """
 import argparse
 import json
@@ -46,7 +46,7 @@ def make_peers(options, threads):
             continue
         try:
             peers.append(kind(threads))
-        except Exception as error:  # if a peer cannot start, the others continue
+        except Exception as error:  # if a peer cannot start, the other peers continue
             say(f"{kind.__name__} skipped: {error}")
     return peers
 
@@ -148,7 +148,7 @@ def measure_times(options, np, peers, types, threads):
 
 
 def take_turns(options, running):
-    """Returns the seconds of each function, by key. The functions run in turn until rounds and time are sufficient."""
+    """Returns the seconds of each function, by key. The functions alternate until rounds and time are sufficient."""
     samples = {key: [] for key, _ in running}
     begin = time.perf_counter()
     for turn in range(options.rounds * 10):
@@ -205,7 +205,7 @@ def measure_rows(options, np, peers, types, threads):
     return rows
 
 
-differing = {}  # peers whose results clearly differ from anydml's: they may compute something else
+differing = {}  # peers whose results clearly differ from anydml's: they may compute something different
 
 
 def alike(np, out, own):

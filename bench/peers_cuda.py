@@ -5,14 +5,14 @@ answers.
 
 usage: peers_cuda.py [options]       python3 bench/peers_cuda.py --json build/gpu/peers.json
 
-The cases are those of dmlrun bench on such a device: the same kinds of data, layouts and sizes, in existing buffers,
-timed with CUDA events, the median of the rounds. The pass is the library's own, in turn with the operator: torch.add on
-int32 if two arrays are read, otherwise the faster of copy_ and torch.add with a number.
+The cases are the same as in dmlrun bench on such a device: the same kinds of data, layouts and sizes, in preallocated
+buffers, timed with CUDA events. A time is the median over all rounds. The pass is the library's own and alternates with
+the operator: torch.add on int32 if two arrays are read, otherwise the faster of copy_ and torch.add with a number.
 
-Latency: 1,000 calls on 1,024 FLOAT32, with the wall clock until the device is done, as a loop and as a CUDA graph.
+Latency: 1,000 calls on 1,024 FLOAT32 elements, as a loop and as a CUDA graph, until the device is done (wall clock).
 
 Wrong answers: a sample of each case compared with NumPy, which uses C's fmod and integers. Any bit that differs is
-wrong; all NaNs are equal, and +0 differs from -0. Missing features of a library are named and skipped.
+wrong; all NaNs are equal, and +0 differs from -0. Missing features of a library are reported and skipped.
 """
 import argparse
 import json
@@ -196,7 +196,7 @@ class Clock:
         return begin, end
 
     def measure(self, calls):
-        """Returns the median seconds per run for each function. The functions run in turn."""
+        """Returns the median seconds per run for each function. The functions alternate."""
         runs = []
         for call in calls:
             for _ in range(2):
@@ -411,7 +411,7 @@ def main():
                             try:
                                 row = measure_case(peer, clock, data, operator, layout, options.elements,
                                                    options.samples)
-                            except Exception as error:  # each library has its own error
+                            except Exception as error:  # each library reports a missing kernel differently
                                 report["missing"].append({**key, "why": one_line(error)})
                                 print(f"{type_name:8} {operator:17} {layout:11} {kind:9} {peer.key:6} none: "
                                       f"{one_line(error)[:70]}", flush=True)

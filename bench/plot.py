@@ -3,14 +3,14 @@
 """Draws pictures and tables of measurements. Needs only Python.
 
 usage: plot.py                                       redraws the documents' pictures and tables from docs/performance
-       plot.py --check                               lists those that differ from docs/performance/*.json
+       plot.py --check                               lists pictures and tables that differ from docs/performance/*.json
        plot.py --keep NAME FILE.json ...             shortens reports to docs/performance/NAME.json (peers: NAME-peers.json),
                                                      then redraws the documents' pictures and tables
        plot.py FILE.json ... [--out FOLDER]          draws the data of these files, for viewing; build/plots by default
 
 The files are written by `dmlrun bench --json`, bench/peers.py --json, bench/peers_cuda.py --json and
-bench/all_operators.py --json; the last are kept as NAME-all.json. Every figure of a table between `<!-- figures: NAME
--->` and `<!-- end of figures -->` in the documents comes from docs/performance/*.json, and so does every picture there.
+bench/all_operators.py --json; reports of the last are kept as NAME-all.json. Every picture in the documents, and every
+figure of a table between `<!-- figures: NAME -->` and `<!-- end of figures -->`, comes from docs/performance/*.json.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def kept_reports():
 
 
 def split(reports):
-    """anydml's reports on CPUs and on GPUs, then the peers' on CPUs and on GPUs."""
+    """Returns anydml's reports from CPUs and from GPUs, then the peers' reports from CPUs and from GPUs."""
     own = [one for one in reports if one["program"] == "anydml-bench"]
     return ([one for one in own if one["machine"]["threads"]], [one for one in own if not one["machine"]["threads"]],
             [one for one in reports if one["program"] == "peers.py"],

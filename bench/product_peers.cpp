@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Products and convolutions from OpenBLAS, oneDNN and XNNPACK behind one C interface, for bench/product_peers.py. A
-// macro HAS_... tells which libraries are available. Each object keeps its weights in the form that its library
-// prefers; creating it is not timed.
+// Products and convolutions from OpenBLAS, oneDNN and XNNPACK behind one C interface, for bench/product_peers.py. The
+// HAS_... macros show which libraries are available. Each object keeps its weights in the form that its library
+// prefers; creating the object is not timed.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@ OneDnn& onednn() {
   return all;
 }
 
-// The same elements in the form that a primitive requires.
+// Converts the elements to the form that a primitive requires.
 Memory brought_to(const Memory::desc& wanted, Memory given) {
   if (wanted == given.get_desc()) {
     return given;

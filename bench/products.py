@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares FLOAT32 and FLOAT16 GEMM with the cores' peak multiply-adds in registers, and with other libraries.
+"""Compares FLOAT32 and FLOAT16 GEMM with other libraries, and with the cores' peak rate of multiply-adds in registers.
 
 usage: products.py LIBANYDML [--threads N ...] [--seconds S]
 
-The other libraries are NumPy's BLAS, OpenBLAS, oneDNN and XNNPACK (from Debian), PyTorch and ONNX Runtime; a library
-that is not installed, or has no product of that type, has an empty cell. oneDNN, XNNPACK and ONNX Runtime get a
-constant B. The script starts itself for each number of threads, so that all libraries start with that number. A time is
-the best of as many runs as fit into S seconds; with one thread it is CPU time. Needs a C compiler.
+The other libraries are NumPy's BLAS, OpenBLAS, oneDNN and XNNPACK (from Debian), PyTorch and ONNX Runtime. If a library
+is not installed, or has no product of that type, its cell is empty. oneDNN, XNNPACK and ONNX Runtime get a constant B.
+The script restarts itself for each number of threads, so that all libraries start with that number. A time is the best
+of as many runs as fit into S seconds; with one thread it is CPU time. Needs a C compiler.
 """
 import argparse
 import ctypes

@@ -5,7 +5,7 @@
 usage: recurrent.py [LIBANYDML] [options]     python3 bench/recurrent.py --no-venv --json build/recurrent.json
                                               python3 bench/recurrent.py --device cuda --cases lstm-1,gru-32
 
-The method, the options and the report are those of moving.py: a fraction of the pass that moves the bytes of the
+The method, the options and the report are the same as in moving.py: a fraction of the pass that moves the bytes of the
 weights once for each time step, and a ratio to the faster peer. Weights are constants for all libraries.
 """
 from beside import run_program

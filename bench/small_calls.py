@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures the time of calls that compute almost nothing: every function of the package on 16 elements, or on the
-arrays of its example if its inputs have special forms, compared with NumPy's and PyTorch's own functions.
+"""Measures the time of calls that compute almost nothing, and compares it with NumPy's and PyTorch's own functions.
+Every function of the package runs on 16 elements, or on the arrays of its example if its inputs have special forms.
 
 usage: small_calls.py [--seconds S] [--only NAME,...] [--json FILE]
 
-Each function is called with NumPy arrays, with PyTorch tensors and with `out`. All contenders of a function run in turn
-in one process; a time is the minimum of the turns, in microseconds. It needs anydml and NumPy (pip install .), and also
-measures PyTorch if it is installed.
+Each function is called with NumPy arrays, with PyTorch tensors and with `out`. All contenders for a function alternate
+in one process; a time is the minimum over all turns, in microseconds. It needs anydml and NumPy (pip install .), and
+also measures PyTorch if it is installed.
 """
 import argparse
 import json

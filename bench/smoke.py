@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that the benchmark runs, finds nothing wrong and writes the JSON that plot.py reads. Nothing here depends on
-times.
+"""Checks that the benchmark runs, finds nothing wrong and writes the JSON that plot.py reads. No check depends on
+timing.
 
 usage: smoke.py DMLRUN FOLDER [PLUGINS]      PLUGINS: the folder of the tests' device, which has its own memory
 """

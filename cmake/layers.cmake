@@ -4,7 +4,7 @@
 # table (layers.json in the build folder), which tests/tree/layers_test.py compares with the sources.
 
 # Without this, CMake would allow layers, which are static libraries, to depend on each other in a cycle. A project that
-# includes this one makes its own choice.
+# includes this one chooses for itself.
 if(PROJECT_IS_TOP_LEVEL)
   set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 endif()
@@ -22,8 +22,9 @@ target_compile_features(anydml_options INTERFACE cxx_std_20 c_std_11)
 target_compile_options(anydml_options INTERFACE
   # For exact results, a product and a sum round separately unless the code calls a fused operation.
   -ffp-contract=off
-  # Thread-local storage must exist from a thread's start. Otherwise a library loaded by dlopen allocates the storage at
-  # its first use, and glibc ends the process if there is no memory. A test ensures that the storage stays small.
+  # Thread-local storage must be allocated when a thread starts. Otherwise a library loaded by dlopen allocates the
+  # storage at its first use, and glibc ends the process if there is no memory. A test ensures that the storage stays
+  # small.
   -ftls-model=initial-exec
   -fvisibility=hidden
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
@@ -33,7 +34,7 @@ target_compile_options(anydml_options INTERFACE
   # clang 19 warns that libstdc++ 12 uses one of its own deprecated functions, and about loops that it did not
   # vectorize.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-deprecated-declarations -Wno-pass-failed>)
-# With sanitizers' instrumentation, g++ warns about bounds that the code does respect.
+# With sanitizer instrumentation, g++ warns about bounds that the code does respect.
 if(ANYDML_WARNINGS_AS_ERRORS AND NOT ANYDML_SANITIZE)
   target_compile_options(anydml_options INTERFACE -Werror)
 endif()
@@ -78,7 +79,7 @@ endfunction()
 # FOLDER: the folder of the layer's sources, below src/; by default src/NAME. All headers there are visible, or only the
 # headers in FILES. Without sources, the layer consists only of headers.
 # DEPENDS: layers whose headers the layer's own headers include. USES: layers that only its sources include. LINKS:
-# layers that define functions that it declares, but whose headers it does not see.
+# layers that define functions declared in this layer; their headers are not visible to it.
 function(anydml_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 LAYER "" FOLDER "FILES;SOURCES;DEPENDS;USES;LINKS")
   set(folder ${name})

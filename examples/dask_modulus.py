@@ -26,7 +26,8 @@ def about_worker():
 
 
 def compare(a, b, result):
-    """One row per block: the elements, how many differ from NumPy's, and the id of the process that compared them."""
+    """One row per block: its size, how many elements differ from NumPy's, and the id of the process that compared
+    them."""
     with np.errstate(invalid="ignore"):
         right = np.remainder(a, b)
     bits = f"u{right.itemsize}"

@@ -76,7 +76,7 @@ int main() {
   const DML_TENSOR_DESC sums_desc = {DML_TENSOR_TYPE_BUFFER, &sums};
   const DML_TENSOR_DESC spread_desc = {DML_TENSOR_TYPE_BUFFER, &spread};
 
-  // The nodes. The graph keeps what it needs from the operators, so they may be released once the graph is compiled.
+  // The nodes. The graph keeps what it needs from the operators, so they may be released after the graph is compiled.
   const UINT last_axis = 3;
   const DML_ELEMENT_WISE_ADD_OPERATOR_DESC add = {&whole_desc, &bias_desc, &whole_desc};
   const DML_ACTIVATION_RELU_OPERATOR_DESC relu = {&whole_desc, &whole_desc};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The final program of docs/porting.md: a small DirectML program for Windows, ported to Linux. It copies a tensor of
-// 1x2x3x4 FLOAT32 through ELEMENT_WISE_IDENTITY, with an upload heap, a default heap and a readback heap.
+// The final program of docs/porting.md: a small DirectML program for Windows, ported to Linux. It copies a 1x2x3x4
+// FLOAT32 tensor through ELEMENT_WISE_IDENTITY, with an upload heap, a default heap and a readback heap.
 // clang-format off
 #define INITGUID                            // DXCore's attributes are defined here; or link DirectX-Guids
 #include <wsl/winadapter.h>                 // instead of windows.h

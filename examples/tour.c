@@ -12,7 +12,7 @@ static void check(int status) {
   }
 }
 
-/* Receives the log's lines instead of standard error. Several threads may call it at once. */
+/* Receives the log's lines instead of standard error. Several threads may call it at the same time. */
 static void log_line(void* context, int level, const char* line) { fprintf(context, "log %d: %s\n", level, line); }
 
 /* The time on a clock after some hours: hours mod 12, where 12 is a constant. */

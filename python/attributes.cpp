@@ -225,7 +225,7 @@ nb::object Attributes::as_integer(nb::handle value) {
   }
   nb::object integer = nb::steal(in_python([&] { return PyNumber_Index(value.ptr()); }));
   if (!integer.is_valid()) {
-    leave_type_errors_aside();  // arrays and tensors of floats have an __index__ that raises
+    leave_type_errors_aside();  // float arrays and tensors have an __index__ that raises
   }
   return integer;
 }
@@ -263,7 +263,7 @@ void Attributes::add_attribute(std::string& key, const anydml_attribute& one) {
       }
     }
   } else if ((one.type & ANYDML_ARRAY) != 0) {
-    add_bytes(key, one.value.f64s, one.count * sizeof(double));  // every kind of number has eight bytes
+    add_bytes(key, one.value.f64s, one.count * sizeof(double));  // numbers of every kind are 8 bytes wide
   } else {
     add_bytes(key, &one.value, sizeof(one.value));
   }

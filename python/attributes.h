@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Converts an operator's attributes from Python to the C API. The table of facts says whether a field is a number, a
-// sequence, a name or an operator; the library performs all other checks.
+// Converts an operator's attributes from Python to the C API. The facts table defines whether a field is a number, a
+// sequence, a name or an operator. The library performs all other checks.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -28,7 +28,7 @@ class Attributes {
   [[nodiscard]] const anydml_attribute* data() const { return all_.data(); }
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
-  // Appends all names and values to the key, so that two calls with the same key are the same call.
+  // Appends all names and values to the key, so that calls with equal keys have equal attributes.
   void add_to(std::string& key) const;
 
  private:
@@ -45,22 +45,23 @@ class Attributes {
 
   static const facts::Field* find_field(const facts::Operator* op, std::string_view name);
 
-  // Whether an attribute may be infinite or NaN. It may if it is compared with elements, used as an element or used as
-  // an exponent. Any other number is multiplied or added, and would silently turn ordinary elements into NaN.
+  // Whether an attribute may be infinite or NaN. This is allowed if it is compared with elements, used as an element or
+  // used as an exponent. All other attributes are factors or terms, where such a value would silently turn ordinary
+  // elements into NaN.
   static bool may_be_infinite(const facts::Operator& op, const facts::Field& field);
 
   static void check_finite(const anydml_attribute& attribute, nb::handle value);
 
   static Form form_of(const facts::Field& field);
 
-  // Chooses a form for an unknown field, which the library then reports.
+  // Chooses a form for an unknown field; the library then reports the error.
   static Form form_of(nb::handle value);
 
   anydml_attribute make(const std::string& name, nb::handle value, Form form);
 
   static void set_number(anydml_attribute& attribute, const Number& number);
 
-  // Stores integers if all numbers are integers, so that each is exact.
+  // Stores the numbers as integers if all of them are integers, so that none is rounded.
   void set_numbers(anydml_attribute& attribute, const std::string& name, nb::handle value);
 
   static std::vector<nb::object> items_of(const std::string& name, nb::handle value, const char* expected);

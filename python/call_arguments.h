@@ -28,7 +28,7 @@ struct CallArguments {
   bool has_arrays = false;           // whether any operand is a NumPy array
   nb::object held[2];                // tuples that keep copied list items alive
 
-  // Adds an operand of an operator. A number will have the type of the arrays in its group; None means absent.
+  // Adds an operand of an operator. A number gets the type of the arrays in its group. None means absent.
   [[nodiscard]] bool add_input(PyObject* one) {
     if (PyArray_CheckExact(one)) {
       return add_array(one);
@@ -42,7 +42,7 @@ struct CallArguments {
     return add_tensor(one);
   }
 
-  // Adds an argument of a graph: an array, or a constant, whose value becomes part of the key.
+  // Adds an argument of a graph: an array or a constant. The value of a constant becomes part of the key.
   [[nodiscard]] bool add_graph_argument(PyObject* one) {
     if (PyArray_CheckExact(one)) {
       return add_array(one);
@@ -54,7 +54,7 @@ struct CallArguments {
     return add_tensor(one);
   }
 
-  // None and True may ask for a new array; None may also mean that the output is absent.
+  // None and True can request a new array. None can also mean that the output is absent.
   [[nodiscard]] bool add_out(PyObject* one) {
     if (one == Py_None || one == Py_True) {
       return add_other(one, one == Py_None ? Tag::nothing : Tag::yes);
@@ -108,7 +108,7 @@ struct CallArguments {
     has_arrays = true;
     return library == nullptr && add(one, PyArray_DATA(as_array(one))) && key.add_array(as_array(one));
   }
-  // Adds a tensor of PyTorch's own type in CPU memory, whose values are exactly the elements in memory.
+  // Adds a CPU tensor of PyTorch's own type, if its memory contains exactly its values (no lazy negation).
   [[nodiscard]] bool add_tensor(PyObject* one) {
     if (has_arrays) {
       return false;

@@ -9,10 +9,11 @@
 // the addresses: the types, sizes and strides of arrays and PyTorch tensors in CPU memory, the kinds of Python numbers
 // among the operands, which outputs the caller passes, and the values of all other arguments. CallArguments builds the
 // key and collects the addresses in one pass over the arguments. Arguments without a key take the slow path: arrays on
-// a GPU, subclasses of arrays, tensors that PyTorch watches, and objects that may change unnoticed.
+// a GPU, subclasses of arrays, tensors whose operations PyTorch records or intercepts, and objects that may change
+// unnoticed.
 //
-// The value (CachedCall) is the compiled operator or graph with a description of its results: for each output, whether
-// the caller passes it or the call creates it, and with which type and shape.
+// The value (CachedCall) is the compiled operator or graph, with a description of its results: the type and shape of
+// each output, and whether the caller passes it or the call creates it.
 //
 // A call with a cached key allocates its results, runs the compiled operator over the addresses, and returns. Any other
 // call takes the slow path, through Python code for operators and graphs and through NumPy for ufuncs. The second
@@ -22,7 +23,7 @@
 //
 // An entry never becomes invalid by itself, because the key contains everything that it depends on. There are two
 // exceptions. A recorded graph also depends on the objects that its function read: its entry has a watch (watch.h), and
-// each call compares those objects. PyTorch may intercept operations on all tensors: CallArguments checks this in each
+// each call compares these objects. PyTorch may intercept operations on all tensors: CallArguments checks this in each
 // call. A cache holds 32 entries, and a new entry replaces the oldest one.
 //
 //   call_key.h        the key                          fast_function.h  the callable object, and its slow path
@@ -59,9 +60,9 @@
 namespace anydml::python {
 
 inline constexpr std::int64_t kFewElements = 4096;      // calls on this many elements or more release the GIL
-inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the same limit if a result depends on many elements
+inline constexpr std::int64_t kFewOfOtherShapes = 512;  // the limit if each result depends on many elements
 
-// Operands that differ from the arguments of the call, because the operator reads the same memory with other shapes.
+// Operands that replace the arguments of the call if the operator reads the same memory with different shapes.
 struct OtherViews {
   std::vector<nb::object> inputs;                  // empty, or one for each input
   std::vector<std::vector<std::int64_t>> outputs;  // empty, or the sizes of each output
@@ -92,12 +93,12 @@ struct CachedCall {
   bool releases = false;          // the call releases the GIL
   const Library* library = nullptr;
 
-  // Compiles the operator for calls like one that succeeded. groups: lists of inputs that share a type; a number takes
+  // Compiles the operator for calls like one that succeeded. groups: lists of inputs that share a type; a number gets
   // the type of the arrays in its group. Returns false if such calls must always take the slow path.
   [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const CallArguments& args, nb::handle result,
                              const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views = {});
 
-  // Records the origin of each output. Returns false if other calls may not return the same outputs.
+  // Records the origin of each output. Returns false if other calls with the same key may return different outputs.
   [[nodiscard]] bool read_result(const CallArguments& args, nb::handle result);
 
   // Returns the result, or null if the slow path must report an error.
@@ -197,7 +198,7 @@ struct CachedCall {
   [[nodiscard]] bool read_input(const CallArguments& args, std::size_t i,
                                 const std::vector<std::vector<std::size_t>>& groups);
 
-  // Replaces an input with another view of its memory, if there is one.
+  // Replaces an input with a different view of its memory, if the call has one.
   [[nodiscard]] bool view_input(const CallArguments& args, std::size_t i, const OtherViews& views);
 
   // Replaces the sizes of a new output, which is packed.
@@ -219,7 +220,7 @@ void try_to_cache(Add add) {
   }
 }
 
-// The last calls to one function. Used with the GIL held.
+// The last calls to one function. Callers must hold the GIL.
 class CallCache {
  public:
   static constexpr std::size_t kMax = 32;
@@ -240,7 +241,7 @@ class CallCache {
   }
 
   // Counts an uncached call. Returns true for the second recent occurrence of its key: a call that occurs only once is
-  // not worth compiling, and a call that could not be cached is not tried again.
+  // not worth compiling. A call that could not be cached is not tried again.
   [[nodiscard]] bool is_worth_caching(const CallKey& key) {
     const std::uint64_t hash = key.hash();
     for (Candidate& one : candidates_) {

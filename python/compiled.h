@@ -32,12 +32,12 @@ class Compiled {
 
   void run(nb::handle inputs, nb::handle outs) const;
 
-  // Runs over arrays on a GPU. None among `outs` asks for a new array, of bool if `truths` says so.
+  // Runs over arrays on a GPU. None in `outs` requests a new array; `truths` marks the outputs that are bool.
   [[nodiscard]] nb::list run_on_device(nb::handle inputs, nb::handle outs, const nb::list& truths,
                                        nb::handle device) const;
 
  private:
-  // Releases the arrays, whose memory is not needed, but remembers which of them are absent.
+  // Releases the arrays, because their memory is not needed, but remembers which of them are absent.
   void forget_arrays();
 
   static void check_count(std::size_t count, std::size_t expected, const char* what);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The module anydml._core: lists its functions and classes, which pass arrays to the C API and return its results.
-// run.h runs any operator by name. ufunc.h lets NumPy drive an operator, with NumPy's rules for types, casting, masks
-// and errors. call_cache.h explains the fast path for repeated calls. device_call.h handles arrays on GPUs, and graph.h
-// and compiled.h handle graphs.
+// Defines the module anydml._core. Its functions and classes pass arrays to the C API and return the results. run.h
+// runs any operator by name. ufunc.h lets NumPy drive an operator, with NumPy's rules for types, casting, masks and
+// errors. call_cache.h explains the fast path for repeated calls. device_call.h handles arrays on GPUs, and graph.h and
+// compiled.h handle graphs.
 #define ANYDML_IMPORTS_NUMPY
 #include "python_api.h"
 
@@ -92,7 +92,7 @@ NB_MODULE(_core, module) {
   }
   find_main_thread();
   numpy_two = PyArray_GetNDArrayCFeatureVersion() >= 0x12;
-  // Objects that a daemon thread owns when Python shuts down still exist afterwards. They are not leaks to report.
+  // Objects that daemon threads own when Python shuts down are never destroyed. They are not leaks.
   nb::set_leak_warnings(false);
   module.attr("__version__") = anydml_version();
   nb::class_<Ufunc>(module, "Ufunc")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CUDA streams, as DLPack numbers them. No other file depends on these numbers.
+// DLPack's numbers for CUDA streams. No other file depends on these numbers.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,7 +11,7 @@ namespace anydml::python::cuda_streams {
 inline constexpr std::int64_t kNone = -1;    // do not wait for pending work on the array
 inline constexpr std::int64_t kDefault = 1;  // the legacy default stream; 2 is the per-thread default stream
 
-// The argument of __dlpack__. ordered: the default stream waits for the pending work on the array.
+// The stream argument for __dlpack__. ordered: whether the default stream waits for pending work on the array.
 inline nanobind::object argument(bool ordered) { return nanobind::int_(ordered ? kDefault : kNone); }
 
 // Whether this is the default stream, which always exists: its number, or a null handle.

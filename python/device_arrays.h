@@ -17,7 +17,8 @@
 
 namespace anydml::python {
 
-// Whether our work on an array must wait for its library's pending work. It need not if we use the library's stream.
+// Whether our work on an array must wait for its library's pending work. This is not necessary if we use the library's
+// stream.
 enum class Order { none, after_pending };
 
 // ---- Array libraries -----------------------------------------------------------------------------------------------
@@ -37,7 +38,7 @@ const Names& names();
 // One array type and its library. The functions are defined in _libraries.py.
 struct Library {
   PyTypeObject* type;
-  nb::object self;  // the same for all types of one library
+  nb::object self;  // shared by all types of one library
   std::string name;
   bool immutable;
   bool is_torch;
@@ -45,7 +46,7 @@ struct Library {
   bool tells_stream;
   nb::object capsule, empty_like, empty, number, stream, adopt, written;
   const dlpack::Exchange* exchange = nullptr;  // null: use capsules
-  nb::object modes;    // PyTorch's module dict that says whether a mode intercepts every operator
+  nb::object modes;    // PyTorch's module dict that shows whether a mode intercepts every operator
   nb::object forward;  // PyTorch's module dict for forward-mode derivatives
 
   // Whether PyTorch currently intercepts operations on all of its tensors.
@@ -55,8 +56,8 @@ struct Library {
 // Returns null for objects that are not arrays from another library: numbers, lists, NumPy arrays.
 const Library* library_of(PyObject* object);
 
-// Tells a library which of its arrays a call has written. PyTorch counts the changes to a tensor, so that
-// gradients detect whether a value that they need was overwritten.
+// Reports to a library which of its arrays a call has written. PyTorch counts the changes to a tensor, so that autograd
+// can detect that a value it needs was overwritten.
 void tell_written(const Library* library, const nb::handle* arrays, std::size_t count);
 
 // ---- Operands ------------------------------------------------------------------------------------------------------
@@ -68,7 +69,7 @@ struct DeviceOperand {
   dlpack::Device device{};  // {0, 0} if the object is not an array from a library
   bool viewed = false;
   bool fresh = false;         // created for this call
-  bool takes_truths = false;  // accept arrays of bool as arrays of bytes
+  bool takes_truths = false;  // accepts bool arrays as byte arrays
   dlpack::Tensor view{};
   nb::object kept;      // owns the memory, in addition to the caller's object
   nb::object resolved;  // the values of a lazily negated tensor, in place of the caller's object
@@ -84,7 +85,7 @@ struct DeviceOperand {
   // Finds the array's device. If the array does not report it, the CPU path handles the array and reports the error.
   void locate(nb::handle array);
 
-  // Like locate(), but views only tensors of PyTorch's own type whose values are exactly the elements in CPU memory.
+  // Like locate(), but views only CPU tensors of PyTorch's own type whose memory contains exactly their values.
   void locate_plain(nb::handle array);
 
   [[nodiscard]] void* memory() const;
@@ -95,7 +96,7 @@ struct DeviceOperand {
   // Reads the tensor.
   void read(Order order, bool writes);
 
-  // Describes the tensor exactly as the view does.
+  // Describes the tensor with the same sizes and strides as the view.
   void read_plain();
 
   [[nodiscard]] bool is_of_truths() const;
@@ -114,7 +115,7 @@ struct DeviceOperand {
 
   void copy_layout();
 
-  // CuPy 14 computes strides from bytes by an unsigned division, so a negative stride lacks its upper bits.
+  // CuPy 14 converts strides from bytes with an unsigned division, so negative strides lose their upper bits.
   [[nodiscard]] std::int64_t signed_stride(std::int64_t stride) const;
 
   // Checks properties that PyTorch's DLPack views do not report. A lazily negated input is replaced by its values.

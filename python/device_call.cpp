@@ -334,8 +334,7 @@ nb::object DeviceCall::number_on_device(std::int64_t bits, DataType type) {
     return known->second;
   }
   nb::object created = make();
-  std::map<Key, nb::object>
-      gone;  // destroyed last, because releasing an array may let other threads run, which use this map
+  std::map<Key, nb::object> gone;  // destroyed last: releasing an array may let other threads run and use this map
   if (kept->size() >= kMax) {
     gone.swap(*kept);
   }

@@ -34,12 +34,12 @@ class DeviceCall {
   // Without rules, all arrays have one type and are broadcast to one shape.
   void set_rules(nb::handle same, nb::handle rules, bool one_shape);
 
-  // None among `outs` asks for a new array. Returns false if no array is on a GPU.
+  // None in `outs` requests a new array. Returns false if no array is on a GPU.
   bool locate(const nb::handle* inputs, std::size_t count, const nb::handle* outs, std::size_t out_count);
 
   [[nodiscard]] DeviceOperand& operand(std::size_t i) { return operands_[i]; }
 
-  // Creates an array in C order on the device of another array.
+  // Creates an array in C order on the same device as an existing array.
   [[nodiscard]] static nb::object new_array(const DeviceOperand& like, DataType type, int rank,
                                             const std::int64_t* sizes, bool is_of_truths = false);
 
@@ -57,7 +57,7 @@ class DeviceCall {
   // Strides of dimensions with one element do not matter.
   static bool is_laid_out(const Operand& array, const Operand& expected);
 
-  // Tells each library which of the caller's arrays are written.
+  // Reports to each library which of the caller's arrays are written.
   void tell_of_outs() const;
 
   // Turns results in our own memory into the library's arrays.
@@ -72,7 +72,7 @@ class DeviceCall {
   // Checks that all arrays are on one GPU, and chooses the library and the stream.
   void choose_library();
 
-  // Like choose_library(), for calls without numbers, in which arrays of bool are allowed.
+  // Like choose_library(), for calls without numbers. These calls may contain bool arrays.
   void choose_library_of_arrays();
 
   void choose_device(nb::handle name);
@@ -83,7 +83,7 @@ class DeviceCall {
 
   void check_types(const std::vector<std::size_t>& group) const;
 
-  // The type of the arrays in the group of a number.
+  // Returns the type of the arrays in a number's group.
   [[nodiscard]] DataType type_beside(std::size_t number) const;
 
   void read(DeviceOperand& one, bool writes) const { one.read(waits_ ? Order::after_pending : Order::none, writes); }
@@ -96,7 +96,7 @@ class DeviceCall {
   // reused.
   nb::object number_on_device(std::int64_t bits, DataType type);
 
-  // Broadcasts the shapes by NumPy's rule if the operator has one shape.
+  // Broadcasts the inputs to one shape as NumPy does, if the operator requires a single shape.
   void broadcast();
 
   // Infers the types and shapes of the results that the call must create.
@@ -104,7 +104,7 @@ class DeviceCall {
 
   [[nodiscard]] std::string shapes_text() const;
 
-  // Returns null if `created` holds our own memory for the output, and None if the output is absent.
+  // Returns null if `created` contains our own memory for the output, and None if the output is absent.
   nb::object make_out(std::size_t i, std::optional<DeviceMemory>& created, bool is_of_truths = false);
 
   // Creates an array in the order of an operand of the same shape, or else in C order.

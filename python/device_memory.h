@@ -15,8 +15,8 @@
 
 namespace anydml::python {
 
-// Device memory for a new array, which a library adopts through DLPack. A library with immutable arrays, such as
-// JAX, has no function that creates an array that other code may write to.
+// Device memory for a new array, which a library adopts through DLPack. Libraries with immutable arrays, such as JAX,
+// cannot create an array for other code to write to.
 class DeviceMemory {
  public:
   DeviceMemory(const anydml_device* device, DataType type, int rank, const std::int64_t* sizes,
@@ -29,7 +29,7 @@ class DeviceMemory {
   // The work that wrote the memory is done, so no stream has to wait.
   [[nodiscard]] nb::object capsule() const;
 
-  // The same memory with another shape that has the same number of elements.
+  // The same memory with a different shape that has the same number of elements.
   [[nodiscard]] DeviceMemory reshaped(std::vector<std::int64_t> sizes) const;
 
   // Copies between the memory and a packed NumPy array with the same number of bytes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements of any type: loads them from memory and classifies them by their bits.
+// Loads elements of any type from memory, and classifies them by their bits.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Errors as Python exceptions, and descriptions of arguments for their messages.
+// Raises errors as Python exceptions, and describes arguments in their messages.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ std::string plain_text(nb::handle of);
 // Describes an argument for a message: "5 (int)".
 std::string text_of(nb::handle given);
 
-// Says why the C API does not accept an object as an array, and what it accepts.
+// Explains why the C API does not accept an object as an array, and what it accepts.
 std::string wrong_array_text(nb::handle given);
 
 }  // namespace anydml::python

@@ -90,7 +90,7 @@ class FastOperator final : public FastFunction {
   // Compiles and caches a call that just took the slow path, unless its arrays have changed since.
   [[gnu::noinline]] void add_to_cache(PyObject* const* values, const CallKey& key, nb::handle result);
 
-  // Replaces the call with its equivalent. Returns false if there is none.
+  // Replaces the call with its equivalent. Returns false if it has none.
   bool replace(std::string& name, nb::dict& given, OtherViews& views, const CallArguments& args,
                nb::handle result) const;
 

@@ -17,9 +17,9 @@ namespace anydml::python {
 // same: groups of inputs that share a type.
 // slow_path: a function with the same arguments.
 // fixed: attributes that are the same in every call.
-// equivalent: None, or a function of a call that took the slow path. It returns the call that DirectML accepts in its
-//   place, (operator, inputs, attributes, the sizes of the outputs or None), or None if such calls must always take the
-//   slow path.
+// equivalent: None, or a function that converts a call that took the slow path. It returns the equivalent call that
+//   DirectML accepts, (operator, inputs, attributes, the sizes of the outputs or None), or None if such calls must
+//   always take the slow path.
 nb::object make_fast_operator(std::string name, std::size_t inputs, nb::handle array, nb::handle fields,
                               std::size_t required, nb::handle options, nb::handle same, nb::object slow_path,
                               nb::dict fixed, nb::object equivalent);

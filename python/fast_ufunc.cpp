@@ -129,7 +129,7 @@ nb::object try_numpy(const Ufunc& of, const nb::handle* inputs, nb::handle out) 
   }
   nb::object result;
   if (out.is_none()) {
-    // The result is packed in the order of the first operand with as many dimensions, or else in C order.
+    // The result is packed in the order of the first operand with the same number of dimensions, or else in C order.
     int like = 0;
     while (like < of.inputs - 1 && operands[like].tensor.rank != rank) {
       ++like;
@@ -167,7 +167,7 @@ bool take_tensor(DeviceOperand& one) {
   return true;
 }
 
-// Handles a call without NumPy arrays. The call has located its operands: the inputs, then out.
+// Handles a call without NumPy arrays. Its operands (the inputs, then out) have been located already.
 nb::object try_torch(const Ufunc& of, DeviceCall& call) {
   bool is_tensor[kMaxOperands] = {};
   const DeviceOperand* first = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The fast path for functions that are ufuncs: if a call does not need NumPy, it passes whole arrays to the core. It
-// handles NumPy arrays, and PyTorch tensors in CPU memory, if all have one type or the other operand is a Python
+// handles NumPy arrays, and PyTorch tensors in CPU memory, if both operands have the same type or one is a Python
 // number. Repeated calls use the call cache (call_cache.h).
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace anydml::python {
 
-inline bool numpy_two = false;  // whether NumPy is version 2 or later; older versions choose types by a number's value
+inline bool numpy_two = false;  // NumPy 2 or later; older versions choose types based on a number's value
 
 // casting, order: the default values of these options, compared by identity.
 nb::object make_fast_ufunc(const Ufunc& of, nb::object casting, nb::object order, nb::object slow_path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the faults that NumPy warns about, from operands and results, and searches long rows for them.
+// Finds the faults that NumPy warns about by examining operands and results. Long rows are searched in parallel.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -45,7 +45,7 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
 // The core's thread pool, which is also used to search long rows.
 inline ThreadPool& pool() {
   static ThreadPool& all = [&]() -> ThreadPool& {
-    anydml_device_count();  // starts as many threads as the environment sets
+    anydml_device_count();  // starts as many threads as the environment specifies
     const std::lock_guard lock(process_mutex());
     return ThreadPool::of_process(0);
   }();

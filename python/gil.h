@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Releases and reacquires the GIL. Python may end while daemon threads are inside a call. Before 3.14, Python ends a
 // thread that then requests the GIL with pthread_exit, which unwinds the stack. nanobind's functions are noexcept, so
-// the process would abort, and before that destructors would touch Python objects without the GIL. Such a thread waits
-// here for the end of the process instead, as it does in Python itself since 3.14.
+// the process would abort, after destructors had touched Python objects without the GIL. Instead, such a thread waits
+// here for the process to end, as it does in Python 3.14 and later.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,8 +22,8 @@ namespace anydml::python {
   }
 }
 
-// Runs code that may release the GIL and request it again, above all Python code. It is not inlined, because calls on
-// few elements get slower when the functions around it grow.
+// Runs code that may release and reacquire the GIL, mainly Python code. It is not inlined, because small calls get
+// slower when the surrounding functions grow.
 template <class Function>
 [[gnu::noinline]] decltype(auto) in_python(Function function) {
 #ifdef __GLIBCXX__  // other standard libraries have no name for this exception
@@ -43,8 +43,8 @@ inline std::atomic<unsigned long> main_thread{0};
 inline int ask_python(void*);
 
 // Releases the GIL during its lifetime, so that other threads can run. On the main thread, a signal can interrupt a
-// call to the core in this time: the call returns ANYDML_INTERRUPTED, and the exception that the signal's handler
-// raised is set.
+// call to the core during this time. The call then returns ANYDML_INTERRUPTED, and the signal handler's exception is
+// set.
 class GilReleased {
  public:
   GilReleased() : state_(PyEval_SaveThread()) { anydml_set_interrupt(ask_python, nullptr); }
@@ -87,7 +87,7 @@ inline int ask_python(void*) {
   return raised;
 }
 
-// Remembers the main thread; in the child of a fork it is the thread that forked.
+// Remembers the main thread. In a forked child, this is the thread that called fork.
 inline void find_main_thread() {
   namespace nb = nanobind;
   main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));

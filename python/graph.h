@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph of the C API, which _graphs.py builds. Arrays represent types, shapes and strides.
+// Wraps a graph of the C API, which _graphs.py builds. Arrays are passed only for their types, shapes and strides.
 #pragma once
 
 #include <anydml/anydml.h>

@@ -9,7 +9,7 @@
 
 namespace anydml::python {
 
-// Evicts the oldest value when it is full. Used with the GIL held.
+// Evicts the oldest value when it is full. Callers must hold the GIL.
 template <class Value>
 class KeyedCache {
  public:
@@ -17,7 +17,7 @@ class KeyedCache {
 
   [[nodiscard]] std::size_t size() const { return by_key_.size(); }
 
-  // Returns the value for a key. make() computes it if it is not cached; other threads may run meanwhile.
+  // Returns the value for a key. If it is not cached, make() computes it; other threads may run in the meantime.
   template <class Make>
   Value get(const std::string& key, Make make) {
     if (const auto known = by_key_.find(key); known != by_key_.end()) {

@@ -19,8 +19,7 @@ namespace anydml::python {
 
 // ---- Shapes --------------------------------------------------------------------------------------------------------
 
-// Broadcasts `sizes` with the shape of an operand of at most that rank, by NumPy's rule. Returns false if they
-// conflict.
+// Broadcasts `sizes` with the shape of an operand of at most that rank, as NumPy does. Returns false if they conflict.
 inline bool broadcast_with(const Operand& operand, int rank, std::int64_t* sizes) {
   for (int i = 0; i < operand.tensor.rank; ++i) {
     std::int64_t& size = sizes[rank - operand.tensor.rank + i];
@@ -34,9 +33,10 @@ inline bool broadcast_with(const Operand& operand, int rank, std::int64_t* sizes
 
 // ---- Rows ----------------------------------------------------------------------------------------------------------
 
-// Whether any row passes a test. The operands have one type, and are all broadcast to the shape of the last operand.
-// Order and repetition do not matter, so the last operand's memory is walked upwards in as few rows as possible.
-// test(data, steps, count) gets the start and the step in bytes of each operand's row, and the number of elements.
+// Whether any row passes a test. The operands have the same type, and are all broadcast to the shape of the last
+// operand. Order and repetition do not matter, so the last operand's memory is walked upwards in as few rows as
+// possible. test(data, steps, count) gets the start and the step in bytes of each operand's row, and the number of
+// elements.
 template <class Test>
 bool any_row(const Operand* const* operands, int count, Test test) {
   constexpr int kMax = 3;

@@ -19,7 +19,7 @@
 namespace anydml::python {
 
 inline constexpr int kMaxDimensions = 8;
-inline constexpr std::size_t kMaxInputs = 4;  // more than any operator accepts; the C API reports the right number
+inline constexpr std::size_t kMaxInputs = 4;  // more than any operator accepts; the C API checks the exact number
 
 // NumPy's type numbers; LONG and LONGLONG are equivalent here.
 struct TypePair {
@@ -65,7 +65,7 @@ struct Operand {
     bool empty = false;
     for (int i = 0; i < rank; ++i) {
       sizes[i] = PyArray_DIM(array, i);
-      // A dimension of size 1 is never stepped along, so NumPy's stride may be any number there.
+      // A dimension of size 1 is never stepped along, so its stride in NumPy may be any number.
       const npy_intp step = sizes[i] == 1 ? 0 : PyArray_STRIDE(array, i);
       odd |= step % size != 0;
       empty |= sizes[i] == 0;
@@ -91,7 +91,7 @@ struct Operand {
     tensor = {static_cast<anydml_type>(type), rank, sizes, strides, data};
   }
 
-  // Takes packed four-bit elements. _four_bits.py has checked that there are as many bytes as the shape requires.
+  // Accepts packed four-bit elements. _four_bits.py has checked that the number of bytes matches the shape.
   void take_four_bits(DataType type, const std::vector<std::int64_t>& shape, PyArrayObject* bytes) {
     const std::size_t rank = std::min<std::size_t>(shape.size(), kMaxDimensions);
     std::copy_n(shape.begin(), rank, sizes);

@@ -9,8 +9,8 @@ namespace anydml::python {
 
 void run_operator(nb::handle op, nb::handle inputs, nb::handle outs, const nb::dict& given, nb::handle device);
 
-// For each output that is True, returns its shape and type, unless its entry in `dtypes` (dtype objects) or `shapes`
-// (tuples) gives them. For all other outputs, which are arrays, or None if absent, returns None.
+// Returns the shape and type of each output that is True, unless its entry in `dtypes` (dtype objects) or `shapes`
+// (tuples) specifies them. Returns None for all other outputs, which are arrays, or None if absent.
 nb::tuple infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::handle dtypes, nb::handle shapes,
                         const nb::dict& attributes);
 
@@ -18,7 +18,7 @@ nb::tuple infer_outputs(nb::handle op, nb::handle inputs, nb::handle outs, nb::h
 nb::list run_on_device(nb::handle op, nb::handle inputs, nb::handle outs, const nb::dict& attributes, nb::handle device,
                        nb::handle same, nb::handle rules);
 
-// Whether all arrays are NumPy's, some belong to another library in CPU memory, or one is on a GPU.
+// Returns whether all arrays are NumPy arrays, some are CPU arrays from a different library, or one is on a GPU.
 int array_kind(const nb::args& arrays);
 
 // The layouts of arrays on a GPU: see DeviceCall::layouts.

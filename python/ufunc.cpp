@@ -76,8 +76,8 @@ int faults_of_loop(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count) 
   return faults_of_row(loop.of->faults, loop.type, seen);
 }
 
-// Runs a row of floats whose results overwrite operands, which would hide faults. If operands are needed to
-// recognize faults, the row runs in parts over copies of them.
+// Runs a row of floats whose results overwrite operands. If recognizing faults requires these operands, the row runs in
+// parts over copies of them.
 template <class T>
 int run_over_operands(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count, const bool* is_over, int& faults) {
   constexpr npy_intp kPart = 1 << 18;

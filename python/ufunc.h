@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An operator with one or two inputs and one output as a ufunc. NumPy itself drives it, with its rules for types,
-// casting, masks and errors, and passes one row at a time; fast_ufunc.h handles whole arrays.
+// Exposes an operator with one or two inputs and one output as a ufunc. NumPy drives the ufunc, with its own rules for
+// types, casting, masks and errors, and passes one row at a time. fast_ufunc.h handles whole arrays.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -37,7 +37,7 @@ struct Ufunc {
   std::vector<char> types;
   nb::object ufunc;
   mutable CallCache cache;  // for whole arrays
-  nb::object warner;        // a ufunc of the same name that raises the faults in a mask; NumPy writes the message
+  nb::object warner;        // a ufunc of the same name that raises the faults in a mask, with NumPy's message
 
   Ufunc(std::string python, std::string directml, int input_count);
   Ufunc(const Ufunc&) = delete;

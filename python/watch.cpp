@@ -94,8 +94,8 @@ class Watch {
   // to compare the elements of arrays.
   Watch(PyObject* same, PyObject* arguments, bool contents) : same_(same), arguments_(arguments), contents_(contents) {}
 
-  // roots: pairs of an object and its description. A weak reference stands for an object that may no longer exist, and
-  // a number for an argument.
+  // roots: pairs of an object and its description. A weak reference represents an object that may have been destroyed,
+  // and a number represents an argument.
   [[nodiscard]] bool holds(PyObject* roots) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(roots); ++i) {
       PyObject* const pair = PyTuple_GET_ITEM(roots, i);
@@ -219,8 +219,8 @@ class Watch {
     return true;
   }
 
-  // The description of an object has the number of attributes in its dict (-1 without a dict), their names and their
-  // descriptions, then the names and the descriptions of attributes that are elsewhere, such as in slots.
+  // The description of an object contains the number of attributes in its dict (-1 without a dict), their names and
+  // their descriptions, then the names and descriptions of attributes stored elsewhere, such as in slots.
   [[nodiscard]] bool is_object(PyObject* expected, PyObject* found) {
     if (const Py_ssize_t count = PyLong_AsSsize_t(PyTuple_GET_ITEM(expected, 2)); count >= 0) {
       const nb::object dict = nb::steal(PyObject_GenericGetDict(found, nullptr));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Detects changes to the objects that a recorded function read. _watch.py describes these objects as nested tuples,
-// which Python's garbage collector can follow. Each call to a graph compares the objects with their descriptions here,
-// which takes a few nanoseconds for each object.
+// which Python's garbage collector can traverse. Each call to a graph compares the objects with their descriptions
+// here, which takes a few nanoseconds for each object.
 #pragma once
 
 #include <cstdint>

@@ -5,9 +5,9 @@
 usage: scripts/conform.py [options] DEVICE
 
 DEVICE is a name, such as cpu or cuda:0, or the path of a plugin, libanydml-NAME.so, whose first device is used. Each
-part runs test programs on that device. A check is one test of a program, or one case of an operator. It counts as
-lacking if the device reports that it does not support what the check needs; that is not a failure, and the reasons are
-listed.
+part runs test programs on that device. A check is one test of a program, or one case of an operator. A check counts as
+lacking if the device reports that it does not support something that the check needs. Lacking checks are not failures,
+and their reasons are listed.
 
   --plugins FOLDER   the folder of plugins (default: ANYDML_PLUGINS, or the folder of the path)
   --build FOLDER     the build whose tests run (default: the newest in build/ that has them)

@@ -125,7 +125,7 @@ present_tests() {
   done
 }
 
-# The kernels that the plugin was built from, compared with the scalar definitions.
+# Builds the test that compares the plugin's kernels with the scalar definitions.
 build_kernels_test() {
   local objects
   objects=$(find "$plugin"/CMakeFiles/anydml_cuda*.dir -path '*/ops/*/cuda/*.o' -o -path '*.dir/kernels/*.o' \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Sourced by ./run and ./test: finds missing packages and installs them if possible.
 
-# Prints the first Python that has the module, or nothing. Debian's own Python is tried second, because another one may
-# precede it on PATH.
+# Prints the first Python that has the module, or nothing. Debian's own Python is tried second, because a different one
+# may precede it on PATH.
 python_with() {
   local candidate test="import $1"
   if [ "$1" = _python_headers_ ]; then

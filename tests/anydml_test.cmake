@@ -31,7 +31,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 
 # anydml_test(NAME [SOURCE file] [ARGUMENTS argument] [FAST] [NO_RACES] LIBRARIES ... [LABELS ...] [ENVIRONMENT ...])
-# The source is NAME.cpp in the folder of the calling file, unless SOURCE names another one, relative to tests/.
+# The source is NAME.cpp in the folder of the calling file, unless SOURCE names a different file, relative to tests/.
 # FAST: the test computes a lot and is optimized like the library; other tests compile in half the time.
 # NO_RACES: the test has one thread, or other tests use threads in the same way; the ThreadSanitizer build omits it.
 function(anydml_test name)
@@ -61,10 +61,10 @@ function(anydml_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" ENVIRONMENT "${TEST_ENVIRONMENT}" TIMEOUT 1500)
 endfunction()
 
-# On Arm a leak check takes four seconds, so a program skips it when it runs again with another setting.
+# On Arm a leak check takes four seconds, so a program skips it when it runs again with a different setting.
 set(without_leak_check ASAN_OPTIONS=detect_leaks=0)
 
-# An asynchronous device with its own memory, in place of a GPU: see plugin/later_backend.cpp.
+# An asynchronous device with its own memory, which stands in for a GPU (plugin/later_backend.cpp).
 set(plugin_folder ${CMAKE_CURRENT_BINARY_DIR}/plugins)
 set(on_later ANYDML_PLUGINS=${plugin_folder} ANYDML_ADAPTER=later)
 # anydml_test_on_later(PROGRAM ...): runs programs on the asynchronous test device.
@@ -93,8 +93,8 @@ set(oracles_on_cuda)
 
 # anydml_family_test(NAME [AGAIN filter] [NO_RACES] [CPU_ONLY] LIBRARIES ... [LABELS ...])
 # Declares the compute-heavy test NAME.cpp. It runs with three threads, and again with fewer threads and with the
-# generic kernels, because the results must be the same bits; builds with sanitizers omit these repetitions.
-# AGAIN: the tests that are repeated, and that run with ThreadSanitizer; all of them by default.
+# generic kernels, because the results must be bit-identical; builds with sanitizers omit these repetitions.
+# AGAIN: a filter for the tests to repeat, which are also the only ones that run with ThreadSanitizer; default: all.
 # CPU_ONLY: GPUs do not support the operators yet.
 function(anydml_family_test name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "NO_RACES;CPU_ONLY" AGAIN "LIBRARIES;LABELS")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares libraries with a common denominator."""
+"""Compares libraries relative to a common denominator."""
 import math
 
 from .reports import MODULUS, find
@@ -30,9 +30,9 @@ def gpu_cases(own, peers):
 
 
 def best_pass(cases, name, layout):
-    """The highest GB/s at which any library moved the bytes of a type and layout: the common denominator. If a report
-    gives fractions in whole percent, the pass computed from large ones is off by less than a percent, so a library's
-    cases are averaged."""
+    """The highest GB/s at which any library moved the bytes of a type and layout: the common denominator. A report may
+    contain fractions only in whole percent. The pass computed from large fractions is then off by less than a percent,
+    and averaging a library's cases reduces the error."""
     best = 0
     for library in LIBRARIES:
         passes = [case["gb_per_second"] / case["fraction"] for key, case in cases.items()
@@ -103,9 +103,9 @@ def peers_of(report, all_peers):
 
 
 def means(cells, ratios, operator, layout):
-    """Fractions of the pass of anydml and the peers: the geometric mean over the types that every library with the
-    operator supports. A peer's fraction is anydml's divided by the ratio of times in one run, so that the denominator
-    is the same."""
+    """The fractions of the pass that anydml and the peers reach: the geometric mean over the types that every library
+    with the operator supports. A peer's fraction is anydml's divided by the ratio of times in one run, so that the
+    denominator is the same."""
     by_peer = {peer: {name: ratios[peer, name, operator, layout] for name in cells
                       if (peer, name, operator, layout) in ratios} for peer in PEERS}
     by_peer = {peer: of for peer, of in by_peer.items() if of}
@@ -126,6 +126,7 @@ def has_wrong_answers(all_peers, peer, operator):
 
 
 def differs(all_peers, peer, operator, layout):
-    """Whether the peer's results for some type clearly differ from anydml's, because it computes something else."""
+    """Whether the peer's results for some type clearly differ from anydml's, because it computes something
+    different."""
     return any(entry.split()[0] == peer and entry.split()[2:] == [operator, layout]
                for peers in all_peers for entry in peers.get("differing", []))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The pictures. Each function returns SVG text for reports, or None if they have no data for it."""
+"""Each function draws one figure from the reports and returns it as SVG, or returns None if the reports lack the data.
+"""
 import textwrap
 
 from . import compare
@@ -56,7 +57,7 @@ def size(report):
         below = lines(svg, left, 52, 430, 270, title, series, "elements", "" if position else "ns per element", 4, True,
                       (min(elements), max(elements)), (min(times), max(times)))
         x, y = left, below + 8
-        for label, color, _, _ in series:  # three in a line
+        for label, color, _, _ in series:  # three per line
             svg.rect(x, y - 10, 12, 12, color)
             svg.text(x + 18, y, label, 11, "start")
             x += 108
@@ -88,7 +89,7 @@ def gap(report):
 
 
 def peers(report, threads):
-    """Draws the times of other libraries' modulus. Wrong answers for any data are marked."""
+    """Draws the times of other libraries' modulus. Marks libraries that give wrong answers on at least one data set."""
     wrong = {(row["peer"], row["type"], row["operator"]) for row in report["wrong"] if row["wrong"]}
     rows = [row for row in find(report["times"], threads=threads, layout="tensor", data="ordinary")
             if row["operator"] in MODULUS]
@@ -112,7 +113,7 @@ def peers(report, threads):
 
 
 def gpu(own, peers):
-    """Draws the libraries on one GPU, all relative to the fastest pass that any library reached."""
+    """Draws each library's speed on one GPU, relative to the fastest pass that any library achieved."""
     cases = compare.gpu_cases(own, peers)
     libraries = [key for key in GPU_COLORS if any(other[0] == key for other in cases)]
     titles = {"anydml": f"anydml {own[0]['version']}", **{key: title for one in peers for key, title in one["titles"].items()}}
@@ -142,7 +143,7 @@ def gpu(own, peers):
 
 
 def operators(reports, all_peers):
-    """Draws every operator and type, with the machines side by side, each compared with the other libraries."""
+    """Draws every operator and type, one block per machine side by side, with the other libraries for comparison."""
     reports = sorted((report for report in reports if compare.has_every_operator(report)),
                      key=lambda report: report["machine"]["threads"])
     if not reports:

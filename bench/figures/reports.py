@@ -3,7 +3,7 @@
 docs/performance.
 
 The shorter form has the same keys. Lists of objects are tables (`columns`, `rows`), numbers have four digits, and
-`source` says where the figures come from.
+`source` names the origin of the figures.
 """
 import json
 import re

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Pictures as SVG text: the same data gives the same file on every machine."""
+"""Pictures as SVG text. The same data produces the same file on every machine."""
 import math
 from xml.sax.saxutils import escape
 
-# These colors can be distinguished with color vision deficiencies, and in gray by their lightness.
+# People with color vision deficiencies can distinguish these colors. In grayscale, the colors differ in lightness.
 BLUE, ORANGE, GREEN, RED, PURPLE, BROWN, GREY, BLACK = (
     "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#8c6d31", "#999999", "#222222")
 LIGHT = {BLUE: "#8ec3e6", ORANGE: "#f5d58a", GREEN: "#8fd6c1", RED: "#eeb08a"}
@@ -130,7 +130,7 @@ def even_ticks(high, about=6):
 
 def bars(svg, top, title, groups, series, values, height=170, logarithmic=False, full=None, unit=""):
     """Bars in groups: values[group, key] is a number, or (number, True) if answers are wrong. `full`: a value with an
-    emphasized line, such as 100 %. Returns the y position below."""
+    emphasized line, such as 100 %. Returns the y position below the bars."""
     left, width = 62, svg.width - 82
     base = top + 30 + height
     svg.text(left, top + 14, title, 13, "start", bold=True)

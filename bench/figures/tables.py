@@ -141,7 +141,7 @@ def speed(xeon, h200, others, v1):
 # ---- Every operator -------------------------------------------------------------------------------------------------
 
 def operators(reports, all_peers):
-    """The figures of the picture: % of the pass (ns per element), and other libraries' % for the same type."""
+    """The figures in the picture: % of the pass (ns per element), and other libraries' % for the same type."""
     parts = []
     for report in sorted((one for one in reports if compare.has_every_operator(one)),
                          key=lambda one: one["machine"]["threads"]):
@@ -169,8 +169,8 @@ def operators(reports, all_peers):
     return "\n".join(parts).rstrip()
 
 
-# A machine is measured with one run of all_operators.py, kept as NAME-all. Until there is such a run, dmlrun bench's
-# figures for some operators are used.
+# A machine is measured with one run of all_operators.py, kept as NAME-all. Without such a run, dmlrun bench's figures
+# for some operators are used.
 MACHINES = {"neoverse-v1": ("neoverse-v1",), "xeon": ("xeon-operators", "xeon"), "h200": ("h200",)}
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 OPS = ROOT / "src" / "ops"
-# A line such as ANYDML_ENTRY(ELEMENT_WISE_ADD, Add). The families' macros end with ENTRY. ABSENT entries are
-# skipped, because another entry lists their operator, and so are INTERNAL entries, which are not DirectML operators.
+# A line such as ANYDML_ENTRY(ELEMENT_WISE_ADD, Add). The families' macros end with ENTRY. ABSENT entries are skipped,
+# because a different entry lists their operator. INTERNAL entries are skipped, because they are not DirectML operators.
 ENTRY = re.compile(r"^ANYDML_(?!INTERNAL_|ABSENT_)\w*ENTRY\((\w+)", re.MULTILINE)
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes DirectML.h and directml_guids.h from the facts in api.json, and a program that checks how compilers see them.
+"""Writes DirectML.h and directml_guids.h from the facts in api.json, and a program that checks them at compile time and
+at run time.
 
 usage: generate_directml.py              write include/anydml/DirectML.h and directml_guids.h
        generate_directml.py --check      exit 1 if the committed headers do not match the facts
@@ -158,8 +159,7 @@ def guids(api):
 
 
 def abi_program(api):
-    """Writes every fact as a check: a static_assert if it can be a constant; vtable slots are read from member
-    pointers."""
+    """Writes a check for every fact. Constants use static_assert; vtable slots are read from member pointers."""
     facts = 0
     lines = ["// Made by data/facts/generate_directml.py --abi from api.json.", "#include <anydml/directml_guids.h>", "",
              "#include <cstddef>", "#include <cstdio>", "#include <cstring>", "#include <type_traits>", "",

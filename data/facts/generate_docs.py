@@ -56,7 +56,7 @@ def history_of(operator, field, function):
 
 
 def feature_level_rows(operators):
-    """Tensors with the same support share lines, and so do the functions of REDUCE."""
+    """Tensors with the same support share lines. This also applies to the functions of REDUCE."""
     for entry in read_entries():
         operator = operators[entry.operator]
         functions = sorted({name for one in operator["support"] for name in one.get("for", [])}) or [""]
@@ -113,8 +113,8 @@ def cases_of(page):
 
 
 def counts(source, api):
-    """Returns (pattern, its numbers, documents that must have it). Every document with the pattern must have these
-    numbers."""
+    """Returns (pattern, its numbers, documents that must have it). Every document that contains the pattern must have
+    these numbers."""
     built, known = len(read_entries()), len(source.operators)
     suite = re.search(r"^\| \*\*all\*\* \| (\d+) \| (\d+) \|", read("docs/onnx.md"), re.MULTILINE)
     abi = re.search(r"(\d+) facts,", "\n".join(generate_directml.abi_program(api)))

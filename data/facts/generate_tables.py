@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns api.json and operators.json into the constexpr tables of src/facts/facts_tables.h, and rules.txt into those of
-src/facts/rules_tables.h.
+"""Turns api.json and operators.json into the constexpr tables of src/facts/facts_tables.h, and rules.txt into the
+tables of src/facts/rules_tables.h.
 
 usage: generate_tables.py            write the tables
        generate_tables.py --check    exit 1 if a committed table does not match the facts
@@ -111,7 +111,7 @@ def enum_rows(used, arrays):
 
 
 def alias_rows(operators, enums, struct_aliases):
-    """Returns the aliases of operators and of their structs. Both files list them, and must agree."""
+    """Returns the aliases of operators and of their structs. Both JSON files list them, and must agree."""
     prefix = "DML_OPERATOR_"
     known = {operator["name"] for operator in operators}
     of_enum = {
@@ -149,7 +149,7 @@ def field_type(spelling, enums):
 
 
 def is_group(constraint, fields):
-    """Whether a column of the table expresses the constraint, which then says that a group of fields must agree."""
+    """Whether a column of the table expresses the constraint. Such a constraint requires a group of fields to agree."""
     kind, _, rest = constraint.partition(":")
     return kind.startswith("same_") and all(word in fields for word in rest.split())
 

@@ -4,9 +4,9 @@
 
 Each is a high-precision weighted least-squares fit. For erf and gelu, a linear program then adjusts it within its error
 bound, so that it passes on the correct side of every midpoint between FLOAT32 numbers that is near a true value. HARD
-contains the inputs of these values, as written by tests/functions/prove --near 40 --write-hard HARD NAME. The
-rounding of FLOAT64 can still cause wrong results: for gelu, gelu_search.cpp changes the last bits of the coefficients
-until there are none.
+contains the inputs of these values, as written by tests/functions/prove --near 40 --write-hard HARD NAME. FLOAT64
+rounding can still cause wrong results: for gelu, gelu_search.cpp changes the last bits of the coefficients until all
+results are correct.
 Needs mpmath, numpy and scipy."""
 
 import math

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Procedures that all scripts here share. They print coefficients with all digits, as constants named by their degree.
+// Procedures that all scripts in this folder share. They print coefficients with all digits, as constants named after
+// their degree.
 prec = 300!;
 procedure print_constant(name, value) {
   display = hexadecimal!;
@@ -18,7 +19,8 @@ procedure print_polynomial(name, p, first, last, step) {
     print_constant(name @ i, coeff(p, i));
   };
 };
-// The same, with the last digits of each coefficient changed, away from 0, by the numbers that search.py found.
+// Like print_polynomial, but changes the last digits of each coefficient by the numbers that search.py found. Positive
+// numbers increase its magnitude.
 procedure print_moved_polynomial(name, p, first, moves) {
   var i, c, place;
   for i from 0 to length(moves) - 1 do {

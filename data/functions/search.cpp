@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The compiled part of search.py, for particular constants and functions.
+// The compiled part of search.py, which builds it for particular constants and functions.
 #include <mpfr.h>
 
 #include <cmath>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Searches for last digits of coefficients with which no input gives a wrong result, for print_moved_polynomial.
+"""Changes the last digits of coefficients until no input has a wrong result, for print_moved_polynomial.
 
   search.py GROUP "kSin1 kSin2 kSin3" 2.47 SinOf:mpfr_sin:sin.hard CosOf:mpfr_cos:cos.hard
 
-The inputs are those for which `prove --write-hard FILE NAME` asked MPFR. 2.47 is the maximum of the polynomial's
-variable: a change to the coefficient of degree i is multiplied by at most the i-th power of 2.47. Changes
+The inputs are the ones that `prove --write-hard FILE NAME` had to check with MPFR. 2.47 is the maximum of the
+polynomial's variable: a change to the coefficient of degree i is multiplied by at most the i-th power of 2.47. Changes
 that do not increase the number of wrong results are kept. Needs g++ and MPFR."""
 
 import argparse

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """One example with inputs and outputs for each operator that is built. generate_python.py puts it into the function's
-help(), and generate_site.py writes it in Python, in C and as a dmlrun model. Tests run all of them and compare their
+help(), and generate_site.py writes it in Python, in C and as a dmlrun model. Tests run all examples and compare their
 output."""
 from __future__ import annotations
 
@@ -518,7 +518,7 @@ def _json_operators(value: str | list[str]) -> str:
 
 
 def model(op: python.Operator, example: Example, type_field: str | None = None) -> str:
-    """`type_field` is the member that gives the type of a DML_SCALAR_UNION."""
+    """`type_field` is the member that specifies the type of a DML_SCALAR_UNION."""
     results = _results(op, example)
     given = [(one.field, tensors) for one, tensors in zip(op.inputs, example.inputs) if tensors]
     resources, members, bindings, printed = [], [], [], []

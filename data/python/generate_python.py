@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Generates parts of the Python package from the facts: the rows of operators (python/anydml/_specs.py and .pyi), their
-functions (_operators.py and .pyi), the rules of their default values (_defaults.py), the names in their messages
+functions (_operators.py and .pyi), the rules for their default values (_defaults.py), the names in their messages
 (_words.py), the names in __init__.pyi, and the table of all operators in docs/python-operators.md. python_rule.py
 implements the rule, python_defaults.py has the default values, python_stubs.py writes the types for checkers, and
 examples.py has the examples that help() shows.
@@ -38,7 +38,7 @@ def ufunc_first_line(op):
     return f"DirectML's {op.name}: {formula}, element by element and correctly rounded."
 
 
-# Functions that differ from the C library's and NumPy's.
+# Functions that differ from their counterparts in the C library and NumPy.
 UFUNC_EXCEPTIONS = {
     "ELEMENT_WISE_POW": "A negative base, including minus infinity, raised to a finite power that is not an integer is "
                         "NaN, as DirectML documents; C and NumPy return 0 or infinity for minus infinity."}
@@ -50,8 +50,8 @@ def ufunc_notes(op):
     else:
         types = "float16 and float32"
     yield f"The types are {types}; the result is the true value rounded to the nearest number of the type."
-    yield ("Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other "
-           "libraries, GPUs and ``device`` work as in `modulus_floor`.")
+    yield ("Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other "
+           "libraries, GPUs and ``device`` are handled as in `modulus_floor`.")
     if op.name in UFUNC_EXCEPTIONS:
         yield UFUNC_EXCEPTIONS[op.name]
     if op.attributes:
@@ -59,7 +59,7 @@ def ufunc_notes(op):
 
 
 def docstring(op):
-    """Includes the example if the operator is built; tests generate functions for the other operators too."""
+    """Includes the example if the operator is built. Tests also generate functions for the other operators."""
     first, rest = (ufunc_first_line(op), ufunc_notes(op)) if op.name in UFUNCS else (first_line(op), notes(op))
     lines = textwrap.wrap(first, 112, break_long_words=False, break_on_hyphens=False)
     body = [line for note in rest
@@ -84,7 +84,7 @@ def function_text(op):
     parts = [f'"{op.name}"', *(_tuple_text(one) for one in (required, optional, tuple(options(op))))]
     call, arguments = f"    return {body}(", [*(one.name for one in (*op.inputs, *op.attributes)), *options(op)]
     text = wrapped(call, arguments, ")\n", len(call))
-    if op.name in EXTRAS:  # a call without these parameters goes directly to the body
+    if op.name in EXTRAS:  # a call without these parameters calls the body directly
         usual = [f"{one} is None" for one in EXTRAS[op.name]]
         usual += [f"{one} is not None" for one in ("axes", *(["dtype"] if op.name in NUMPYS_TYPES else []))
                   if "keepdims" in EXTRAS[op.name]]
@@ -119,8 +119,8 @@ def spec_text(op):
 
 def specs_text(operators):
     head = '''# SPDX-License-Identifier: MIT
-"""The inputs and outputs of each built operator. data/python/generate_python.py generates this file from data/facts and
-the entries in src/ops: edit those.
+"""The inputs and outputs of each implemented operator. data/python/generate_python.py generates this file from
+data/facts and the entries in src/ops: edit those.
 """
 from collections import namedtuple
 
@@ -172,8 +172,8 @@ def module_text(operators):
     functions = [op for op in operators if op.name not in HAND_WRITTEN]
     exported, shadowing = exported_names(functions)
     lines = ["# SPDX-License-Identifier: MIT\n",
-             '"""A function for each built operator. data/python/generate_python.py generates this file from data/facts and '
-             'the\nentries in src/ops: edit those.\n"""\n',
+             '"""One function for each implemented operator. data/python/generate_python.py generates this file from '
+             'data/facts and\nthe entries in src/ops: edit those.\n"""\n',
              "from ._habits import function_of as _function_of, over_axes as _over_axes\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# names of Python builtins: never imported by import *\n",

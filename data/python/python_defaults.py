@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The default values of attributes, which only Python has: DirectML and the C API require every attribute. They are the
 values that NumPy, PyTorch or ONNX use. generate_python.py puts them into the signatures, the help, the stubs and
-docs/python-operators.md. An attribute without a customary value has no default and is required.
+docs/python-operators.md. An attribute without a common default is required.
 """
 import collections
 
@@ -93,8 +93,8 @@ DEFAULTS = {
     "DIAGONAL_MATRIX": {"Offset": 0, "Value": 1.0},
     "DIAGONAL_MATRIX1": {"Value": 1, "DiagonalFillBegin": 0, "DiagonalFillEnd": 1},
     "FILL_VALUE_SEQUENCE": {"ValueStart": 0, "ValueDelta": 1}, "RANDOM_GENERATOR": {"Type": "PHILOX_4X32_10"},
-    "QUANTIZE": {"QuantizationType": By("quantization", "by the number of ``quantizations``")},
-    "DEQUANTIZE": {"QuantizationType": By("quantization", "by the number of ``quantizations``")},
+    "QUANTIZE": {"QuantizationType": By("quantization", "chosen by the number of ``quantizations``")},
+    "DEQUANTIZE": {"QuantizationType": By("quantization", "chosen by the number of ``quantizations``")},
     "ADAM_OPTIMIZER": {"LearningRate": 0.001, "Beta1": 0.9, "Beta2": 0.999, "Epsilon": 1e-08},
 }
 # Operators for which DirectML does not define the result's shape. Python's functions compute it from the scales.

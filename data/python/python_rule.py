@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rule that gives each DirectML operator its name, parameters and results in Python. generate_python.py and the
+"""The rule that determines each DirectML operator's name, parameters and results in Python. generate_python.py and the
 site's generators use it; docs/python.md states it.
 """
 import builtins
@@ -19,7 +19,7 @@ FACTS = ROOT / "data" / "facts"
 PREFIXES = ("ELEMENT_WISE_", "ACTIVATION_")
 
 # Short names that are also Python builtins or NumPy functions. A test compares both sets with the installed NumPy, so
-# that a new function there, or a new operator here, must be added to one of them.
+# that each new NumPy function or operator must be added to one of them.
 SAME_MEANING = {
     "abs", "acos", "acosh", "add", "argmax", "argmin", "asin", "asinh", "atan", "atanh", "ceil", "clip", "cos", "cosh",
     "divide", "exp", "floor", "log", "logical_and", "logical_not", "logical_or", "logical_xor", "multiply", "pow",
@@ -45,16 +45,20 @@ NUMPYS_TYPES = {"ARGMIN": "int64", "ARGMAX": "int64"}  # types of results that D
 # Attributes that may also be positional, as in NumPy's function.
 POSITIONAL = {"ELEMENT_WISE_CLIP": ("min", "max"), "ELEMENT_WISE_CLIP1": ("min", "max"), "TILE": ("repeats",)}
 EXTRA_TEXTS = {
-    "REDUCE": "``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` "
-              "is the same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. "
-              "``keepdims`` overrides this.",
+    "REDUCE": "``axes``: one axis or several; negative numbers count from the end. These axes are kept, with size 1. "
+              "``axis`` is the same, but removes the axes, as NumPy does. Without either, all axes are reduced and "
+              "removed. ``keepdims`` overrides this.",
     "ACTIVATION_SOFTMAX": "The rows are along the last axis, or along ``axis``: one axis or several; negative numbers "
                           "count from the end."}
 EXTRA_TEXTS["ARGMIN"] = EXTRA_TEXTS["ARGMAX"] = EXTRA_TEXTS["REDUCE"]
 EXTRA_TEXTS["ACTIVATION_LOG_SOFTMAX"] = EXTRA_TEXTS["ACTIVATION_HARDMAX"] = EXTRA_TEXTS["ACTIVATION_SOFTMAX"]
+# The types of results that depend on an attribute.
+RESULT_TEXTS = {
+    "REDUCE": "The result has the type of ``input``. For 'ARGMAX' and 'ARGMIN' it is int64 by default; ``dtype`` may be "
+              "int32, int64, uint32 or uint64."}
 # How functions differ from the NumPy functions of the same name, and which arguments they accept that DirectML rejects.
 _COUNTED = "The tensors may have different numbers of dimensions; the result has the shape of ONNX's {}."
-_PROMOTED = "NumPy's rule promotes NumPy arrays of different types to a common one."
+_PROMOTED = "NumPy arrays of different types are first promoted to a common type, as in NumPy."
 DIFFERENCES = {
     "ELEMENT_WISE_DIVIDE": "Unlike ``numpy.divide``, it returns integers for integers: the quotient is truncated, and "
                            "a divisor of 0 gives 0.",
@@ -69,18 +73,18 @@ DIFFERENCES = {
     **dict.fromkeys(("ELEMENT_WISE_LOGICAL_AND", "ELEMENT_WISE_LOGICAL_OR", "ELEMENT_WISE_LOGICAL_XOR",
                      "ELEMENT_WISE_LOGICAL_NOT"), "For arrays of bool it returns an array of bool, as NumPy does."),
     **dict.fromkeys(("ELEMENT_WISE_ADD", "ELEMENT_WISE_SUBTRACT", "ELEMENT_WISE_MULTIPLY"), _PROMOTED),
-    "CAST": "As bool, an element is true if it is not 0, as in NumPy.",
+    "CAST": "When casting to bool, nonzero elements become True, as in NumPy.",
     "NONZERO_COORDINATES": "It also accepts an array of bool.",
     "CONVOLUTION": "``bias`` may have one dimension, with a number for each output channel.",
     "QUANTIZED_LINEAR_CONVOLUTION": "``bias`` may have one dimension, with a number for each output channel.",
-    "GEMM": "``c`` is broadcast to the shape of the product by NumPy's rule.",
+    "GEMM": "``c`` is broadcast to the shape of the product according to NumPy's rules.",
     **dict.fromkeys(("MEAN_VARIANCE_NORMALIZATION1", "MEAN_VARIANCE_NORMALIZATION2"),
-                    "``scale`` and ``bias`` may have fewer dimensions than ``input``; NumPy's rule broadcasts them."),
+                    "``scale`` and ``bias`` may have fewer dimensions than ``input``; they are broadcast as in NumPy."),
     "GATHER": "Without ``index_dimensions``, the dimensions of ``indices`` replace the axis, as in ``numpy.take``.",
     "GATHER_ND": _COUNTED.format("GatherND"), "GATHER_ND1": _COUNTED.format("GatherND"),
     "SCATTER_ND": _COUNTED.format("ScatterND"),
-    "ONE_HOT": "If ``shape`` has one dimension more than ``indices``, the result gets this dimension at ``axis``, as in "
-               "PyTorch.",
+    "ONE_HOT": "If ``shape`` has one more dimension than ``indices``, the extra dimension is inserted at ``axis``, as "
+               "in PyTorch.",
     "GRU": "PyTorch's GRU has ``linear_before_reset=True``; ONNX's default is False.",
     **dict.fromkeys(("TOP_K", "TOP_K1"), "For PyTorch tensors, the indices are int64, like PyTorch's own; for NumPy "
                                          "arrays, request that with ``dtype=(None, 'int64')``."),
@@ -88,14 +92,15 @@ DIFFERENCES = {
                     "Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down."),
     **dict.fromkeys(("DEPTH_TO_SPACE1", "SPACE_TO_DEPTH1"),
                     "The order of PyTorch's pixel_shuffle and pixel_unshuffle is 'COLUMN_ROW_DEPTH'."),
-    "ROI_ALIGN": "It equals torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.",
-    "ROI_ALIGN1": "By default it equals torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.",
+    "ROI_ALIGN": "It matches torchvision's roi_align with ``aligned=True``; for ``aligned=False``, use `roi_align1`.",
+    "ROI_ALIGN1": "By default it matches torchvision's roi_align; ``input_pixel_offset=0.5`` corresponds to "
+                  "``aligned=True``.",
     "SPLIT": "Unlike ``numpy.split``, it takes the shapes of the parts, and returns new arrays.",
     "TILE": "``repeats`` may be one number, or fewer numbers than dimensions, as for ``numpy.tile``.",
     **dict.fromkeys(("ARGMIN", "ARGMAX"), "For several axes, the index counts their elements in row-major order, as "
                                           "``numpy.argmax`` does for all axes."),
 }
-# Fields for which a single number applies to every dimension, in addition to those with a default.
+# Fields for which a single number applies to every dimension, in addition to fields with a default.
 REPEATED = {"WindowSize", "WindowSizes"}
 # Fields in the shared tables of windows that older operators may lack.
 SHARED_FIELDS = {"Dilations"}
@@ -103,11 +108,11 @@ OPTIONS = ("out", "dtype", "shape", "device")
 UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64")  # the smallest first
 TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32", "INT64", "UINT4", *UNSIGNED)
 
-# An input or output: field is DirectML's name, name Python's.
+# An input or output. field: its name in DirectML. name: its name in Python.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
 # like: the indices of the inputs that have the output's type. dtype: its type if there are none; "" if nothing
-# determines the type. sizes: the inputs that are broadcast to its shape; None if other rules or none determine it.
-# shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
+# determines the type. sizes: the inputs that are broadcast to its shape; None if other rules, or no rules, determine
+# the shape. shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
 # default: a default value that only Python has, as text, or None. by: its rule, if it depends on the arguments.
 Attribute = collections.namedtuple("Attribute", "field name kind optional values default by", defaults=(None, None))
@@ -339,13 +344,15 @@ def english(words, last="and"):
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}" if words else ""
 
 
-def types_text(types):
-    """Abbreviates runs of three or more types: float16 to float64, int8 to int64."""
+def types_text(types, last="and"):
+    """Abbreviates runs of three or more types: float16 to float64, int8 to int64. Empty if there are no types."""
     parts = []
     for kind in ("FLOAT", "INT", "UINT"):
         found = [one.lower() for one in types if re.match(rf"{kind}\d", one)]
         parts += [f"{found[0]} to {found[-1]}"] if len(found) > 2 and _has_no_gap(found) else found
-    return english(parts) or "types that DirectML's documents do not list"
+    if last == "or" and len(parts) > 2 and " to " in parts[-1]:
+        return f"{', '.join(parts[:-1])}, or {parts[-1]}"
+    return english(parts, last)
 
 
 def _has_no_gap(found):
@@ -379,12 +386,14 @@ def notes(op):
         by_types = {}
         for one in op.inputs:
             by_types.setdefault(types_text(one.types), []).append(f"``{one.name}``")
-        yield "Types in DirectML: " + "; ".join(f"{english(names)} {kinds}" for kinds, names in by_types.items()) + "."
+        listed = [f"{english(names)} {kinds}" for kinds, names in by_types.items() if kinds]
+        if listed:
+            yield f"Types in DirectML: {'; '.join(listed)}."
     for group in op.same:
         yield f"{english(f'``{op.inputs[i].name}``' for i in group).capitalize()} must have the same type."
     if op.inputs and all(output.sizes is not None and len(output.sizes) == len(op.inputs) for output in op.outputs):
         if len(op.inputs) > 1:
-            yield "Shapes are broadcast by NumPy's rule."
+            yield "Shapes are broadcast according to NumPy's rules."
     if {"Scale", "Bias"} <= {one.field for one in op.attributes if one.optional}:
         yield "With ``scale`` and ``bias``, the operator first replaces the input with ``input * scale + bias``."
     for one in op.attributes:
@@ -400,18 +409,41 @@ def notes(op):
 
 
 def result_text(op, output):
-    what = "The result" if len(op.outputs) == 1 else f"The result ``{output.tensor.name}``"
-    if output.tensor.array:
-        what = "The results"
-    text = what + (" has" if not output.tensor.array else " have")
-    if output.like:
-        text += f" the type of {english((f'``{op.inputs[i].name}``' for i in output.like), 'or')}"
-        text += ", or ``dtype``" if output.chosen else ""
+    if op.name in RESULT_TEXTS:
+        return RESULT_TEXTS[op.name]
+    name = "" if len(op.outputs) == 1 else f" ``{output.tensor.name}``"
+    what = f"The {'optional ' if output.tensor.optional else ''}result{name}"
+    has = "The results have" if output.tensor.array else f"{what} has"
+    if output.shaped == "no" and (output.dtype or output.like or output.tensor.types):
+        has += " the shapes in ``shape`` and" if output.tensor.array else " shape ``shape`` and"
+    types = types_text(output.tensor.types, "or")
+    if output.like and output.chosen:
+        text = f"{has} type ``dtype`` if given, otherwise {like_text(op, output, 'that of')}."
+    elif output.like:
+        text = f"{has} {like_text(op, output, 'the type of')}."
+    elif output.dtype and output.chosen:
+        text = f"{what} is {output.dtype} by default; ``dtype`` may be {types}."
     elif output.dtype:
-        text += f" the type {output.dtype}"
-        text += f", or ``dtype``: {types_text(output.tensor.types)}" if output.chosen else ""
+        text = f"{has} type {output.dtype}."
+    elif types:
+        text = f"{has} type ``dtype``, which may be {types}."
     else:
-        text += f" the type ``dtype``: {types_text(output.tensor.types)}"
-    if output.shaped != "yes":
-        text += " and the shape ``shape``" + (", if the inputs do not determine it" if output.shaped != "no" else "")
-    return text + ("; it is optional." if output.tensor.optional else ".")
+        shape = " and shape ``shape``" if output.shaped == "no" else ""
+        text = f"{has} type ``dtype``{shape}. DirectML's documentation does not list the supported types."
+    if output.shaped == "sometimes":
+        of = f"the shape of{name}" if name else "the result's shape"
+        text += f" ``shape`` is needed only if the inputs do not determine {of}."
+    return text
+
+
+def like_text(op, output, of):
+    """Names the type of the inputs that the output shares. Another sentence says that these have the same type."""
+    names = [f"``{op.inputs[i].name}``" for i in output.like]
+    required = [name for i, name in zip(output.like, names) if not op.inputs[i].optional]
+    if len(names) == 2 and not output.chosen:
+        return f"the same type as {english(names)}"
+    if len(names) > 2 and len(names) == len(op.inputs):
+        return "the inputs' common type"
+    if len(names) > 1 and not required:
+        return f"the common type of {english(names)}"
+    return f"{of} {(required or names)[0]}"

@@ -25,7 +25,7 @@ def way(op, operands, given, result):
 
     def of_input(one, default):
         i = op.inputs.index(one)
-        # Parameters after an input with a default value need a default too.
+        # Parameters after an input with a default value also need a default.
         is_needed = all(other.startswith("_Typed") for other in operands[required:i + 1])
         kind = f"Sequence[{operands[i]}]" if one.array else operands[i]
         if one.optional and not (default and is_needed):

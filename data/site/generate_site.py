@@ -3,7 +3,7 @@
 """Writes the source of the site, which scripts/site.sh builds: the documents with adjusted links, and the reference,
 generated from the facts and from include/anydml/anydml.h.
 
-usage: generate_site.py FOLDER    writes FOLDER/pages and FOLDER/mkdocs.yml; the site goes to FOLDER/../site
+usage: generate_site.py FOLDER    writes FOLDER/pages and FOLDER/mkdocs.yml; the site is built in FOLDER/../site
 """
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Site:
         """Writes pages that show the files that pages link to; for a folder, the text files in it."""
         for source in sorted(self.shown):
             path = ROOT / source
-            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # reached only by links
+            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # reached only through links
             for file in sorted(path.iterdir()) if path.is_dir() else [path]:
                 try:
                     text = file.read_text(encoding="utf-8")

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The smallest complete device plugin, to learn from and to start with: docs/adding-a-device.md explains the parts.
-// "toy:0" has 256 MiB of memory at addresses starting at 2^40, which are not pointers in the process. It is
-// synchronous: a queue's functions return when their work is done. It has a few element-wise operators and lacks all
-// others.
+// The smallest complete device plugin, meant as an example and a starting point: docs/adding-a-device.md explains the
+// parts. "toy:0" has 256 MiB of memory at addresses starting at 2^40, which are not pointers in the process. It is
+// synchronous: a queue's functions return when their work is done. It supports only a few element-wise operators.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -44,7 +43,7 @@ struct BackendDevice {
   std::atomic<const char*> failed{nullptr};  // the reason; a device that failed stays failed
 };
 
-// A handle is neither an address nor a pointer to the bytes, so code that confuses them fails at once.
+// A handle is neither an address nor a pointer to the bytes, so code that confuses them fails immediately.
 struct BackendMemory {
   std::uint64_t offset;
 };
@@ -225,7 +224,7 @@ const char* lacks(const BackendDevice* /*device*/, const AskedOperator* op) {
 // Adds a step to the program. It copies what runs need, because the plan's data is valid only during the call to
 // compile.
 BackendStatus add_step(const Step& step, BackendProgram& program) {
-  if (step.role != StepRole::main) {  // Only plans compiled for other traits have steps with another role.
+  if (step.role != StepRole::main) {  // Only plans compiled for other traits have steps with a different role.
     return kNotJoined;
   }
   if (step.family != static_cast<std::uint32_t>(FamilyId::elementwise)) {

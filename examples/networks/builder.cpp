@@ -31,7 +31,7 @@ std::uint64_t elements_of(const Sizes& sizes) {
 
 Value value_of(Sizes sizes, DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_FLOAT32) {
   Value value;
-  value.bytes = elements_of(sizes) * 4;  // every type here has four bytes
+  value.bytes = elements_of(sizes) * 4;  // every type here is four bytes wide
   value.sizes = std::move(sizes);
   value.type = type;
   return value;
@@ -396,7 +396,7 @@ Value Builder::scale_image(const Value& x, float scale, float bias) {
   return add_node(DML_OPERATOR_VALUE_SCALE_2D, &desc, {&x}, y);
 }
 
-// ---- Element by element, and rows -----------------------------------------------------------------------------------
+// ---- Element-wise operators and rows --------------------------------------------------------------------------------
 
 Value Builder::scale_values(const Value& x, float scale, float bias) {
   const Value y = value_of(x.sizes);

@@ -43,8 +43,7 @@ class Numbers {
 // 6 before a RELU and 3 otherwise.
 [[nodiscard]] float range_of(float gain, UINT fan_in);
 
-// A tensor in the graph: an input of the graph or an output of a node, and the sizes with which its bytes are
-// interpreted.
+// A tensor in the graph: an input of the graph or an output of a node, and the sizes used to interpret its bytes.
 struct Value {
   int source = 0;  // a node index, or -1 - index for an input of the graph
   UINT output = 0;
@@ -54,7 +53,7 @@ struct Value {
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_FLOAT32;
   bool is_owned = false;
 
-  // The same bytes with different sizes and strides. An edge of a graph carries bytes, so a view needs no node.
+  // The same bytes with different sizes and strides. A graph edge transfers only bytes, so a view needs no node.
   [[nodiscard]] Value view(Sizes other_sizes, Sizes other_strides = {}) const;
 };
 

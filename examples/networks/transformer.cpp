@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A transformer encoder: token and position embeddings, then layers of attention and of two products, each of which is
-// added to its input and normalized. The mean over all tokens is classified.
+// A transformer encoder: token and position embeddings, then layers of attention followed by two products. The
+// attention's and the products' outputs are added to their inputs and normalized. The mean over all tokens is
+// classified.
 #include "networks.h"
 
 namespace networks {

@@ -14,16 +14,16 @@
  * Rules that hold for every function:
  *   - It returns ANYDML_OK (0) or an error code, or a pointer that is null on an error. anydml_last_error() then
  *     returns the thread's message, which names the operator, the tensor (by its name in DirectML: ATensor, BTensor,
- *     OutputTensor), the field, its value and the expected value. A call that fails writes nothing, except after
- *     ANYDML_DEVICE_ERROR and ANYDML_INTERRUPTED: work that ends in the middle may have written part of the results.
+ *     OutputTensor), the field, its value and the expected value. A call that fails writes nothing, except that work
+ *     that ends with ANYDML_DEVICE_ERROR or ANYDML_INTERRUPTED may have written part of the results.
  *   - Any thread may call it at any time. It never throws, aborts or prints (unless ANYDML_LOG enables lines on
- *     standard error), and the caller's rounding and flush modes neither matter nor change.
- *   - It does not keep the caller's pointers after it returns, and never frees them, except where its comment says so.
- *     An object that a function creates (anydml_compiled, anydml_graph) belongs to the caller, who releases it; every
- *     other pointer that a function returns belongs to the library and lives as long as the process.
+ *     standard error), and it neither depends on the caller's rounding and flush modes nor changes them.
+ *   - It does not keep the caller's pointers after it returns, and never frees them, unless its comment says so. An
+ *     object that a function creates (anydml_compiled, anydml_graph) belongs to the caller, who releases it. Every
+ *     other returned pointer belongs to the library and stays valid until the process exits.
  *   - Results are defined to the bit and are the same on every machine, except for the sign and payload of a NaN. Most
- *     are exact or correctly rounded; sums, averages and products of floats over an axis are rounded, in one fixed
- *     order (docs/numerics.md). Only products of FLOAT16 may have different bits, if the caller allows it
+ *     are exact or correctly rounded; float sums, averages and products over an axis are rounded in one fixed order
+ *     (docs/numerics.md). Only FLOAT16 matrix products may have different bits, and only if the caller allows it
  *     (ANYDML_ALLOW_HALF_PRECISION).
  *
  * Programs that were compiled against an older version of this header run with a newer library. Structs that the
@@ -31,10 +31,11 @@
  * program passes and that may grow have their size as the first member.
  *
  * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
- * info, graph, dispatch), ANYDML_PLUGINS (the folder of further devices, or none), ANYDML_CPU_TARGET (the instructions
- * that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; if 1, all options have that flag); and, for the
- * DirectML libraries, ANYDML_DEBUG (0, 1 or abort), ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1). An
- * empty value counts as unset. An invalid value makes every call that needs it fail with a message that says so.
+ * info, graph, dispatch), ANYDML_PLUGINS (the folder with plugins for more devices, or none), ANYDML_CPU_TARGET (the
+ * instructions that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; if 1, all options have that flag); and, for
+ * the DirectML libraries, ANYDML_DEBUG (0, 1 or abort), ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1).
+ * An empty value counts as unset. If a value is invalid, every call that needs it fails with a message that explains
+ * the error.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H
@@ -74,52 +75,51 @@ enum {
   ANYDML_INTERRUPTED = 6     /* the thread's own function ended the call: see anydml_set_interrupt */
 };
 
-/* The reason that this thread's last failing call failed; an empty string if none has failed. Valid until this thread's
-   next failing call. Never null. */
+/* Explains why this thread's most recent failing call failed; an empty string if no call has failed. Valid until this
+   thread's next failing call. Never null. */
 ANYDML_API const char* anydml_last_error(void);
-/* "OK", "INVALID_ARGUMENT"; "UNKNOWN" for a number that is not one of these codes. */
+/* The name of a status, such as "OK" or "INVALID_ARGUMENT"; "UNKNOWN" for a number that is not one of these codes. */
 ANYDML_API const char* anydml_status_name(int status);
 
 /* ---- The whole process ----------------------------------------------------------------------------------------- */
 
-/* How much the log says: each level includes the levels before it. */
+/* Log levels. Each level includes the levels before it. */
 enum {
   ANYDML_LOG_NONE = 0,
-  ANYDML_LOG_ERROR = 1,   /* the messages of calls that fail */
-  ANYDML_LOG_INFO = 2,    /* devices, and warnings of the DirectML libraries */
-  ANYDML_LOG_GRAPH = 3,   /* each graph that is compiled, before and after its passes */
+  ANYDML_LOG_ERROR = 1,   /* messages from calls that fail */
+  ANYDML_LOG_INFO = 2,    /* devices, and warnings from the DirectML libraries */
+  ANYDML_LOG_GRAPH = 3,   /* each compiled graph, before and after its passes */
   ANYDML_LOG_DISPATCH = 4 /* each operator that runs */
 };
 
-/* Receives one entry of the log. `line` does not end with a newline, may contain several lines at the level of graphs,
-   and is valid until the function returns. */
+/* Receives one log entry. `line` does not end with a newline, may contain several lines at ANYDML_LOG_GRAPH, and is
+   valid until the function returns. */
 typedef void (*anydml_log_function)(void* context, int level, const char* line);
 
 /*
- * From now on the log goes to `function` instead of standard error: all entries up to `level`, and all entries that
- * ANYDML_LOG enables. The log of the DirectML libraries goes there too. If function is null, the log goes to standard
- * error again, and only ANYDML_LOG decides (level and context are not used).
+ * Sends the log to `function` instead of standard error: all entries up to `level`, and all entries that ANYDML_LOG
+ * enables. The log of the DirectML libraries goes there too. If function is null, the log goes to standard error again,
+ * and only ANYDML_LOG determines the level (level and context are not used).
  *
  * The thread that logs an entry calls the function, often in the middle of a call to the library; several threads may
- * do so at once. The function must return normally and must not call this library. A call that is in progress in
- * another thread may still use the previous function, so its context has to live until such calls have returned.
+ * do so at the same time. The function must return normally and must not call this library. Calls in progress on other
+ * threads may still use the previous function, so its context must live until they have returned.
  */
 ANYDML_API int anydml_set_log(anydml_log_function function, void* context, int level);
 
-/* Sets the number of threads that the CPU device uses, 1 to 1024, instead of ANYDML_THREADS. All calls of the process
-   share these threads, so the number is set once: before the first call that uses a device. After that the function
-   accepts only the number that is already set. */
+/* Sets the number of threads that the CPU device uses, 1 to 1024, instead of ANYDML_THREADS. All calls in the process
+   share these threads, so the number must be set before the first call that uses a device. After that, the function
+   accepts only the current number. */
 ANYDML_API int anydml_set_threads(uint32_t count);
 
 /* Returns 0 to continue the call in progress, and any other number to end it. */
 typedef int (*anydml_interrupt_function)(void* context);
 
 /*
- * From now on the long calls of this thread on the CPU device ask `function` whether to end early, so that a program
- * can react to a signal or a button. The thread that called asks, about 20 times a second, between parts of the work; a
- * call that takes less than 50 ms does not ask. A call that ends early returns ANYDML_INTERRUPTED. Its outputs are
- * partly written, but everything else, such as a compiled operator, can be used again. If function is null, calls of
- * this thread do not ask.
+ * Lets this thread's long calls on the CPU device end early, so that a program can react to a signal or a button. The
+ * calling thread calls `function` about 20 times a second, between parts of the work; a call that takes less than 50 ms
+ * never does so. A call that ends early returns ANYDML_INTERRUPTED. Its outputs are partly written, but everything
+ * else, such as a compiled operator, can be used again. If function is null, this thread's calls do not end early.
  *
  * The function must return normally. It may call this library.
  */
@@ -142,18 +142,18 @@ enum {
   ANYDML_FLOAT64 = 9,
   ANYDML_UINT64 = 10,
   ANYDML_INT64 = 11,
-  ANYDML_UINT4 = 12, /* two elements in a byte, the first in the low half; only QUANTIZE and DEQUANTIZE take these */
+  ANYDML_UINT4 = 12, /* two elements in a byte, the first in the low half; only for QUANTIZE and DEQUANTIZE */
   ANYDML_INT4 = 13
 };
 
-/* "FLOAT32"; "UNKNOWN" for a value that is not a type. */
+/* The name of a type, such as "FLOAT32"; "UNKNOWN" for a value that is not a type. */
 ANYDML_API const char* anydml_type_name(anydml_type type);
-/* In bytes; 0 for a value that is not a type, and for the four-bit types. */
+/* The size of an element in bytes; 0 for a value that is not a type, and for the 4-bit types. */
 ANYDML_API size_t anydml_type_size(anydml_type type);
 
 /*
- * Memory viewed as an array of up to eight dimensions. The library never writes to an input. It does not keep the
- * pointers of a tensor after a call returns, except for the data of a graph's constants. This struct does not grow.
+ * Memory viewed as an array of up to eight dimensions. The library never writes to an input. It does not keep a
+ * tensor's pointers after a call returns, except for the data of a graph's constants. This struct does not grow.
  */
 typedef struct anydml_tensor {
   anydml_type type;
@@ -163,7 +163,7 @@ typedef struct anydml_tensor {
   void* data;             /* the element at index 0, at any alignment; may be null if the tensor is empty */
 } anydml_tensor;
 
-/* A tensor whose data is const, for inputs: the library never writes to an input. */
+/* Creates a tensor from const data, for use as an input: the library never writes to inputs. */
 static inline anydml_tensor anydml_const_tensor(anydml_type type, int32_t rank, const int64_t* sizes,
                                                 const int64_t* strides, const void* data) {
   anydml_tensor tensor;
@@ -182,10 +182,10 @@ static inline anydml_tensor anydml_const_tensor(anydml_type type, int32_t rank, 
 /* ---- The two modulus operators --------------------------------------------------------------------------------- */
 
 /*
- * out = a mod b, element by element; all three tensors have one type, which may be any of the eleven.
+ * out = a mod b, element by element. All three tensors must have the same type, which may be any of the eleven.
  *
- * a and b are broadcast to out's sizes by NumPy's rule: sizes are compared from the last dimension, and a size of 1 or
- * a missing dimension repeats. out may be a or b itself (in place); where it overlaps them in any other way, the result
+ * a and b are broadcast to out's sizes under NumPy's rule: sizes are compared from the last dimension, and a size of 1
+ * or a missing dimension repeats. out may be a or b itself (in place). If it overlaps them in any other way, the result
  * is as if they had been copied first. out must not overlap itself.
  *
  * floor (Python's %, numpy.remainder): a - b * floor(a / b); a result that is not 0 has b's sign.
@@ -198,67 +198,67 @@ ANYDML_API int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tens
 
 /* ---- Devices --------------------------------------------------------------------------------------------------- */
 
-/* Where operators run. Devices live as long as the process, so a program does not release them. If a device has its own
-   memory, as a GPU does, the data of a tensor may be there (for example memory from cudaMalloc) or in the CPU's memory,
-   which is copied there and back within the call. */
+/* A device that runs operators. Devices live as long as the process, so a program does not release them. If a device
+   has its own memory, as a GPU does, a tensor's data may be in that memory (for example from cudaMalloc) or in the
+   CPU's memory, which the call copies to the device and back. */
 typedef struct anydml_device anydml_device;
 
-/* Belongs to the library and lives as long as the process; later versions may append members. */
+/* Belongs to the library and stays valid until the process exits. Later versions may append members. */
 typedef struct anydml_device_info {
   const char* name;        /* "cpu": the name that anydml_find_device and ANYDML_ADAPTER accept */
   const char* description; /* for human readers */
   uint64_t memory_bytes;
-  uint32_t threads; /* CPU threads at work; 0 for other devices */
+  uint32_t threads; /* the number of CPU threads; 0 for other devices */
 } anydml_device_info;
 
-/* The number of devices; the first is the default. 0 with an error if an ANYDML_* variable is invalid. */
+/* The number of devices; the first is the default. Returns 0 with an error if an ANYDML_* variable is invalid. */
 ANYDML_API size_t anydml_device_count(void);
-/* Null with an error if no device has that number. */
+/* Returns null with an error if no device has that number. */
 ANYDML_API const anydml_device* anydml_device_at(size_t index);
-/* Finds a device by name, or by a part of its description in any case; null: the default. Null with an error if none
-   matches. */
+/* Finds a device by its name, or by part of its description, ignoring case; null means the default. Returns null with
+   an error if no device matches. */
 ANYDML_API const anydml_device* anydml_find_device(const char* name);
-/* device null: the default. Null with an error if the device does not exist. */
+/* device null: the default. Returns null with an error if the device does not exist. */
 ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device* device);
 
 /* ---- Memory of a device ---------------------------------------------------------------------------------------- */
 
 /*
- * Tensors may be in the CPU's memory on every device: data that the device cannot reach is copied there and back. The
- * device's own memory avoids the copies. The device's own libraries can allocate it (cudaMalloc). A memory object does
- * so for every device, even for one whose memory has no pointer that the process could use:
+ * Tensors may be in the CPU's memory on every device: data that the device cannot access is copied to the device and
+ * back. The device's own memory avoids the copies. It can be allocated with the device's own libraries (cudaMalloc), or
+ * with a memory object, which works on every device, even if the process cannot address the device's memory:
  *
  *   anydml_memory* memory;
  *   anydml_memory_create(device, 4 * 1024, 0, &memory);
  *   anydml_memory_write(memory, 0, values, 4 * 1024);
  *   anydml_tensor x = {ANYDML_FLOAT32, 1, sizes, NULL, anydml_memory_pointer(memory)};
  *
- * The pointer identifies the memory in tensors, and pointer arithmetic identifies the bytes after the first. Calls on
- * the memory's device accept it. Only the CPU device's memory may be read or written through it.
+ * Tensors refer to the memory through this pointer, and pointer arithmetic selects later bytes. Calls on the memory's
+ * device accept it. Only the CPU device's memory may be read or written through it.
  */
 typedef struct anydml_memory anydml_memory;
 
-/* The CPU can reach the memory too, at the address that anydml_memory_map returns. On a GPU such memory may be slower
-   for the device. */
+/* The CPU can also access the memory, at the address that anydml_memory_map returns. On a GPU, the device may access
+   such memory more slowly. */
 #define ANYDML_MEMORY_MAPPABLE 1u
 
-/* Memory that contains zeros. device null: the default. flags: 0 or ANYDML_MEMORY_MAPPABLE. *memory is null on error;
+/* Allocates zeroed memory. device null: the default. flags: 0 or ANYDML_MEMORY_MAPPABLE. *memory is null on error;
    otherwise it belongs to the caller, who passes it to anydml_memory_release. */
 ANYDML_API int anydml_memory_create(const anydml_device* device, size_t bytes, uint64_t flags, anydml_memory** memory);
-/* The caller's memory, for the device to use without copies: the CPU's, if the device can reach it, or memory of the
-   device from another source. It must live as long as the object. Returns ANYDML_INVALID_ARGUMENT if the device cannot
-   use it. */
+/* Lets the device use the caller's memory without copies: either CPU memory that the device can access, or device
+   memory from another source. The memory must live as long as the object. Returns ANYDML_INVALID_ARGUMENT if the device
+   cannot use it. */
 ANYDML_API int anydml_memory_wrap(const anydml_device* device, void* data, size_t bytes, anydml_memory** memory);
 /* Null is allowed. No call may use the memory afterwards. */
 ANYDML_API void anydml_memory_release(anydml_memory* memory);
-/* The pointer by which tensors refer to the first byte; null for null. */
+/* The pointer that tensors use to refer to the first byte; null for null. */
 ANYDML_API void* anydml_memory_pointer(const anydml_memory* memory);
 /* The size in bytes; 0 for null. */
 ANYDML_API size_t anydml_memory_bytes(const anydml_memory* memory);
-/* The address at which the CPU reads and writes the memory, valid as long as the object lives. Fails if the CPU cannot
-   reach the memory. */
+/* Returns the address at which the CPU can read and write the memory, valid as long as the object lives. Fails if the
+   CPU cannot access the memory. */
 ANYDML_API int anydml_memory_map(anydml_memory* memory, void** data);
-/* Copy bytes in and out, starting at an offset in the memory; they return when the copy is complete. */
+/* Copy bytes to and from the memory, starting at an offset. These functions return when the copy is complete. */
 ANYDML_API int anydml_memory_write(anydml_memory* memory, size_t offset, const void* from, size_t bytes);
 ANYDML_API int anydml_memory_read(const anydml_memory* memory, size_t offset, void* to, size_t bytes);
 
@@ -266,28 +266,28 @@ ANYDML_API int anydml_memory_read(const anydml_memory* memory, size_t offset, vo
 
 /* clang-format off */
 /*
- * A parameter of an operator that is not a tensor, under the name of its field in DirectML ("Min"):
+ * An operator parameter that is not a tensor, under its DirectML field name ("Min"):
  *
- *   a number                 {"Min", ANYDML_FLOAT64, 0, {.f64 = 0.5}}; INT64 and UINT64 likewise
- *   one of an enumeration    {"Mode", ANYDML_TEXT, 0, {.text = "NEAREST_NEIGHBOR"}}, with or without DirectML's prefix;
+ *   a number                 {"Min", ANYDML_FLOAT64, 0, {.f64 = 0.5}}; also INT64 and UINT64
+ *   an enumeration value     {"Mode", ANYDML_TEXT, 0, {.text = "NEAREST_NEIGHBOR"}}, with or without DirectML's prefix;
  *                            or its number
  *   an array of numbers      {"Axes", ANYDML_INT64 | ANYDML_ARRAY, 2, {.i64s = axes}}. The field with its length
- *                            (AxisCount, DimensionCount) is not given; arrays that share one have the same count
+ *                            (AxisCount, DimensionCount) is omitted; arrays that share one must have the same count
  *   a DML_SIZE_2D            an array of two numbers, the width and the height
  *   an operator              {"FusedActivation", ANYDML_OPERATOR, 0, {.operators = &relu}}, where relu is an
  *                            anydml_operator without tensors; ANYDML_OPERATOR | ANYDML_ARRAY for several
- *   a scalar union           a number; the field that names its type may be left out, and defaults to the output's
+ *   a scalar union           a number; the field that names its type may be omitted, and defaults to the output's
  *   a ScaleBias              the two attributes "Scale" and "Bias"
  *
- * Fields that are optional in DirectML may be left out. Numbers are rounded to the type of their field or tensor. A
- * finite number beyond the range of a float type is an error, and so is a number that an integer type cannot represent
- * (300 or 1.7 for UINT8). For integers, the bounds Min and Max only need to be whole.
+ * Fields that are optional in DirectML may be omitted. Numbers are rounded to the type of their field or tensor. A
+ * finite number beyond the range of a float type is an error. A number that an integer type cannot represent (300 or
+ * 1.7 for UINT8) is also an error. For integers, the bounds Min and Max only need to be whole.
  */
 /* clang-format on */
 enum {
   ANYDML_TEXT = 0x100,
   ANYDML_OPERATOR = 0x101,
-  ANYDML_ARRAY = 0x8000 /* combined with one of the types above or with a type of numbers */
+  ANYDML_ARRAY = 0x8000 /* combined with one of the types above or with a number type */
 };
 
 typedef struct anydml_operator {
@@ -299,8 +299,8 @@ typedef struct anydml_operator {
 typedef struct anydml_attribute {
   const char* name;
   uint32_t type;  /* ANYDML_FLOAT64, ANYDML_INT64, ANYDML_UINT64, ANYDML_TEXT or ANYDML_OPERATOR: selects the
-                     member of value; with ANYDML_ARRAY one of the pointers */
-  uint32_t count; /* of an array; otherwise 0 */
+                     member of value; with ANYDML_ARRAY, it selects one of the pointers */
+  uint32_t count; /* the length of an array; otherwise 0 */
   union {
     double f64;
     int64_t i64;
@@ -309,18 +309,19 @@ typedef struct anydml_attribute {
     const double* f64s;
     const int64_t* i64s;
     const uint64_t* u64s;
-    const anydml_operator* operators; /* one, or as many as count says */
+    const anydml_operator* operators; /* one operator, or `count` operators */
   } value;
 } anydml_attribute;
 
 /*
- * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, "ELEMENT_WISE_ADD"; inputs and outputs
- * come in the order of the operator's fields. device null: the default. An optional tensor is absent if its type is
- * ANYDML_NONE, so that the tensors after it keep their positions, or if it and all tensors after it are left out. If an
- * operator takes an array of tensors, the array gets all tensors that the other fields do not use.
+ * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, such as "ELEMENT_WISE_ADD"; inputs and
+ * outputs are in the order of the operator's fields. device null: the default. An optional tensor is absent if its type
+ * is ANYDML_NONE, so that the tensors after it keep their positions, or if it and all tensors after it are omitted. If
+ * an operator accepts an array of tensors, the array contains all tensors that the other fields do not use.
  *
- * Element-wise operators broadcast their inputs by NumPy's rule, as the modulus operators do; others require the sizes
- * in DirectML's documentation. The rules for overlaps are those of the modulus operators; two outputs must not overlap.
+ * Element-wise operators broadcast their inputs under NumPy's rule, like the modulus operators. All other operators
+ * require the sizes in DirectML's documentation. The overlap rules are the same as for the modulus operators, and two
+ * outputs must not overlap.
  */
 ANYDML_API int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
                           const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
@@ -328,7 +329,7 @@ ANYDML_API int anydml_run(const anydml_device* device, const char* op, const any
 
 /* The type and the sizes of an output, before memory for it is allocated. This struct does not grow. */
 typedef struct anydml_shape {
-  anydml_type type; /* ANYDML_UNKNOWN_TYPE: to be inferred; ANYDML_NONE: an optional output that is absent */
+  anydml_type type; /* ANYDML_UNKNOWN_TYPE: to be inferred; ANYDML_NONE: an absent optional output */
   int32_t rank;     /* ANYDML_UNKNOWN_RANK: the sizes are to be inferred */
   int64_t sizes[8]; /* `rank` of them */
 } anydml_shape;
@@ -340,23 +341,24 @@ typedef struct anydml_shape {
   }
 
 /*
- * Completes the types and sizes of outputs from the inputs and attributes, by the rules of DirectML's documentation;
- * where inputs broadcast, by NumPy's rule. It works for all operators of DirectML, even for operators that are not
- * implemented. `outputs` has an element for each output, in the order of the operator's fields; the caller fills in the
- * parts that are already known:
+ * Completes the types and sizes of outputs from the inputs and attributes, using the rules in DirectML's documentation,
+ * or NumPy's rule if inputs broadcast. It works for all DirectML operators, including those that are not implemented.
+ * `outputs` has an element for each output, in the order of the operator's fields. The caller fills in the parts that
+ * are already known:
  *
  *   anydml_shape shape = ANYDML_UNKNOWN_SHAPE;
  *   int status = anydml_infer_outputs("REDUCE", &input, 1, &shape, 1, attributes, 2);
  *
- * The data of the inputs is not read and may be null. If the rules leave a value open, such as the size of FOLD's
- * output, the call fails, the error names the value, and `outputs` does not change; the caller fills the value in and
- * calls again. The function checks nothing else: anydml_run and the other functions do that.
+ * The data of the inputs is not read and may be null. If the rules do not determine a value, such as the size of FOLD's
+ * output, the call fails, the error names the value, and `outputs` does not change. The caller can then fill in the
+ * value and call again. The function performs no other checks; anydml_run and the other functions do.
  */
 ANYDML_API int anydml_infer_outputs(const char* op, const anydml_tensor* inputs, size_t input_count,
                                     anydml_shape* outputs, size_t output_count, const anydml_attribute* attributes,
                                     size_t attribute_count);
 
-/* An operator, or a graph, over tensors of fixed types, sizes and strides, to be run many times over any memory. */
+/* An operator or graph compiled for tensors with fixed types, sizes and strides. It can run many times, over any
+   memory. */
 typedef struct anydml_compiled anydml_compiled;
 
 /*
@@ -368,7 +370,7 @@ typedef struct anydml_compiled anydml_compiled;
  *   options.constant_count = 1;
  *
  * A size smaller than the library's comes from a program that was compiled against an older header. The library accepts
- * options from a newer header as long as the members that it does not know are 0.
+ * options from a newer header if all members that are unknown to it are 0.
  */
 typedef struct anydml_options {
   size_t size;                 /* sizeof(anydml_options) */
@@ -379,19 +381,19 @@ typedef struct anydml_options {
   uint64_t flags; /* 0, or ANYDML_ALLOW_HALF_PRECISION */
 } anydml_options;
 
-/* Products of FLOAT16 matrices (GEMM) may run on the tensor cores of a GPU, which add in FLOAT32 in their own order.
-   The results then differ from the defined bits and depend on the GPU and on its libraries; docs/numerics.md
-   gives the error bound. Devices without such products compute the defined bits. */
+/* FLOAT16 matrix products (GEMM) may run on a GPU's tensor cores, which add in FLOAT32 in their own order. The results
+   then differ from the defined bits and depend on the GPU and its libraries; docs/numerics.md states the error bound.
+   All other devices compute the defined bits. */
 #define ANYDML_ALLOW_HALF_PRECISION 1u
 
 #define ANYDML_OPTIONS_INIT \
   { sizeof(anydml_options), NULL, NULL, 0, 0 }
 
 /*
- * Like anydml_run, but without running. Only the data of constant inputs is read: it is copied into the device's
- * memory, so that the caller may free it, and anydml_compiled_run accepts any address in its place, even null. The
- * first run needs no initialization. options null: the defaults. *compiled is null on error; otherwise it belongs to
- * the caller, who passes it to anydml_compiled_release.
+ * Compiles an operator without running it. The other parameters are the same as for anydml_run. Only the data of
+ * constant inputs is read. It is copied to the device's memory, so that the caller may free it, and anydml_compiled_run
+ * accepts any address in its place, even null. The first run needs no initialization. options null: the defaults.
+ * *compiled is null on error; otherwise it belongs to the caller, who passes it to anydml_compiled_release.
  */
 ANYDML_API int anydml_compile_with(const anydml_options* options, const char* op, const anydml_tensor* inputs,
                                    size_t input_count, const anydml_tensor* outputs, size_t output_count,
@@ -401,16 +403,16 @@ ANYDML_API int anydml_compile_with(const anydml_options* options, const char* op
 /* The older way to mark a constant input: add this bit to the type of its tensor. */
 #define ANYDML_CONSTANT 0x80000000u
 
-/* Like anydml_compile_with for a device, with ANYDML_CONSTANT in the types of constant inputs. */
+/* Like anydml_compile_with, but with a device instead of options, and ANYDML_CONSTANT marks constant inputs. */
 ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs,
                               size_t input_count, const anydml_tensor* outputs, size_t output_count,
                               const anydml_attribute* attributes, size_t attribute_count, anydml_compiled** compiled);
-/* Runs it over the given memory; any number of threads may do so at once. */
+/* Runs a compiled operator or graph over the given memory. Any number of threads may call this at the same time. */
 ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
                                    void* const* outputs, size_t output_count);
-/* Like anydml_compiled_run, on a stream of the device's own API, such as a cudaStream_t (null: its default stream),
-   over memory that the device can reach. The call may return before the work on the stream is done, and `compiled` must
-   live until then. Not available on the CPU. */
+/* Like anydml_compiled_run, but on a stream from the device's own API, such as a cudaStream_t (null: its default
+   stream), and over memory that the device can access. The call may return before the work on the stream is done, and
+   `compiled` must live until then. Not available on the CPU. */
 ANYDML_API int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream, const void* const* inputs,
                                              size_t input_count, void* const* outputs, size_t output_count);
 /* Null is allowed. No run may be in progress. */
@@ -419,9 +421,9 @@ ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
 /* ---- Graphs ---------------------------------------------------------------------------------------------------- */
 
 /*
- * Operators that feed one another, compiled together and run as one: a chain of element-wise operators runs in one pass
- * over memory, intermediate values share memory by lifetime, and values that depend only on constants are computed when
- * the graph is compiled. The results have the same bits as those of the operators run one by one.
+ * Operators that are compiled together and run as one. A chain of element-wise operators runs in one pass over memory,
+ * intermediate values with disjoint lifetimes share memory, and values that depend only on constants are computed when
+ * the graph is compiled. The results have the same bits as if the operators ran one by one.
  *
  *   anydml_graph* graph;                                             // relu(x + bias) over 2 x 3 elements
  *   anydml_value x, bias, sum, y;
@@ -437,13 +439,13 @@ ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
  *   anydml_graph_compile(graph, NULL, &compiled);                    // then anydml_compiled_run, as often as you like
  *   anydml_graph_release(graph);
  *
- * examples/graph.c is this as a whole program. Each call is checked by itself, and a call that fails does not change
- * the graph. An operator takes only values that already exist, so a graph has no cycle.
+ * examples/graph.c contains this code as a complete program. Each call is checked on its own, and a call that fails
+ * does not change the graph. An operator accepts only values that already exist, so a graph has no cycles.
  */
 typedef struct anydml_graph anydml_graph;
 
-/* A tensor in a graph: its type, sizes and strides, and bytes that are known when the graph runs. 0 is not a value; a
-   value of one graph is not valid in another. */
+/* A tensor in a graph: a type, sizes and strides, but no data until the graph runs. 0 is never a value. A value is
+   valid only in its own graph. */
 typedef uint64_t anydml_value;
 
 /* *graph is null on error. */
@@ -451,25 +453,25 @@ ANYDML_API int anydml_graph_create(anydml_graph** graph);
 /* Null is allowed. Everything that was compiled from the graph remains valid. */
 ANYDML_API void anydml_graph_release(anydml_graph* graph);
 
-/* The functions below read `data` of a tensor only for constants. Only the strides of a view may be negative. */
+/* The functions below read `data` of a tensor only for constants. Only views may have negative strides. */
 
-/* Adds the next input: runs get its address at this position. The address may be null if no output depends on it. */
+/* Adds the next input. Runs receive its address at this position; it may be null if no output depends on the input. */
 ANYDML_API int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
-/* Adds a value that is the same in every run. anydml_graph_compile reads its data, once for each call; the data must
-   stay valid until then. */
+/* Adds a value that is the same in every run. Each call to anydml_graph_compile reads the data, which must stay valid
+   until then. */
 ANYDML_API int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
 /*
  * Constants that several graphs share, such as the weights of a model that is compiled for several shapes. Graphs that
- * were compiled from the same anydml_constants keep only one copy of each shared constant, and of each value that
- * depends only on such constants, such as packed weights, for as long as one of the graphs lives: the first graph
- * computes it, and the others compile faster.
+ * were compiled from the same anydml_constants share one copy of each constant, and of each value that depends only on
+ * shared constants, such as packed weights. The copy exists as long as one of the graphs. The first graph computes the
+ * values, so the later graphs compile faster.
  *
  *   anydml_constants* weights;
  *   anydml_constants_create(&weights);
  *   anydml_graph_add_shared_constant(graph, weights, &tensor, &value);   // in each of the graphs
  *
  * A constant is identified by its address: the data must stay there, unchanged, until the anydml_constants and
- * everything that was compiled from the data have been released. A device that can reach the data reads it in place.
+ * everything that was compiled from the data have been released. A device that can access the data reads it in place.
  */
 typedef struct anydml_constants anydml_constants;
 
@@ -480,16 +482,17 @@ ANYDML_API void anydml_constants_release(anydml_constants* constants);
 /* Like anydml_graph_add_constant. All shared constants of a graph must belong to one anydml_constants. */
 ANYDML_API int anydml_graph_add_shared_constant(anydml_graph* graph, anydml_constants* constants,
                                                 const anydml_tensor* tensor, anydml_value* value);
-/* Like anydml_run, with values in place of the inputs; 0 for an absent input. `values` receives one for each output. */
+/* Like anydml_run, but the inputs are values; 0 means an absent input. `values` receives a value for each output. */
 ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_value* inputs,
                                          size_t input_count, const anydml_tensor* outputs, size_t output_count,
                                          const anydml_attribute* attributes, size_t attribute_count,
                                          anydml_value* values);
 /*
- * The bytes of a value with another type, other sizes or other strides: a slice, a reshaping, a transposition, a
- * reversal, or the bits as another type. `offset` is the position of the view's element at index 0, counted in elements
- * of the view from the element at index 0 of `of`. Every element of the view must lie within the bytes of the original
- * value: an input, a constant or an operator's output. A view of a view may reach all of that value. Nothing is copied.
+ * Adds a view: the bytes of an existing value with a different type, different sizes or different strides. A view can
+ * be a slice, a reshape, a transpose or a reversal, or it can read the bits as a different type. `offset` is the
+ * position of the view's element at index 0, counted in elements of the view from the element at index 0 of `of`. Every
+ * element of the view must be within the bytes of the original value: an input, a constant or an operator's output. A
+ * view of a view may access all of the original value. Nothing is copied.
  *
  *   anydml_tensor reversed = {ANYDML_FLOAT32, 1, sizes_3, strides_minus_1, NULL};
  *   anydml_graph_add_view_at(graph, x, &reversed, 2, &value);        // of x with three elements: x[2], x[1], x[0]
@@ -499,15 +502,15 @@ ANYDML_API int anydml_graph_add_view_at(anydml_graph* graph, anydml_value of, co
 /* Like anydml_graph_add_view_at, with offset 0. */
 ANYDML_API int anydml_graph_add_view(anydml_graph* graph, anydml_value of, const anydml_tensor* tensor,
                                      anydml_value* value);
-/* Makes a value the next output: runs get its address at this position and write it with the value's strides, or packed
-   if one of them is negative. Any value may be an output, even an input or a view, and more than once; no two of its
-   elements may share memory. */
+/* Makes a value the next output. Runs receive its address at this position and write it with the value's strides, or
+   packed if a stride is negative. Any value may be an output, even an input or a view, and may be added more than once,
+   but no two of its elements may share memory. */
 ANYDML_API int anydml_graph_add_output(anydml_graph* graph, anydml_value value);
 
-/* Compiles everything that the graph's outputs depend on. The result runs like a compiled operator: over any memory, on
-   many threads at once. Where an output overlaps an input, the result is as if the input had been copied first; two
-   outputs must not overlap. Memory for intermediate values is allocated for the duration of a run. The graph may grow
-   afterwards and be compiled again. device null: the default. *compiled is null on error. */
+/* Compiles everything that the graph's outputs depend on. The result runs like a compiled operator: over any memory,
+   and on many threads at the same time. If an output overlaps an input, the result is as if the input had been copied
+   first. Two outputs must not overlap. Memory for intermediate values is allocated for the duration of a run. The graph
+   may be extended afterwards and compiled again. device null: the default. *compiled is null on error. */
 ANYDML_API int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled);
 /* Like anydml_graph_compile, with options, which may be null. */
 ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml_options* options,
@@ -515,17 +518,17 @@ ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml
 
 /* ---- Information about operators ------------------------------------------------------------------------------- */
 
-/* The structs below belong to the library and live as long as the process; later versions may append members. */
+/* The structs below belong to the library and stay valid until the process exits. Later versions may append members. */
 
-/* A tensor of an operator. anydml_run takes the inputs in this order, and the outputs in this order;
-   optional tensors are among them. */
+/* One of an operator's tensors. anydml_run accepts the inputs in this order, and the outputs in this order, including
+   optional tensors. */
 typedef struct anydml_tensor_info {
   const char* name;        /* "ATensor" */
   int32_t is_output;       /* 1 or 0, like the two members below */
   int32_t is_optional;     /* it may be absent */
   int32_t is_array;        /* any number of tensors */
-  uint32_t directml_types; /* a mask, types & (1u << ANYDML_FLOAT32): the types that DirectML's newest level admits */
-  uint32_t types;          /* the types that it accepts here, which may be more; 0 if the operator is not implemented */
+  uint32_t directml_types; /* a mask, types & (1u << ANYDML_FLOAT32): the types that DirectML's newest level accepts */
+  uint32_t types;          /* the types accepted here, which may be more; 0 if the operator is not implemented */
 } anydml_tensor_info;
 
 /* One of an enumeration's values. */
@@ -534,44 +537,44 @@ typedef struct anydml_enumerator {
   uint32_t value;
 } anydml_enumerator;
 
-/* A parameter of an operator that is not a tensor: see anydml_attribute. */
+/* An operator parameter that is not a tensor: see anydml_attribute. */
 typedef struct anydml_attribute_info {
   const char* name;        /* "Axes" */
   uint32_t type;           /* for anydml_attribute: ANYDML_FLOAT64, ANYDML_INT64, ANYDML_UINT64, ANYDML_TEXT or
-                              ANYDML_OPERATOR, with ANYDML_ARRAY for several. A number of another of these types is
-                              accepted too if it fits */
+                              ANYDML_OPERATOR, with ANYDML_ARRAY for several. Numbers of the other types are also
+                              accepted if they fit */
   uint32_t count;          /* for an array with a fixed number of elements: that number; otherwise 0 */
   int32_t is_optional;     /* 1 or 0, like the two members below */
   int32_t is_boolean;      /* a number that is 0 or 1 */
   int32_t is_flags;        /* the enumerators are bits, which a number may combine */
-  const char* spelling;    /* of its type in DirectML.h: "DML_INTERPOLATION_MODE", "FLOAT" */
-  size_t enumerator_count; /* of ANYDML_TEXT; otherwise 0 */
-  const anydml_enumerator* const* enumerators; /* pointers to them */
+  const char* spelling;    /* the spelling of its type in DirectML.h: "DML_INTERPOLATION_MODE", "FLOAT" */
+  size_t enumerator_count; /* for ANYDML_TEXT; otherwise 0 */
+  const anydml_enumerator* const* enumerators; /* `enumerator_count` pointers */
 } anydml_attribute_info;
 
 typedef struct anydml_operator_info {
   const char* name;          /* "ELEMENT_WISE_MODULUS_FLOOR" */
   uint32_t directml_value;   /* DML_OPERATOR_TYPE */
   const char* feature_level; /* the DirectML feature level that introduced it, "2_1" */
-  const char* formula;       /* as DirectML documents it */
-  uint32_t directml_types;   /* a mask, types & (1u << ANYDML_FLOAT32): the types DirectML's newest level admits for its
-                                first input, or for its output if it has none */
-  int32_t is_built;          /* 1: it runs here; 0: not implemented, and the two members below are 0 */
-  uint32_t input_count;      /* optional ones too; an array counts as one */
+  const char* formula;       /* from DirectML's documentation */
+  uint32_t directml_types;   /* a mask, types & (1u << ANYDML_FLOAT32): the types DirectML's newest level accepts for
+                                its first input, or for its output if it has none */
+  int32_t is_built;          /* 1 if the operator is implemented; if 0, the two members below are 0 */
+  uint32_t input_count;      /* includes optional inputs; an array counts as one */
   uint32_t types; /* the types its first input, or its output, accepts here, which may be more than DirectML's */
-  /* The members below are valid even if it is not implemented. */
-  uint32_t output_count; /* optional ones too; an array counts as one */
+  /* The members below are valid even if the operator is not implemented. */
+  uint32_t output_count; /* includes optional outputs; an array counts as one */
   size_t tensor_count;
-  const anydml_tensor_info* const* tensors; /* pointers to them, in the order of DirectML's fields */
+  const anydml_tensor_info* const* tensors; /* `tensor_count` pointers, in the order of DirectML's fields */
   size_t attribute_count;
-  const anydml_attribute_info* const* attributes; /* pointers to them, in the same order */
+  const anydml_attribute_info* const* attributes; /* `attribute_count` pointers, in the same order */
 } anydml_operator_info;
 
-/* All operators of DirectML, implemented or not, in the order of their numbers. Null with an error past the last. */
+/* All DirectML operators, implemented or not, ordered by number. An index past the end returns null with an error. */
 ANYDML_API size_t anydml_operator_count(void);
 ANYDML_API const anydml_operator_info* anydml_operator_at(size_t index);
-/* Finds an operator by DirectML's name, with or without DML_OPERATOR_. Null with an error if DirectML has no such
-   operator. */
+/* Finds an operator by DirectML's name, with or without DML_OPERATOR_. Returns null with an error if DirectML has no
+   such operator. */
 ANYDML_API const anydml_operator_info* anydml_find_operator(const char* name);
 
 #ifdef __cplusplus

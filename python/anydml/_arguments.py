@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Converts arguments that DirectML does not accept directly: a single number in place of a sequence, negative axes,
-default values that depend on the arguments, and arrays of bool."""
+default values that depend on the arguments, and bool arrays."""
 import operator
 import sys
 from array import array
@@ -14,8 +14,8 @@ from ._messages import function_of as _function_of
 # Operators that only move elements.
 MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
           "DEPTH_TO_SPACE1"}
-# Operators that accept arrays of bool as UINT8. Those in CHOOSING return bool if all arrays are bool; those in TESTING
-# return 0 or 1, which can be written to an array of bool.
+# Operators that accept bool arrays as UINT8. Operators in CHOOSING return bool if all arrays are bool. Operators in
+# TESTING return 0 or 1, which can be written to a bool array.
 _LOGICAL = {f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")}
 CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS, *_LOGICAL,
             *(f"ELEMENT_WISE_BIT_{name}" for name in ("AND", "OR", "XOR"))}
@@ -83,7 +83,7 @@ def _is_integer(value):
 
 
 def _count(rule, rank, attributes):
-    """The number of dimensions to which an attribute applies: all of them, or the spatial ones after the channels."""
+    """The number of dimensions that an attribute applies to: all, or only the spatial dimensions after the channels."""
     sizes = attributes.get("WindowSize", attributes.get("WindowSizes"))
     if rule.startswith("each"):
         return rank
@@ -136,7 +136,7 @@ def _attention_scale(op, inputs, attributes):
 
 
 def _is_truth(one):
-    """Whether an object is an array of bool, or NumPy converts it to one."""
+    """Whether an object is a bool array, or NumPy converts it to one."""
     if not hasattr(one, "dtype") and isinstance(one, (bool, list, tuple)):
         try:
             one = _np.asarray(one)
@@ -146,7 +146,7 @@ def _is_truth(one):
 
 
 def seen_as(one, name):
-    """Views an array of bool as uint8, or vice versa, without a copy."""
+    """Views a bool array as uint8, or vice versa, without a copy."""
     one = one if hasattr(one, "view") else _np.asarray(one)
     kind = getattr(sys.modules["torch"], name) if str(one.dtype).startswith("torch.") else _np.dtype(name)
     return one.view(kind)
@@ -158,7 +158,7 @@ def is_numpys(one):
 
 
 def _native(one):
-    """Returns an array that the library can read: in the machine's byte order, with strides of whole elements."""
+    """Returns an array that the library can read: in native byte order, with strides of whole elements."""
     if not isinstance(one, _np.ndarray) or not one.itemsize or one.dtype.kind not in "biuf":
         return one
     if one.dtype.isnative and all(step % one.itemsize == 0 for step in one.strides):
@@ -169,7 +169,7 @@ def _native(one):
 def taken(op, inputs):
     """Returns the inputs in a form that the library accepts, or the same object if none changed.
 
-    Arrays of bool become bytes if elements are selected or compared. For logical operators, numbers become truth
+    Bool arrays become byte arrays if elements are selected or compared. For logical operators, numbers become truth
     values. True and False become numbers if they are combined with other arrays.
     """
     built = [_native(one) for one in inputs]
@@ -196,7 +196,7 @@ def _is_byte(one):
 
 
 def as_truths(op, inputs, result):
-    """Returns the result as bool if all source arrays are bool. Logical operators return bytes only for byte inputs."""
+    """Returns the result as bool if all input arrays are bool. Logical operators return bytes only for byte inputs."""
     is_truth = (not any(map(_is_byte, inputs)) if op in _LOGICAL and all(map(is_numpys, inputs)) else
                 op in CHOOSING and all(map(_is_truth, inputs[op == "ELEMENT_WISE_IF":])))
     if not is_truth:

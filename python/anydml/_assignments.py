@@ -41,7 +41,7 @@ def _as_array(value, kind):
 
 
 def _without_leading(value, rank):
-    """Removes leading dimensions of size 1 that the target does not have; NumPy ignores these in an assignment too."""
+    """Removes leading dimensions of size 1 that the target does not have. NumPy also ignores these in an assignment."""
     while value.ndim > rank and value.shape[0] == 1:
         value = value.reshape(value.shape[1:])
     return value
@@ -61,7 +61,7 @@ def _assign_by_mask(symbol, parts, value):
 
 
 def _only_axis(symbol, parts):
-    """If an index restricts a single axis, by an integer or a slice with step 1, returns that axis, otherwise None."""
+    """Returns the axis if an index restricts a single axis with an integer or a slice of step 1, otherwise None."""
     found = None
     for axis, part in enumerate(parts):
         if part is None or part is Ellipsis or isinstance(part, (bool, np.bool_)) or axis >= symbol.ndim or not (

@@ -2,7 +2,7 @@
 """One call to an operator: its input arrays, and the arrays for its results.
 
 The library infers the types and shapes of results from the inputs and attributes. It also reports wrong arguments, so
-that every interface has the same messages.
+that all interfaces have the same messages.
 """
 import numpy as _np
 
@@ -101,7 +101,7 @@ class Call:
         return built
 
     def run(self, inputs, outs, attributes, device):
-        """Runs the operator on objects that NumPy accepts, and returns its outputs, with None for absent outputs."""
+        """Runs the operator on objects that NumPy accepts. Returns its outputs, with None for absent outputs."""
         arrays = self.arrays(inputs)
         if self.name in _four_bits.OPERATORS:
             return self._run_four_bits([_four_bits.pack(one) for one in arrays], outs, attributes, device)

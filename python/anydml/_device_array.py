@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in the memory of any device, including devices for which no other library has arrays."""
+"""Arrays in the memory of any device, including devices that no other library supports."""
 import math
 import operator
 
@@ -16,8 +16,8 @@ class DeviceArray:
     """An array in the memory of a device, packed in C order. `to_device` creates one from a NumPy array.
 
     This package's functions accept it like any other array, compute on its device, and leave their results there.
-    `numpy()` copies it to the CPU. Where DLPack has a type for the device, and the device shares its addresses with
-    other libraries, `torch.from_dlpack` and similar functions use the same memory.
+    `numpy()` copies it to the CPU. If DLPack has a type for the device, and the device shares its addresses with other
+    libraries, `torch.from_dlpack` and similar functions use the same memory.
 
     >>> import numpy as np, anydml
     >>> x = anydml.to_device(np.float32([[1, 2], [3, 4]]), "cpu")
@@ -74,7 +74,7 @@ class DeviceArray:
         return self.size * self.dtype.itemsize
 
     def reshape(self, *shape):
-        """Returns an array of another shape over the same memory. One size may be -1, as in NumPy."""
+        """Returns an array with a different shape over the same memory. One size may be -1, as in NumPy."""
         sizes = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
         result = object.__new__(type(self))
         result._dtype, result._device = self._dtype, self._device

@@ -32,7 +32,7 @@ def has_a_say(array):
 
 
 class Operation:
-    """An operator with its attributes, as a function of the arrays alone. Other libraries treat it as a ufunc.
+    """An operator with fixed attributes, called with the arrays only. Other libraries treat it as a ufunc.
 
     Its name differs from the function's, because otherwise pandas and Dask would call their own function of that name.
     """
@@ -74,7 +74,7 @@ USUAL = frozenset((_np.ndarray, int, float, list, tuple, bool, type(None), _Symb
 
 
 def answer(function, op, inputs, out, options, attributes):
-    """Returns NotImplemented if no operand handles the call. `function` runs an operator over plain arrays."""
+    """Lets an operand handle the call, or returns NotImplemented. `function` runs an operator over plain arrays."""
     outs = out if isinstance(out, tuple) else (out,)
     asked = [one for one in (*inputs, *outs) if has_a_say(one)]
     if not asked or any(isinstance(one, _Symbol) for one in inputs):
@@ -160,7 +160,7 @@ def _extreme(kind, fill):
 
 
 def _masked(function, op, inputs, out, options, attributes):
-    """Reductions, row operators and running sums skip masked elements; operators that move elements move masks too."""
+    """Reductions, row operators and running sums skip masked elements. Operators that move elements also move masks."""
     one = inputs[0]
     name = str(attributes.get("Function", op)).upper().removeprefix("DML_REDUCE_FUNCTION_")
     if out is None and op in _MOVERS:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Converts calls in the style of NumPy and PyTorch to equivalent calls that DirectML accepts: a bias with one
-dimension, indices with fewer dimensions than the input, arrays of different types.
+"""Converts calls in the style of NumPy and PyTorch to equivalent calls that DirectML accepts. The original calls may
+have a one-dimensional bias, indices with fewer dimensions than the input, or arrays of different types.
 
-Wherever possible, arrays are only viewed in another shape, so nothing is copied, PyTorch can differentiate the call,
-and a graph can record it.
+Where possible, arrays are only viewed with a different shape. Nothing is then copied, PyTorch can differentiate the
+call, and a graph can record it.
 """
 import math
 from collections import namedtuple
@@ -18,9 +18,9 @@ from ._symbols import Symbol as _Symbol
 # shape: the result's shape in DirectML's form, if the call must specify it; final: the shape of the function's result.
 Equivalent = namedtuple("Equivalent", "op inputs attributes shape final", defaults=(None, None))
 
-# Operators along rows that accept at most two dimensions; their successors accept any axes.
+# Row operators that accept at most two dimensions. Their newer versions accept any axes.
 ROWS = frozenset(("ACTIVATION_SOFTMAX", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_HARDMAX"))
-# Indices of the inputs with one number for each channel, and of the inputs that are broadcast by NumPy's rule.
+# Indices of the inputs with one number for each channel, and of the inputs that are broadcast as in NumPy.
 _PER_CHANNEL = {"CONVOLUTION": (2,), "QUANTIZED_LINEAR_CONVOLUTION": (6,)}
 _BROADCAST = {"MEAN_VARIANCE_NORMALIZATION1": (1, 2), "MEAN_VARIANCE_NORMALIZATION2": (1, 2)}
 # Element-wise operators whose operands must have the same type.
@@ -29,7 +29,8 @@ PROMOTING = {name: spec.same for name, spec in _SPECS.items()
 
 
 def by_rows(op, inputs, attributes):
-    """Returns the operator along the last axis of an input with more than two dimensions."""
+    """Returns the operator and attributes that work along the last axis. More than two dimensions need a newer
+    version."""
     if any(size != 1 for size in getattr(inputs[0], "shape", ())[:-2]):
         return op + "1", {"Axes": -1}
     return op, attributes
@@ -143,7 +144,7 @@ def _gather(op, inputs, attributes, before, shape):
 
 
 def _by_coordinates(op, inputs, attributes, before, shape):
-    """GATHER_ND, SCATTER_ND: in DirectML all tensors have the same rank, and attributes give the dimensions in use."""
+    """GATHER_ND, SCATTER_ND: DirectML's tensors all have the same rank, and attributes specify the used dimensions."""
     arrays = list(map(_array, inputs))
     x, indices = arrays[:2]
     if len({one.ndim for one in arrays}) == 1 and before.get("InputDimensionCount") is not None and before.get(

@@ -39,7 +39,7 @@ class Recording:
         self._compile(recorder, likes, function(symbols), device)
         self.constants = recorder.owners_of_constants()
 
-    watch = None  # a Watch of the objects that the function read
+    watch = None  # a Watch on the objects that the function read
 
     @classmethod
     def of(cls, recorder, likes, results, device=None):
@@ -59,7 +59,7 @@ class Recording:
         self.compiled = _core.Compiled(recorder.graph, likes, outs, device)
 
     def run(self, arrays, outs):
-        """Runs over arrays of the recorded form; None among the outs requests a new array. Compiled graphs write packed
+        """Runs over arrays of the recorded form. None in `outs` requests a new array. Compiled graphs write packed
         results, so a strided out is copied from a packed array."""
         if len(outs) != len(self._outs):
             raise ValueError(f"out has {len(outs)} entries; expected {len(self._outs)}, one for each result")
@@ -132,7 +132,7 @@ def _check_out(array, name, shape, kind):
 
 
 def _check_apart(outs):
-    """Checks that strided outs do not overlap; the compiled graph checks only packed ones."""
+    """Checks that strided outs do not overlap. The compiled graph checks only packed outs."""
     for i, one in enumerate(outs):
         for j in range(i):
             if one is not None and outs[j] is not None and _share_memory(one, outs[j]):
@@ -177,7 +177,7 @@ class _Identity:
 
 
 def _key_of(constant):
-    """Returns the type and the bits of a constant. With ==, 0.0 would equal -0.0, and 1 would equal 1.0 and True."""
+    """Returns the type and the bits of a constant. Under ==, 0.0 would equal -0.0, and 1 would equal 1.0 and True."""
     kind = type(constant)
     if kind in (bool, int, str, bytes, type(None), type(Ellipsis)):
         return kind, constant
@@ -241,7 +241,7 @@ def _way_out(argument):
 
 
 def _like(kind, shape, strides):
-    """Returns an array with the form of an array on a GPU, without memory of its own."""
+    """Returns an array with the form of an array on a GPU, but without memory of its own."""
     dtype = _np.dtype(kind)
     is_empty = 0 in shape
     return _np.lib.stride_tricks.as_strided(_np.empty(1, dtype), shape, None if is_empty else
@@ -284,7 +284,7 @@ class Graph:
         return self if instance is None else _MethodType(self, instance)
 
     def __call__(self, *arguments, out=None, **named):
-        """Runs the graph. Arguments that are not arrays (numbers, strings, None) are constants of the recorded graph."""
+        """Runs the graph. Non-array arguments (numbers, strings, None) are constants in the recorded graph."""
         result = NotImplemented if named else self._fast.call(arguments, out)  # succeeds if the form is known
         if result is not NotImplemented:
             return result
@@ -397,10 +397,10 @@ def graph(function=None, *, device=None):
     they are needed. The results equal those of the function itself, bit for bit. `graph` also works as a decorator for
     functions and methods. The function is called once for each form of its arguments, with a `Symbol` in place of each
     array. Operators, NumPy's functions and Python's arithmetic accept symbols. Other arrays that the function reads
-    become constants with their current elements, and so do arguments that are not arrays: a different type or a
-    different bit leads to a different graph. If anything that the function read has changed, such as an attribute or
-    the elements of an array, the next call records the function again. The function returns an array, or a tuple or a
-    dict of arrays. Arrays on a GPU stay there.
+    become constants with their current elements. Arguments that are not arrays are also constants: a value with a
+    different type or different bits leads to a new graph. If anything that the function read has changed, such as an
+    attribute or the elements of an array, the next call records the function again. The function returns an array, or a
+    tuple or a dict of arrays. Arrays on a GPU stay there.
 
     >>> import numpy as np, anydml
     >>> @anydml.graph

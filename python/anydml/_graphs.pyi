@@ -15,7 +15,7 @@ _P = ParamSpec("_P")
 _Self = TypeVar("_Self")
 
 # A function that is annotated with arrays keeps its parameters and its result, and the graph adds `out`. A function
-# that is annotated with Symbols accepts arrays of any library, and constants.
+# that is annotated with Symbols accepts arrays from any library, and constants.
 class Graph(Generic[_Result, _Parameters]):
     def __init__(self, function: Callable[_Parameters, _Result], *, device: str | None = None) -> None: ...
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...

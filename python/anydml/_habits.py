@@ -2,7 +2,7 @@
 """Connects a function with its operator: supports NumPy's conventions, and puts Python's names into messages.
 
 The operator runs first. Only if it fails are the arguments converted: a single number in place of a sequence, negative
-axes, defaults that depend on the arguments, arrays of bool, a bias with one dimension (_arguments.py, _equivalent.py).
+axes, defaults that depend on the arguments, bool arrays, a one-dimensional bias (_arguments.py, _equivalent.py).
 Ordinary calls therefore do not pay for these conversions.
 """
 import numpy as _np
@@ -22,7 +22,7 @@ _PLACES = {"TOP_K", "TOP_K1"}  # operators whose second result contains indices
 
 
 def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):
-    """Like `anydml.run`, for the functions of single operators."""
+    """Like `anydml.run`, but for functions that run a single operator."""
     own, failed, is_usual = op, None, True
     if op in _ROWS:
         op, attributes = _by_rows(op, inputs, attributes)
@@ -94,7 +94,7 @@ def function_of(op, required, optional, options):
         return _body_of(run, op, required, optional, options, _repeated)
 
     def promote(_, *inputs, **given):
-        """Converts arrays to a common type first, so that calls with different types take the fast path too."""
+        """Converts arrays to a common type first, so that calls with different types also take the fast path."""
         built = _promoted(op, inputs)
         if built is inputs:
             return run(op, *inputs, **given)

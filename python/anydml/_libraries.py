@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Array libraries: conversion of arrays in CPU memory and, for arrays on a GPU, memory for new arrays and the current
-stream.
+"""Adapters for array libraries: convert CPU arrays, create GPU arrays, and report the current stream.
 
-_core (device_arrays.h) looks up the GPU functions once for each array type, and then calls them.
+_core (device_arrays.h) looks up the GPU functions once for each array type.
 """
 import importlib
 import sys
@@ -16,10 +15,10 @@ class Library:
     """A library that supports DLPack and, for numbers and new arrays, Python's array API standard."""
 
     immutable = False
-    stream = None      # stream(device): the library's current stream there, an address as an int. None: not reported
+    stream = None      # stream(device): the library's current stream on the device, as an address. None: not reported
     empty_like = None  # empty_like(array): a new, similar array
     empty = None       # empty(array, shape, kind): a new array on its device, of its type or kind. None: use adopt()
-    written = None     # written(arrays): reports that they were changed. None: the library does not need that
+    written = None     # written(arrays): reports that they were changed. None: the library does not need this
 
     def __init__(self, name):
         self.name = name
@@ -30,7 +29,7 @@ class Library:
         (cuda_streams.h), or None for devices without streams."""
         try:
             return array.__dlpack__(stream=stream, max_version=(1, 0))
-        except TypeError:  # libraries older than DLPack 1.0 do not know max_version
+        except TypeError:  # libraries older than DLPack 1.0 do not accept max_version
             return array.__dlpack__(stream=stream)
 
     def number(self, array, bits, size):
@@ -179,7 +178,7 @@ def borrow(inputs, outs):
 
 
 def tell_written(outs):
-    """Tells each library which of its arrays a call has written: PyTorch counts the changes to a tensor."""
+    """Reports to each library which of its arrays a call has written: PyTorch counts the changes to a tensor."""
     for out in outs:
         if _is_foreign(out) and (written := library_of(type(out))[0].written) is not None:
             written((out,))
@@ -211,11 +210,11 @@ def _to_numpy(array, writes=False):
     names = list(names_of(type(array)))
     try:
         if "torch" in names:
-            # Shares the memory ten times as fast as DLPack. In memory, a lazily negated tensor is not negated yet.
+            # This is ten times as fast as DLPack. The memory of a lazily negated tensor is not negated yet.
             return array.resolve_neg().numpy() if not writes and array.is_neg() else array.numpy()
         view = np.from_dlpack(array)
         if writes and not view.flags.writeable and hasattr(array, "__array__"):
-            # Before DLPack 1.0, every array is read-only; np.asarray may return a writable one, if it does not copy.
+            # Before DLPack 1.0, every array is read-only. np.asarray may return a writable array if it does not copy.
             other = np.asarray(array)
             if other.__array_interface__["data"][0] == view.__array_interface__["data"][0]:
                 return other
@@ -229,7 +228,7 @@ def _to_numpy(array, writes=False):
 
 
 def _to_library(library, result):
-    """Converts the result to an array of the same library as the array `library`, or returns a NumPy array if that
+    """Converts the result to an array from the same library as the array `library`. Returns a NumPy array if that
     library cannot create one."""
     for name in names_of(type(library)):
         if name == "torch":

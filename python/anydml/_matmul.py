@@ -12,9 +12,9 @@ from ._messages import named as _named
 def matmul(a, b, /, out=None, *, device=None):
     """The matrix product of ``a`` and ``b``, with the shapes of ``numpy.matmul``, computed by DirectML's GEMM.
 
-    Operands of one dimension are vectors; dimensions before the last two are broadcast. The types are float32, float64,
-    and float16, which is computed in float32 and rounded once. Sums use a fixed order, which docs/numerics.md
-    defines, so the bits are the same on every machine. `graph` records ``x @ y`` and ``numpy.matmul`` as this function.
+    One-dimensional operands are vectors; dimensions before the last two are broadcast. The types are float32, float64,
+    and float16, which is computed in float32 and rounded once. Sums use a fixed order, which docs/numerics.md defines,
+    so the bits are the same on every machine. `graph` records ``x @ y`` and ``numpy.matmul`` as this function.
 
     >>> import numpy as np, anydml
     >>> a = np.float32([[1, 2], [3, 4]])
@@ -50,5 +50,5 @@ def _slow_path(a, b, out, device):
     return out
 
 
-# The product of two matrices is GEMM itself, so calls of a known form run immediately.
+# The product of two matrices is a single GEMM, so calls with a known form run immediately.
 _matmul = _core.make_fast_operator("GEMM", 2, None, (), 0, ("out", "device"), [], _slow_path, _PLAIN)

@@ -36,7 +36,7 @@ def multiplied(a, b, multiply):
 
 
 def check_floats(*arrays):
-    """Checks that the types are floats, because GEMM supports no others. The error suggests an alternative."""
+    """Checks that the types are floats, because GEMM supports only floats. The error suggests an alternative."""
     for name, array in zip("ab", arrays):
         kind = str(array.dtype).removeprefix("torch.")
         if kind not in ("float16", "float32", "float64", "bfloat16"):

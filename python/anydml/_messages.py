@@ -16,7 +16,7 @@ def function_of(op):
 
 
 def named(function, own=None):
-    """Decorates a function so that messages have its own name instead of the name of the function that it calls."""
+    """Decorates a function so that messages contain its own name instead of the name of the function that it calls."""
     if isinstance(function, str):
         return functools.partial(named, own=function)
 
@@ -36,7 +36,7 @@ def named(function, own=None):
 
 def said(error, op, inputs, attributes, own=None):
     """Returns the error with Python's names instead of the names of the fields and the operator. `own` is the operator
-    of the function that the user called, if that function runs another operator."""
+    of the function that the user called, if that function runs a different operator."""
     function, names = function_of(own or op), _words.INPUTS.get(op, "").split()
     if len(names) == 1 and names[0] == "inputs":
         names = [f"inputs[{i}]" for i in range(len(inputs))]

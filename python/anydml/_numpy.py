@@ -78,8 +78,9 @@ def _wide(a, dtype):
 def sum(a, axis=None, dtype=None, out=None, keepdims=False):
     """The sum over axes, like ``numpy.sum``, computed by DirectML's REDUCE.
 
-    Integers are added in 64 bits. Sums of floats are correctly rounded or use a fixed order, as docs/numerics.md
-    defines for REDUCE, so they may differ from NumPy's in the last bits. ``initial`` and ``where`` are not supported.
+    Integers are added as 64-bit integers. Sums of floats are correctly rounded or use a fixed order, as
+    docs/numerics.md defines for REDUCE, so they may differ from NumPy's in the last bits. ``initial`` and ``where`` are
+    not supported.
 
     >>> import numpy as np, anydml
     >>> anydml.sum(np.float32([[1, 2], [3, 4]]), axis=-1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A function for each built operator. data/python/generate_python.py generates this file from data/facts and the
-entries in src/ops: edit those.
+"""One function for each implemented operator. data/python/generate_python.py generates this file from data/facts and
+the entries in src/ops: edit those.
 """
 from ._habits import function_of as _function_of, over_axes as _over_axes
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
@@ -83,8 +83,8 @@ def acos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """DirectML's ELEMENT_WISE_ACOS: acos(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ACOS', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -103,9 +103,9 @@ def add(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
-    NumPy's rule promotes NumPy arrays of different types to a common one.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
+    NumPy arrays of different types are first promoted to a common type, as in NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -123,8 +123,8 @@ def asin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """DirectML's ELEMENT_WISE_ASIN: asin(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ASIN', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -141,8 +141,8 @@ def atan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """DirectML's ELEMENT_WISE_ATAN: atan(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ATAN', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -202,8 +202,8 @@ def cos(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """DirectML's ELEMENT_WISE_COS: cos(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_COS', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -222,8 +222,8 @@ def divide(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
     Unlike ``numpy.divide``, it returns integers for integers: the quotient is truncated, and a divisor of 0 gives 0.
 
     >>> import anydml
@@ -242,8 +242,8 @@ def exp(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """DirectML's ELEMENT_WISE_EXP: exp(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_EXP', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -280,8 +280,8 @@ def log(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """DirectML's ELEMENT_WISE_LOG: ln(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_LOG', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -300,8 +300,8 @@ def logical_and(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` uint8 and uint32.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
     For arrays of bool it returns an array of bool, as NumPy does.
 
     >>> import anydml
@@ -322,8 +322,8 @@ def logical_equals(a, b, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    Shapes are broadcast according to NumPy's rules.
+    The result is uint8 by default; ``dtype`` may be uint8 or uint32.
 
     >>> import anydml
     >>> import numpy as np
@@ -343,8 +343,8 @@ def logical_greater_than(a, b, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    Shapes are broadcast according to NumPy's rules.
+    The result is uint8 by default; ``dtype`` may be uint8 or uint32.
 
     >>> import anydml
     >>> import numpy as np
@@ -364,8 +364,8 @@ def logical_less_than(a, b, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    Shapes are broadcast according to NumPy's rules.
+    The result is uint8 by default; ``dtype`` may be uint8 or uint32.
 
     >>> import anydml
     >>> import numpy as np
@@ -404,8 +404,8 @@ def logical_or(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` uint8 and uint32.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
     For arrays of bool it returns an array of bool, as NumPy does.
 
     >>> import anydml
@@ -426,8 +426,8 @@ def logical_xor(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` uint8 and uint32.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
     For arrays of bool it returns an array of bool, as NumPy does.
 
     >>> import anydml
@@ -448,8 +448,8 @@ def element_wise_max(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -469,8 +469,8 @@ def element_wise_mean(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int32 and uint32.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -490,8 +490,8 @@ def element_wise_min(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -511,9 +511,9 @@ def multiply(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
-    NumPy's rule promotes NumPy arrays of different types to a common one.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
+    NumPy arrays of different types are first promoted to a common type, as in NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -531,8 +531,8 @@ def pow(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=
     """DirectML's ELEMENT_WISE_POW: pow(a, b), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     A negative base, including minus infinity, raised to a finite power that is not an integer is NaN, as DirectML
     documents; C and NumPy return 0 or infinity for minus infinity.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_POW', a, b, Scale=2, Bias=1).
@@ -591,8 +591,8 @@ def sin(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """DirectML's ELEMENT_WISE_SIN: sin(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_SIN', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -631,9 +631,9 @@ def subtract(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
-    NumPy's rule promotes NumPy arrays of different types to a common one.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
+    NumPy arrays of different types are first promoted to a common type, as in NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -651,8 +651,8 @@ def tan(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     """DirectML's ELEMENT_WISE_TAN: tan(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_TAN', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -692,8 +692,8 @@ def quantize_linear(input, scale, /, zero_point=None, *, out=None, dtype=None, d
 
     Types in DirectML: ``input`` float16, float32 and int32; ``scale`` float16 and float32; ``zero_point`` int8 and
     uint8.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``zero_point``, or ``dtype``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has type ``dtype`` if given, otherwise that of ``zero_point``.
 
     >>> import anydml
     >>> import numpy as np
@@ -714,7 +714,7 @@ def dequantize_linear(input, scale, /, zero_point=None, *, out=None, device=None
 
     Types in DirectML: ``input`` and ``zero_point`` int8 to int32 and uint8 to uint32; ``scale`` float16 and float32.
     ``input`` and ``zero_point`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
+    Shapes are broadcast according to NumPy's rules.
     The result has the type of ``scale``.
 
     >>> import anydml
@@ -875,8 +875,8 @@ def parameterized_relu(input, slope, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` and ``slope`` float16, float32 and int8 to int32.
     ``input`` and ``slope`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``input`` or ``slope``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``input`` and ``slope``.
 
     >>> import anydml
     >>> import numpy as np
@@ -972,8 +972,8 @@ def sigmoid(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype
     """DirectML's ACTIVATION_SIGMOID: 1 / (1 + exp(-x)), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -1030,8 +1030,8 @@ def softsign(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtyp
     """DirectML's ACTIVATION_SOFTSIGN: x / (1 + abs(x)), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -1047,8 +1047,8 @@ def activation_tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDE
     """DirectML's ACTIVATION_TANH: (1 - exp(-2 * x)) / (1 + exp(-2 * x)), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -1098,7 +1098,7 @@ def convolution(input, filter, /, bias=None, *, mode='CROSS_CORRELATION', direct
     ``output_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``group_count``: a nonnegative integer.
     ``fused_activation``: an `Operator`, or None.
-    The result has the type of ``input``, ``filter`` or ``bias``.
+    The result has the inputs' common type.
     ``bias`` may have one dimension, with a number for each output channel.
 
     >>> import anydml
@@ -1127,8 +1127,8 @@ def gemm(a, b, /, c=None, *, trans_a='NONE', trans_b='NONE', alpha=1.0, beta=1.0
     ``alpha``: a number.
     ``beta``: a number.
     ``fused_activation``: an `Operator`, or None.
-    The result has the type of ``a``, ``b`` or ``c``.
-    ``c`` is broadcast to the shape of the product by NumPy's rule.
+    The result has the inputs' common type.
+    ``c`` is broadcast to the shape of the product according to NumPy's rules.
 
     >>> import anydml
     >>> import numpy as np
@@ -1152,10 +1152,11 @@ def reduce(input, /, *, function, axes=None, axis=None, keepdims=None, out=None,
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``function``: 'ARGMAX', 'ARGMIN', 'AVERAGE', 'L1', 'L2', 'LOG_SUM', 'LOG_SUM_EXP', 'MAX', 'MIN', 'MULTIPLY', 'SUM'
     or 'SUM_SQUARE'.
-    ``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` is the
-    same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims`` overrides
-    this.
-    The result has the type of ``input``, or ``dtype``.
+    ``axes``: one axis or several; negative numbers count from the end. These axes are kept, with size 1. ``axis`` is
+    the same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims``
+    overrides this.
+    The result has the type of ``input``. For 'ARGMAX' and 'ARGMIN' it is int64 by default; ``dtype`` may be int32,
+    int64, uint32 or uint64.
 
     >>> import anydml
     >>> import numpy as np
@@ -1258,7 +1259,7 @@ def roi_pooling(input, roi, /, *, spatial_scale=1.0, pooled_size, out=None, shap
     ``input`` and ``roi`` must have the same type.
     ``spatial_scale``: a number.
     ``pooled_size``: a width and a height.
-    The result has the type of ``input`` or ``roi``.
+    The result has the same type as ``input`` and ``roi``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1298,8 +1299,8 @@ def cast(input, /, *, out=None, dtype=None, device=None):
     """DirectML's CAST: out = (OutputTensor.DataType) input.
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64.
-    As bool, an element is true if it is not 0, as in NumPy.
+    The result has type ``dtype``, which may be float16 to float64, int8 to int64, or uint8 to uint64.
+    When casting to bool, nonzero elements become True, as in NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -1318,7 +1319,7 @@ def split(input, /, *, axis=0, out=None, shape=None, device=None):
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``axis``: an axis; negative numbers count from the end.
-    The results have the type of ``input`` and the shape ``shape``.
+    The results have the shapes in ``shape`` and the type of ``input``.
     Unlike ``numpy.split``, it takes the shapes of the parts, and returns new arrays.
 
     >>> import anydml
@@ -1504,7 +1505,7 @@ def top_k(input, /, *, axis=-1, k, out=None, dtype=None, shape=None, device=None
     ``axis``: an axis; negative numbers count from the end.
     ``k``: a nonnegative integer.
     The result ``output_value`` has the type of ``input``.
-    The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
+    The result ``output_index`` is uint32 by default; ``dtype`` may be uint32 or uint64.
     For PyTorch tensors, the indices are int64, like PyTorch's own; for NumPy arrays, request that with ``dtype=(None,
     'int64')``.
 
@@ -1530,7 +1531,7 @@ def batch_normalization(input, mean, variance, scale, bias, /, *, spatial=True, 
     ``spatial``: true or false.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
-    The result has the type of ``input``, ``mean``, ``variance``, ``scale`` or ``bias``.
+    The result has the inputs' common type.
 
     >>> import anydml
     >>> import numpy as np
@@ -1561,7 +1562,7 @@ def mean_variance_normalization(input, /, scale=None, bias=None, *, cross_channe
     ``normalize_variance``: true or false.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
-    The result has the type of ``input``, ``scale`` or ``bias``.
+    The result has the inputs' common type.
 
     >>> import anydml
     >>> import numpy as np
@@ -1636,10 +1637,8 @@ def rnn(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     ``input``, ``weight``, ``recurrence``, ``bias`` and ``hidden_init`` must have the same type.
     ``activation_descs``: a sequence of `Operator` (default: tanh).
     ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
-    The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``;
-    it is optional.
-    The result ``output_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``; it
-    is optional.
+    The optional result ``output_sequence`` has the type of ``input``.
+    The optional result ``output_single`` has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1675,12 +1674,9 @@ def lstm(input, weight, recurrence, /, bias=None, hidden_init=None, cell_mem_ini
     ``clip_threshold``: a number.
     ``use_clip_threshold``: true or false.
     ``couple_input_forget``: true or false.
-    The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``,
-    ``cell_mem_init`` or ``peephole``; it is optional.
-    The result ``output_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``,
-    ``cell_mem_init`` or ``peephole``; it is optional.
-    The result ``output_cell_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias``, ``hidden_init``,
-    ``cell_mem_init`` or ``peephole``; it is optional.
+    The optional result ``output_sequence`` has the type of ``input``.
+    The optional result ``output_single`` has the type of ``input``.
+    The optional result ``output_cell_single`` has the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1712,10 +1708,8 @@ def gru(input, weight, recurrence, /, bias=None, hidden_init=None, sequence_leng
     ``activation_descs``: a sequence of `Operator` (default: sigmoid and tanh).
     ``direction``: 'FORWARD', 'BACKWARD' or 'BIDIRECTIONAL'.
     ``linear_before_reset``: true or false.
-    The result ``output_sequence`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``;
-    it is optional.
-    The result ``output_single`` has the type of ``input``, ``weight``, ``recurrence``, ``bias`` or ``hidden_init``; it
-    is optional.
+    The optional result ``output_sequence`` has the type of ``input``.
+    The optional result ``output_single`` has the type of ``input``.
     PyTorch's GRU has ``linear_before_reset=True``; ONNX's default is False.
 
     >>> import anydml
@@ -1758,7 +1752,7 @@ def is_nan(input, /, *, out=None, dtype=None, device=None):
     """DirectML's ELEMENT_WISE_IS_NAN: isnan(input) ? 1 : 0, element by element.
 
     Types in DirectML: ``input`` float16 and float32.
-    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    The result is uint8 by default; ``dtype`` may be uint8 or uint32.
 
     >>> import anydml
     >>> import numpy as np
@@ -1776,8 +1770,8 @@ def erf(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=Non
     correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ERF', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -1794,8 +1788,8 @@ def sinh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """DirectML's ELEMENT_WISE_SINH: sinh(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_SINH', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -1812,8 +1806,8 @@ def cosh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """DirectML's ELEMENT_WISE_COSH: cosh(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_COSH', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -1830,8 +1824,8 @@ def tanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """DirectML's ELEMENT_WISE_TANH: tanh(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_TANH', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -1848,8 +1842,8 @@ def asinh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
     """DirectML's ELEMENT_WISE_ASINH: asinh(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ASINH', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -1866,8 +1860,8 @@ def acosh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
     """DirectML's ELEMENT_WISE_ACOSH: acosh(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ACOSH', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -1884,8 +1878,8 @@ def atanh(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=N
     """DirectML's ELEMENT_WISE_ATANH: atanh(x), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
     For DirectML's ScaleBias, use `run`: run('ELEMENT_WISE_ATANH', x, Scale=2, Bias=1).
 
     >>> import anydml
@@ -1904,8 +1898,8 @@ def element_wise_if(condition, a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``condition`` uint8; ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1926,9 +1920,9 @@ def add1(a, b, /, *, fused_activation=None, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16 and float32.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
+    Shapes are broadcast according to NumPy's rules.
     ``fused_activation``: an `Operator`, or None.
-    The result has the type of ``a`` or ``b``.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -1974,7 +1968,7 @@ def max_pooling1(input, /, *, strides=None, window_size, start_padding=None, end
     ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     The result ``output`` has the type of ``input``.
-    The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
+    The optional result ``output_indices`` is uint32 by default; ``dtype`` may be uint32 or uint64.
 
     >>> import anydml
     >>> import numpy as np
@@ -1992,7 +1986,7 @@ def max_unpooling(input, indices, /, *, out=None, shape=None, device=None):
     """DirectML's MAX_UNPOOLING: out = 0; out[indices[c]] = input[c]   (linear indices into OutputTensor).
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64; ``indices`` uint32 and uint64.
-    The result has the type of ``input`` and the shape ``shape``.
+    The result has shape ``shape`` and the type of ``input``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2012,7 +2006,8 @@ def diagonal_matrix(*, offset=0, value=1.0, out=None, dtype=None, shape=None, de
 
     ``offset``: an integer.
     ``value``: a number.
-    The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64 and the shape ``shape``.
+    The result has shape ``shape`` and type ``dtype``, which may be float16 to float64, int8 to int64, or uint8 to
+    uint64.
 
     >>> import anydml
     >>> anydml.diagonal_matrix(offset=1, shape=(2, 3), dtype="float32").tolist()
@@ -2031,7 +2026,7 @@ def scatter_elements(input, indices, updates, /, *, axis=-1, out=None, device=No
     int32, int64, uint32 and uint64.
     ``input`` and ``updates`` must have the same type.
     ``axis``: an axis; negative numbers count from the end.
-    The result has the type of ``input`` or ``updates``.
+    The result has the same type as ``input`` and ``updates``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2053,8 +2048,8 @@ def one_hot(indices, values, /, *, axis=-1, out=None, shape=None, device=None):
     Types in DirectML: ``indices`` int32, int64, uint32 and uint64; ``values`` float16 to float64, int8 to int64 and
     uint8 to uint64.
     ``axis``: an axis; negative numbers count from the end.
-    The result has the type of ``values`` and the shape ``shape``.
-    If ``shape`` has one dimension more than ``indices``, the result gets this dimension at ``axis``, as in PyTorch.
+    The result has shape ``shape`` and the type of ``values``.
+    If ``shape`` has one more dimension than ``indices``, the extra dimension is inserted at ``axis``, as in PyTorch.
 
     >>> import anydml
     >>> import numpy as np
@@ -2075,7 +2070,7 @@ def resample(input, /, *, interpolation_mode='LINEAR', scales=None, out=None, sh
     Types in DirectML: ``input`` float16, float32, int8 and uint8.
     ``interpolation_mode``: 'NEAREST_NEIGHBOR' or 'LINEAR'.
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
-    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    The result has the type of ``input``. ``shape`` is needed only if the inputs do not determine the result's shape.
     Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
@@ -2095,8 +2090,8 @@ def bit_shift_left(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2116,8 +2111,8 @@ def bit_shift_right(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2158,7 +2153,7 @@ def is_infinity(input, /, *, infinity_mode='EITHER', out=None, device=None):
 
     Types in DirectML: ``input`` float16 and float32.
     ``infinity_mode``: 'EITHER', 'POSITIVE' or 'NEGATIVE'.
-    The result has the type uint8.
+    The result has type uint8.
 
     >>> import anydml
     >>> import numpy as np
@@ -2176,7 +2171,8 @@ def fill_value_constant(*, value, out=None, dtype=None, shape=None, device=None)
     """DirectML's FILL_VALUE_CONSTANT: out[c] = Value.
 
     ``value``: a number.
-    The result has the type ``dtype``: float16 to float64, int8 to int64 and uint8 to uint64 and the shape ``shape``.
+    The result has shape ``shape`` and type ``dtype``, which may be float16 to float64, int8 to int64, or uint8 to
+    uint64.
 
     >>> import anydml
     >>> anydml.fill_value_constant(value=7, shape=(2, 2), dtype="float32").tolist()
@@ -2194,7 +2190,7 @@ def fill_value_sequence(*, value_start=0, value_delta=1, out=None, dtype=None, s
 
     ``value_start``: a number.
     ``value_delta``: a number.
-    The result has the type ``dtype``: float16, float32, int8 to int64 and uint8 to uint64 and the shape ``shape``.
+    The result has shape ``shape`` and type ``dtype``, which may be float16, float32, int8 to int64, or uint8 to uint64.
 
     >>> import anydml
     >>> anydml.fill_value_sequence(value_start=7, value_delta=-2, shape=(2, 2), dtype="int32").tolist()
@@ -2305,7 +2301,7 @@ def scatter_nd(input, indices, updates, /, *, input_dimension_count=None, indice
     ``input`` and ``updates`` must have the same type.
     ``input_dimension_count``: a nonnegative integer (default: ``input.ndim``).
     ``indices_dimension_count``: a nonnegative integer (default: ``indices.ndim``).
-    The result has the type of ``input`` or ``updates``.
+    The result has the same type as ``input`` and ``updates``.
     The tensors may have different numbers of dimensions; the result has the shape of ONNX's ScatterND.
 
     >>> import anydml
@@ -2334,7 +2330,7 @@ def max_pooling2(input, /, *, strides=None, window_size, start_padding=None, end
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     The result ``output`` has the type of ``input``.
-    The result ``output_indices`` has the type uint32, or ``dtype``: uint32 and uint64; it is optional.
+    The optional result ``output_indices`` is uint32 by default; ``dtype`` may be uint32 or uint64.
 
     >>> import anydml
     >>> import numpy as np
@@ -2381,7 +2377,7 @@ def top_k1(input, /, *, axis=-1, k, axis_direction='DECREASING', out=None, dtype
     ``k``: a nonnegative integer.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
     The result ``output_value`` has the type of ``input``.
-    The result ``output_index`` has the type uint32, or ``dtype``: uint32 and uint64.
+    The result ``output_index`` is uint32 by default; ``dtype`` may be uint32 or uint64.
     For PyTorch tensors, the indices are int64, like PyTorch's own; for NumPy arrays, request that with ``dtype=(None,
     'int64')``.
 
@@ -2453,8 +2449,8 @@ def mean_variance_normalization1(input, /, scale=None, bias=None, *, axes=-1, no
     ``normalize_variance``: true or false.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
-    The result has the type of ``input``, ``scale`` or ``bias``.
-    ``scale`` and ``bias`` may have fewer dimensions than ``input``; NumPy's rule broadcasts them.
+    The result has the inputs' common type.
+    ``scale`` and ``bias`` may have fewer dimensions than ``input``; they are broadcast as in NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -2481,7 +2477,7 @@ def resample1(input, /, *, interpolation_mode='LINEAR', scales=None, input_pixel
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
     ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
     ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
-    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    The result has the type of ``input``. ``shape`` is needed only if the inputs do not determine the result's shape.
     Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
@@ -2502,7 +2498,7 @@ def matrix_multiply_integer(a, a_zero_point, b, /, b_zero_point=None, *, out=Non
     Types in DirectML: ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` int8 and uint8.
     ``b`` and ``b_zero_point`` must have the same type.
     ``a`` and ``a_zero_point`` must have the same type.
-    The result has the type int32.
+    The result has type int32.
 
     >>> import anydml
     >>> import numpy as np
@@ -2529,7 +2525,7 @@ def quantized_linear_matrix_multiply(a, a_scale, a_zero_point, b, b_scale, b_zer
     ``a_scale``, ``b_scale`` and ``output_scale`` float32.
     ``b`` and ``b_zero_point`` must have the same type.
     ``a`` and ``a_zero_point`` must have the same type.
-    The result has the type of ``output_zero_point``, or ``dtype``.
+    The result has type ``dtype`` if given, otherwise that of ``output_zero_point``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2566,7 +2562,7 @@ def convolution_integer(input, input_zero_point, filter, /, filter_zero_point=No
     ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``group_count``: a nonnegative integer.
-    The result has the type int32 and the shape ``shape``, if the inputs do not determine it.
+    The result has type int32. ``shape`` is needed only if the inputs do not determine the result's shape.
 
     >>> import anydml
     >>> import numpy as np
@@ -2602,8 +2598,8 @@ def quantized_linear_convolution(input, input_scale, input_zero_point, filter, f
     ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``group_count``: a nonnegative integer.
-    The result has the type of ``output_zero_point``, or ``dtype`` and the shape ``shape``, if the inputs do not
-    determine it.
+    The result has type ``dtype`` if given, otherwise that of ``output_zero_point``. ``shape`` is needed only if the
+    inputs do not determine the result's shape.
     ``bias`` may have one dimension, with a number for each output channel.
 
     >>> import anydml
@@ -2634,8 +2630,8 @@ def bit_and(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2655,8 +2651,8 @@ def bit_or(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2676,8 +2672,8 @@ def bit_xor(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16 to float64, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2714,7 +2710,7 @@ def bit_count(input, /, *, out=None, dtype=None, device=None):
     """DirectML's ELEMENT_WISE_BIT_COUNT: popcount(input), element by element.
 
     Types in DirectML: ``input`` float16 to float64, int8 to int64 and uint8 to uint64.
-    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    The result is uint8 by default; ``dtype`` may be uint8 or uint32.
 
     >>> import anydml
     >>> import numpy as np
@@ -2734,8 +2730,8 @@ def logical_greater_than_or_equal(a, b, /, *, out=None, dtype=None, device=None)
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    Shapes are broadcast according to NumPy's rules.
+    The result is uint8 by default; ``dtype`` may be uint8 or uint32.
 
     >>> import anydml
     >>> import numpy as np
@@ -2756,8 +2752,8 @@ def logical_less_than_or_equal(a, b, /, *, out=None, dtype=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int8 to int64 and uint8 to uint64.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type uint8, or ``dtype``: uint8 and uint32.
+    Shapes are broadcast according to NumPy's rules.
+    The result is uint8 by default; ``dtype`` may be uint8 or uint32.
 
     >>> import anydml
     >>> import numpy as np
@@ -2796,8 +2792,8 @@ def relu_grad(input, input_gradient, /, *, out=None, device=None):
 
     Types in DirectML: ``input`` and ``input_gradient`` float16, float32 and int8 to int32.
     ``input`` and ``input_gradient`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``input`` or ``input_gradient``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``input`` and ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2825,7 +2821,7 @@ def average_pooling_grad(input_gradient, /, *, strides=None, window_size, start_
     ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``include_padding``: true or false.
-    The result has the type of ``input_gradient`` and the shape ``shape``.
+    The result has shape ``shape`` and the type of ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2854,7 +2850,7 @@ def max_pooling_grad(input, input_gradient, /, *, strides=None, window_size, sta
     ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
-    The result has the type of ``input`` or ``input_gradient``.
+    The result has the same type as ``input`` and ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2876,8 +2872,8 @@ def random_generator(input_state, /, *, type='PHILOX_4X32_10', out=None, shape=N
 
     Types in DirectML: ``input_state`` uint32.
     ``type``: 'PHILOX_4X32_10'.
-    The result ``output`` has the type uint32 and the shape ``shape``.
-    The result ``output_state`` has the type uint32; it is optional.
+    The result ``output`` has shape ``shape`` and type uint32.
+    The optional result ``output_state`` has type uint32.
 
     >>> import anydml
     >>> import numpy as np
@@ -2897,8 +2893,8 @@ def nonzero_coordinates(input, /, *, out=None, shape=None, device=None):
     element order; OutputCount = their number.
 
     Types in DirectML: ``input`` float16, float32, int8 to int32 and uint8 to uint32.
-    The result ``output_count`` has the type uint32.
-    The result ``output_coordinates`` has the type uint32.
+    The result ``output_count`` has type uint32.
+    The result ``output_coordinates`` has type uint32.
     It also accepts an array of bool.
 
     >>> import anydml
@@ -2925,7 +2921,7 @@ def resample_grad(input_gradient, /, *, interpolation_mode='LINEAR', scales, inp
     ``scales``: a sequence of numbers.
     ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
     ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
-    The result has the type of ``input_gradient`` and the shape ``shape``.
+    The result has shape ``shape`` and the type of ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2949,7 +2945,7 @@ def slice_grad(input_gradient, /, *, input_window_offsets, input_window_sizes, i
     ``input_window_offsets``: a sequence of nonnegative integers.
     ``input_window_sizes``: a sequence of nonnegative integers.
     ``input_window_strides``: a sequence of integers, or one for all dimensions (default: 1).
-    The result has the type of ``input_gradient`` and the shape ``shape``.
+    The result has shape ``shape`` and the type of ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -2977,12 +2973,9 @@ def adam_optimizer(input_parameters, input_first_moment, input_second_moment, gr
     ``beta1``: a number.
     ``beta2``: a number.
     ``epsilon``: a number.
-    The result ``output_parameters`` has the type of ``input_parameters``, ``input_first_moment``,
-    ``input_second_moment`` or ``gradient``.
-    The result ``output_first_moment`` has the type of ``input_parameters``, ``input_first_moment``,
-    ``input_second_moment`` or ``gradient``.
-    The result ``output_second_moment`` has the type of ``input_parameters``, ``input_first_moment``,
-    ``input_second_moment`` or ``gradient``.
+    The result ``output_parameters`` has the type of ``input_parameters``.
+    The result ``output_first_moment`` has the type of ``input_parameters``.
+    The result ``output_second_moment`` has the type of ``input_parameters``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3009,10 +3002,10 @@ def argmin(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    ``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` is the
-    same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims`` overrides
-    this.
-    The result has the type int64, or ``dtype``: int32, int64, uint32 and uint64.
+    ``axes``: one axis or several; negative numbers count from the end. These axes are kept, with size 1. ``axis`` is
+    the same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims``
+    overrides this.
+    The result is int64 by default; ``dtype`` may be int32, int64, uint32 or uint64.
     For several axes, the index counts their elements in row-major order, as ``numpy.argmax`` does for all axes.
 
     >>> import anydml
@@ -3036,10 +3029,10 @@ def argmax(input, /, *, axes=None, axis_direction='INCREASING', axis=None, keepd
 
     Types in DirectML: ``input`` float16, float32, int8 to int64 and uint8 to uint64.
     ``axis_direction``: 'INCREASING' or 'DECREASING'.
-    ``axes``: one axis or several; negative numbers count from the end. These axes keep the size 1. ``axis`` is the
-    same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims`` overrides
-    this.
-    The result has the type int64, or ``dtype``: int32, int64, uint32 and uint64.
+    ``axes``: one axis or several; negative numbers count from the end. These axes are kept, with size 1. ``axis`` is
+    the same, but removes the axes, as NumPy does. Without either, all axes are reduced and removed. ``keepdims``
+    overrides this.
+    The result is int64 by default; ``dtype`` may be int32, int64, uint32 or uint64.
     For several axes, the index counts their elements in row-major order, as ``numpy.argmax`` does for all axes.
 
     >>> import anydml
@@ -3074,8 +3067,8 @@ def roi_align(input, roi, batch_indices, /, *, reduction_function='AVERAGE', int
     ``out_of_bounds_input_value``: a number.
     ``minimum_samples_per_output``: a nonnegative integer.
     ``maximum_samples_per_output``: a nonnegative integer.
-    The result has the type of ``input`` or ``roi`` and the shape ``shape``.
-    It equals torchvision's roi_align with ``aligned=True``; `roi_align1` is the one without.
+    The result has shape ``shape`` and the same type as ``input`` and ``roi``.
+    It matches torchvision's roi_align with ``aligned=True``; for ``aligned=False``, use `roi_align1`.
 
     >>> import anydml
     >>> import numpy as np
@@ -3124,8 +3117,8 @@ def atan_yx(a, b, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dt
     """DirectML's ELEMENT_WISE_ATAN_YX: atan2(a, b), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -3144,10 +3137,10 @@ def clip_grad(input, input_gradient, /, *, min=None, max=None, out=None, device=
 
     Types in DirectML: ``input`` and ``input_gradient`` float16, float32, int8 to int64 and uint8 to uint64.
     ``input`` and ``input_gradient`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
+    Shapes are broadcast according to NumPy's rules.
     ``min``: a number (default: no bound).
     ``max``: a number (default: no bound).
-    The result has the type of ``input`` or ``input_gradient``.
+    The result has the same type as ``input`` and ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3167,8 +3160,8 @@ def difference_square(a, b, /, *, out=None, device=None):
 
     Types in DirectML: ``a`` and ``b`` float16, float32, int32 and uint32.
     ``a`` and ``b`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``a`` or ``b``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has the same type as ``a`` and ``b``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3191,13 +3184,13 @@ def local_response_normalization_grad(input, input_gradient, /, *, cross_channel
 
     Types in DirectML: ``input`` and ``input_gradient`` float16 and float32.
     ``input`` and ``input_gradient`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
+    Shapes are broadcast according to NumPy's rules.
     ``cross_channel``: true or false.
     ``local_size``: a nonnegative integer.
     ``alpha``: a number.
     ``beta``: a number.
     ``bias``: a number.
-    The result has the type of ``input`` or ``input_gradient``.
+    The result has the same type as ``input`` and ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3245,11 +3238,9 @@ def batch_normalization_grad(input, input_gradient, mean, variance, scale, /, *,
     Types in DirectML: ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` float16 and float32.
     ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` must have the same type.
     ``epsilon``: a number.
-    The result ``output_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or ``scale``.
-    The result ``output_scale_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
-    ``scale``.
-    The result ``output_bias_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
-    ``scale``.
+    The result ``output_gradient`` has the inputs' common type.
+    The result ``output_scale_gradient`` has the inputs' common type.
+    The result ``output_bias_gradient`` has the inputs' common type.
 
     >>> import anydml
     >>> import numpy as np
@@ -3277,8 +3268,8 @@ def quantized_linear_add(a, a_scale, a_zero_point, b, b_scale, b_zero_point, out
     ``a_scale``, ``b_scale`` and ``output_scale`` float32.
     ``b`` and ``b_zero_point`` must have the same type.
     ``a`` and ``a_zero_point`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
-    The result has the type of ``output_zero_point``, or ``dtype``.
+    Shapes are broadcast according to NumPy's rules.
+    The result has type ``dtype`` if given, otherwise that of ``output_zero_point``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3306,9 +3297,9 @@ def dynamic_quantize_linear(input, /, *, out=None, dtype=None, shape=None, devic
     Max 255; INT8: Min -128 Max 127.
 
     Types in DirectML: ``input`` float16 and float32.
-    The result ``output`` has the type ``dtype``: int8 and uint8.
-    The result ``output_scale`` has the type float32.
-    The result ``output_zero_point`` has the type ``dtype``: int8 and uint8.
+    The result ``output`` has type ``dtype``, which may be int8 or uint8.
+    The result ``output_scale`` has type float32.
+    The result ``output_zero_point`` has type ``dtype``, which may be int8 or uint8.
 
     >>> import anydml
     >>> import numpy as np
@@ -3346,8 +3337,8 @@ def roi_align1(input, roi, batch_indices, /, *, reduction_function='AVERAGE', in
     ``minimum_samples_per_output``: a nonnegative integer.
     ``maximum_samples_per_output``: a nonnegative integer.
     ``align_regions_to_corners``: true or false.
-    The result has the type of ``input`` or ``roi`` and the shape ``shape``.
-    By default it equals torchvision's roi_align; ``input_pixel_offset=0.5`` is its ``aligned=True``.
+    The result has shape ``shape`` and the same type as ``input`` and ``roi``.
+    By default it matches torchvision's roi_align; ``input_pixel_offset=0.5`` corresponds to ``aligned=True``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3374,7 +3365,8 @@ def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_fu
                    output_pixel_offset=-0.5, minimum_samples_per_output=1, maximum_samples_per_output=4294967295,
                    align_regions_to_corners=False, out=None, shape=None, device=None):
     """DirectML's ROI_ALIGN_GRAD: OutputGradient: transpose of ROI_ALIGN1; OutputROIGradient: bilinear image gradients
-    * incoming gradient, weighted by distance to each ROI corner (see page for the sums).
+    * incoming gradient, weighted by distance to each ROI corner (see DirectML's documentation of this operator for
+    the exact sums).
 
     Types in DirectML: ``input``, ``input_gradient`` and ``roi`` float16 and float32; ``batch_indices`` uint32.
     ``input``, ``input_gradient`` and ``roi`` must have the same type.
@@ -3388,9 +3380,9 @@ def roi_align_grad(input, input_gradient, roi, batch_indices, /, *, reduction_fu
     ``minimum_samples_per_output``: a nonnegative integer.
     ``maximum_samples_per_output``: a nonnegative integer.
     ``align_regions_to_corners``: true or false.
-    The result ``output_gradient`` has the type of ``input``, ``input_gradient`` or ``roi`` and the shape ``shape``, if
-    the inputs do not determine it; it is optional.
-    The result ``output_roi_gradient`` has the type of ``input``, ``input_gradient`` or ``roi``; it is optional.
+    The optional result ``output_gradient`` has the type of ``input_gradient``. ``shape`` is needed only if the inputs
+    do not determine the shape of ``output_gradient``.
+    The optional result ``output_roi_gradient`` has the type of ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3421,9 +3413,9 @@ def batch_normalization_training(input, scale, bias, /, fused_add=None, *, epsil
     ``input``, ``scale``, ``bias`` and ``fused_add`` must have the same type.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
-    The result ``output`` has the type of ``input``, ``scale``, ``bias`` or ``fused_add``.
-    The result ``output_mean`` has the type of ``input``, ``scale``, ``bias`` or ``fused_add``.
-    The result ``output_variance`` has the type of ``input``, ``scale``, ``bias`` or ``fused_add``.
+    The result ``output`` has the inputs' common type.
+    The result ``output_mean`` has the inputs' common type.
+    The result ``output_variance`` has the inputs' common type.
 
     >>> import anydml
     >>> import numpy as np
@@ -3450,11 +3442,9 @@ def batch_normalization_training_grad(input, input_gradient, mean, variance, sca
     Types in DirectML: ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` float16 and float32.
     ``input``, ``input_gradient``, ``mean``, ``variance`` and ``scale`` must have the same type.
     ``epsilon``: a number.
-    The result ``output_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or ``scale``.
-    The result ``output_scale_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
-    ``scale``.
-    The result ``output_bias_gradient`` has the type of ``input``, ``input_gradient``, ``mean``, ``variance`` or
-    ``scale``.
+    The result ``output_gradient`` has the inputs' common type.
+    The result ``output_scale_gradient`` has the inputs' common type.
+    The result ``output_bias_gradient`` has the inputs' common type.
 
     >>> import anydml
     >>> import numpy as np
@@ -3499,10 +3489,10 @@ def clip_grad1(input, input_gradient, /, *, min=None, max=None, out=None, device
 
     Types in DirectML: ``input`` and ``input_gradient`` float16, float32, int8 to int64 and uint8 to uint64.
     ``input`` and ``input_gradient`` must have the same type.
-    Shapes are broadcast by NumPy's rule.
+    Shapes are broadcast according to NumPy's rules.
     ``min``: a number (default: no bound).
     ``max``: a number (default: no bound).
-    The result has the type of ``input`` or ``input_gradient``.
+    The result has the same type as ``input`` and ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3562,8 +3552,8 @@ def gelu(x, /, out=None, *, where=True, casting=_CASTING, order=_ORDER, dtype=No
     """DirectML's ACTIVATION_GELU: 0.5 * x * (1.0 + erf(x / sqrt(2))), element by element and correctly rounded.
 
     The types are float16 and float32; the result is the true value rounded to the nearest number of the type.
-    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays of other libraries,
-    GPUs and ``device`` work as in `modulus_floor`.
+    Arguments, broadcasting, types, masks, warnings and errors are those of a NumPy ufunc; arrays from other libraries,
+    GPUs and ``device`` are handled as in `modulus_floor`.
 
     >>> import anydml
     >>> import numpy as np
@@ -3646,7 +3636,7 @@ def resample2(input, /, *, interpolation_mode='LINEAR', rounding_direction='INCR
     ``scales``: a sequence of numbers (default: the sizes of ``shape`` or ``out`` divided by the input's).
     ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
     ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
-    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    The result has the type of ``input``. ``shape`` is needed only if the inputs do not determine the result's shape.
     Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
@@ -3676,7 +3666,7 @@ def resample_grad1(input_gradient, /, *, interpolation_mode='LINEAR', rounding_d
     ``scales``: a sequence of numbers.
     ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
     ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
-    The result has the type of ``input_gradient`` and the shape ``shape``.
+    The result has shape ``shape`` and the type of ``input_gradient``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3702,7 +3692,8 @@ def diagonal_matrix1(input=None, *, value=1, diagonal_fill_begin=0, diagonal_fil
     ``value``: a number.
     ``diagonal_fill_begin``: an integer.
     ``diagonal_fill_end``: an integer.
-    The result has the type of ``input``, or ``dtype`` and the shape ``shape``, if the inputs do not determine it.
+    The result has type ``dtype`` if given, otherwise that of ``input``. ``shape`` is needed only if the inputs do not
+    determine the result's shape.
 
     >>> import anydml
     >>> import numpy as np
@@ -3734,14 +3725,15 @@ def multihead_attention(query=None, key=None, value=None, stacked_query_key=None
     ``head_count``: a nonnegative integer.
     ``mask_type``: 'NONE', 'KEY_SEQUENCE_LENGTH', 'KEY_SEQUENCE_END_START', 'KEY_QUERY_SEQUENCE_LENGTH_START_END' or
     'BOOLEAN'.
-    The result ``output`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
-    ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or ``past_value``, or ``dtype``.
-    The result ``output_present_key`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``,
-    ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or
-    ``past_value``, or ``dtype``; it is optional.
-    The result ``output_present_value`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``,
-    ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or
-    ``past_value``, or ``dtype``; it is optional.
+    The result ``output`` has type ``dtype`` if given, otherwise the common type of ``query``, ``key``, ``value``,
+    ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``,
+    ``past_key`` and ``past_value``.
+    The optional result ``output_present_key`` has type ``dtype`` if given, otherwise the common type of ``query``,
+    ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
+    ``relative_position_bias``, ``past_key`` and ``past_value``.
+    The optional result ``output_present_value`` has type ``dtype`` if given, otherwise the common type of ``query``,
+    ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
+    ``relative_position_bias``, ``past_key`` and ``past_value``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3873,7 +3865,7 @@ def quantized_linear_average_pooling(input, input_scale, input_zero_point, outpu
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     ``include_padding``: true or false.
-    The result has the type of ``output_zero_point``, or ``dtype``.
+    The result has type ``dtype`` if given, otherwise that of ``output_zero_point``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3902,7 +3894,7 @@ def matrix_multiply_integer_to_float(a, a_scale, a_zero_point, b, b_scale, /, b_
     ``a_scale``, ``b_scale`` and ``bias`` float16 and float32.
     ``a``, ``a_zero_point``, ``b`` and ``b_zero_point`` must have the same type.
     ``a_scale``, ``b_scale`` and ``bias`` must have the same type.
-    The result has the type of ``a_scale``, ``b_scale`` or ``bias``.
+    The result has the type of ``a_scale``.
 
     >>> import anydml
     >>> import numpy as np
@@ -3936,8 +3928,8 @@ def mean_variance_normalization2(input, /, scale=None, bias=None, *, axes=-1, us
     ``use_variance``: true or false.
     ``epsilon``: a number.
     ``fused_activation``: an `Operator`, or None.
-    The result has the type of ``input``, ``scale`` or ``bias``.
-    ``scale`` and ``bias`` may have fewer dimensions than ``input``; NumPy's rule broadcasts them.
+    The result has the inputs' common type.
+    ``scale`` and ``bias`` may have fewer dimensions than ``input``; they are broadcast as in NumPy.
 
     >>> import anydml
     >>> import numpy as np
@@ -3972,14 +3964,15 @@ def multihead_attention1(query=None, key=None, value=None, stacked_query_key=Non
     ``key_value_head_count``: a nonnegative integer (default: ``query_head_count``).
     ``mask_type``: 'NONE', 'KEY_SEQUENCE_LENGTH', 'KEY_SEQUENCE_END_START', 'KEY_QUERY_SEQUENCE_LENGTH_START_END' or
     'BOOLEAN'.
-    The result ``output`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``,
-    ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or ``past_value``, or ``dtype``.
-    The result ``output_present_key`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``,
-    ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or
-    ``past_value``, or ``dtype``; it is optional.
-    The result ``output_present_value`` has the type of ``query``, ``key``, ``value``, ``stacked_query_key``,
-    ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``, ``past_key`` or
-    ``past_value``, or ``dtype``; it is optional.
+    The result ``output`` has type ``dtype`` if given, otherwise the common type of ``query``, ``key``, ``value``,
+    ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``, ``relative_position_bias``,
+    ``past_key`` and ``past_value``.
+    The optional result ``output_present_key`` has type ``dtype`` if given, otherwise the common type of ``query``,
+    ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
+    ``relative_position_bias``, ``past_key`` and ``past_value``.
+    The optional result ``output_present_value`` has type ``dtype`` if given, otherwise the common type of ``query``,
+    ``key``, ``value``, ``stacked_query_key``, ``stacked_key_value``, ``stacked_query_key_value``, ``bias``,
+    ``relative_position_bias``, ``past_key`` and ``past_value``.
 
     >>> import anydml
     >>> import numpy as np
@@ -4005,8 +3998,8 @@ def quantize(input, quantizations, /, *, quantization_type=None, out=None, dtype
     """DirectML's QUANTIZE: out = clamp(round(Input / Scale) + ZeroPoint), Scale and ZeroPoint for each block.
 
     Types in DirectML: ``input`` float16 and float32; ``quantizations`` float16, float32, int4, int8, uint4 and uint8.
-    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT' (default: by the number of ``quantizations``).
-    The result has the type ``dtype``: int4, int8, uint4 and uint8.
+    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT' (default: chosen by the number of ``quantizations``).
+    The result has type ``dtype``, which may be int4, int8, uint4 or uint8.
 
     >>> import anydml
     >>> import numpy as np
@@ -4026,8 +4019,8 @@ def dequantize(input, quantizations, /, *, quantization_type=None, out=None, dty
 
     Types in DirectML: ``input`` int4, int8, uint4 and uint8; ``quantizations`` float16, float32, int4, int8, uint4 and
     uint8.
-    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT' (default: by the number of ``quantizations``).
-    The result has the type ``dtype``: float16 and float32.
+    ``quantization_type``: 'NONE', 'SCALE' or 'SCALE_ZERO_POINT' (default: chosen by the number of ``quantizations``).
+    The result has type ``dtype``, which may be float16 or float32.
 
     >>> import anydml
     >>> import numpy as np
@@ -4056,7 +4049,7 @@ def resample3(input, /, *, interpolation_mode='LINEAR', rounding_direction='INCR
     ``input_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: 0.5, the center of a pixel).
     ``output_pixel_offsets``: a sequence of numbers, or one for all dimensions (default: -0.5, the center of a pixel).
     ``antialiased``: true or false.
-    The result has the type of ``input`` and the shape ``shape``, if the inputs do not determine it.
+    The result has the type of ``input``. ``shape`` is needed only if the inputs do not determine the result's shape.
     Without ``shape`` and ``out``, each size is the input's multiplied by its scale and rounded down.
 
     >>> import anydml
@@ -4077,13 +4070,12 @@ def fold(input, /, *, window_sizes, strides=None, dilations=None, start_padding=
          dtype=None, shape=None, device=None):
     """DirectML's FOLD: sum overlapping blocks of a [N, C*prod(WindowSizes), BlockCount] input into [N, C, spatial...].
 
-    Types in DirectML: ``input`` types that DirectML's documents do not list.
     ``window_sizes``: a sequence of nonnegative integers, or one for all dimensions.
     ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
-    The result has the type ``dtype``: types that DirectML's documents do not list and the shape ``shape``.
+    The result has type ``dtype`` and shape ``shape``. DirectML's documentation does not list the supported types.
 
     >>> import anydml
     >>> import numpy as np
@@ -4103,13 +4095,12 @@ def unfold(input, /, *, window_sizes, strides=None, dilations=None, start_paddin
     """DirectML's UNFOLD: each window of [N, C, spatial...] becomes one column of [N, C*prod(WindowSizes), BlockCount];
     padding reads 0.
 
-    Types in DirectML: ``input`` types that DirectML's documents do not list.
     ``window_sizes``: a sequence of nonnegative integers, or one for all dimensions.
     ``strides``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     ``dilations``: a sequence of nonnegative integers, or one for all dimensions (default: 1).
     ``start_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
     ``end_padding``: a sequence of nonnegative integers, or one for all dimensions (default: 0).
-    The result has the type ``dtype``: types that DirectML's documents do not list.
+    The result has type ``dtype``. DirectML's documentation does not list the supported types.
 
     >>> import anydml
     >>> import numpy as np

@@ -19,14 +19,14 @@ _AxisError = getattr(np, "exceptions", np).AxisError
 
 
 def _check_no_others(name, others):
-    """Rejects parameters of NumPy that graphs do not support: out, where, initial."""
+    """Rejects NumPy parameters that graphs do not support: out, where, initial."""
     for key in others:
         raise TypeError(f"numpy.{name}: {key} cannot be given in a graph" +
                         (": a graph allocates its own results" if key == "out" else ""))
 
 
 def _symbol(x, *others):
-    """Converts an array to a Symbol in the graph of another operand."""
+    """Converts an array to a Symbol in the same graph as a given operand."""
     if type(x) is Symbol:
         return x
     return next(one for one in others if type(one) is Symbol)._recorder.known(np.asarray(x))
@@ -107,7 +107,7 @@ def mean(a, axis=None, dtype=None, *, keepdims=False, **others):
 
 
 def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None, **others):
-    """The mean of the squared distances from the mean. Each operation is rounded."""
+    """The mean of the squared distances from the mean. The result of each operation is rounded."""
     _check_no_others("var", others)
     x = _averaged(a, dtype)
     distance = subtract(x, _average_of(x, axis, True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records the arithmetic of Symbols, and NumPy's ufuncs over them, as operators.
+"""Records arithmetic on Symbols, and NumPy ufuncs applied to them, as operators.
 
 Types follow NumPy 2: operands of different types are converted to the type that numpy.result_type returns, Python
 numbers are converted to the other operand's type, and functions of floats convert integers to the same floats as NumPy.
@@ -41,7 +41,7 @@ def dtypes_of(operands):
 
 
 def together(*operands):
-    """Converts operands to the type that NumPy chooses for them, and returns that type too."""
+    """Converts operands to the type that NumPy chooses for them. Returns the operands and the type."""
     operands = [taken(one) for one in operands]
     kinds = dtypes_of(operands)
     kind = np.result_type(*kinds) if kinds else np.dtype(bool)

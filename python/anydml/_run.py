@@ -45,14 +45,14 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
 
     The inputs come in the order of the fields; None means absent. They must have a combination of types that the
     operator accepts, usually a single type; Python numbers are converted to the type of the other inputs. Element-wise
-    operators broadcast the inputs by NumPy's rule. Arrays from other libraries are accepted and returned as in
+    operators broadcast the inputs as NumPy does. Arrays from other libraries are accepted and returned as in
     `modulus_floor`, and arrays on a GPU stay there.
 
     Attributes are numbers, sequences of numbers, names of enumeration values as str, and `Operator` objects. `out` is an
     array for the result, or a tuple of arrays for several results. In it, None requests a new array if the output
     is required, and omits an optional output; True requests a new array for an optional output. Without `out`, an
     operator whose outputs are all optional returns all of them. The type and the shape of a new array follow from the
-    inputs and attributes by DirectML's rules. If they do not, pass `dtype` and `shape`, as tuples for several results.
+    inputs and attributes if DirectML defines them. Otherwise, pass `dtype` and `shape`, as tuples for several results.
 
     >>> import numpy as np, anydml
     >>> anydml.run("ELEMENT_WISE_CLIP", np.float32([-3, 0.5, 9]), Min=-1, Max=1)
@@ -92,8 +92,8 @@ def function_of(run, op, required, optional, options, equivalent=None):
     """Returns the body of an operator's function, which accepts all inputs, attributes and options, in this order.
     `equivalent` returns the call to compile for calls that `run` converts.
 
-    Calls with a known form, that is with arrays of the same types, shapes and strides and with the same attributes as
-    before, run immediately (call_cache.h). All other calls take the slow path, through `run`.
+    Calls with a known form (arrays of the same types, shapes and strides, and the same attributes as before) run
+    immediately (call_cache.h). All other calls take the slow path, through `run`.
     """
     spec = _SPECS[op]
     return _core.make_fast_operator(op, spec.inputs, spec.array, required + optional, len(required), options,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Values without elements, and the recorder of the operators that are called with them.
+"""Symbols, which are values without elements, and the Recorder for the operators that are called with them.
 
-While a function is recorded as a graph, its arguments are Symbols. A Symbol has a stand-in: an array of its shape, type
-and strides, over memory that is never read. NumPy rearranges the stand-in, for example transposes it, and the Symbol is
-rearranged in the same way.
+While a function is recorded as a graph, its arguments are Symbols. A Symbol has a stand-in: an array with the same
+shape, type and strides, over memory that is never read. NumPy rearranges the stand-in, for example transposes it, and
+the Symbol is rearranged in the same way.
 """
 import bisect
 import math
@@ -63,16 +63,16 @@ class _Storage:
     def __init__(self, source, bytes_=None):
         self.source, self.version = source, 0
         self.bytes = bytes_  # None: an argument, whose elements belong to the caller
-        self.is_array = False  # whether a zero-dimensional value is an array, and not a number as in NumPy's results
+        self.is_array = False  # whether a zero-dimensional value is an array instead of a number
 
 
 class Symbol:
     """A value of a graph that is being recorded: it has a type and a shape, but no elements yet.
 
-    Operators accept it like an array, and so do Python's own operators, NumPy's ufuncs such as ``numpy.exp``, and
-    NumPy's functions such as ``numpy.where``. It has the methods of an array, for example ``x.mean(axis=0)``. It can be
-    sliced, reversed, reshaped, transposed, viewed as another type, and repeated by ``numpy.broadcast_to``. Where NumPy
-    returns a view of an array, the graph reads the value itself: nothing is copied.
+    It can be used like an array with anydml's operators, Python's own operators, NumPy's ufuncs such as ``numpy.exp``,
+    and NumPy's functions such as ``numpy.where``. It has the methods of an array, for example ``x.mean(axis=0)``. It
+    can be sliced, reversed, reshaped, transposed, viewed as a different type, and repeated with ``numpy.broadcast_to``.
+    Where NumPy returns a view of an array, the graph reads the value itself: nothing is copied.
 
     >>> import numpy as np, anydml
     >>> def double(x):
@@ -102,7 +102,7 @@ class Symbol:
         return f"<symbol {self.dtype}{list(self.shape)}>"
 
     def reshape(self, *shape, order="C", copy=None):
-        """Returns the same elements in another shape. Values never change, so the graph copies only if it must."""
+        """Returns the same elements in a different shape. Values never change, so the graph copies only if needed."""
         if order not in ("C", "F", "A"):
             raise ValueError(f"order is {order!r}; expected 'C', 'F' or 'A'")
         shape = _sizes(shape[0]) if len(shape) == 1 else shape
@@ -111,7 +111,7 @@ class Symbol:
         return self._seen(lambda array: _reshaped_in_place(array, shape), copy is not False)
 
     def transpose(self, *axes):
-        """Returns the symbol with its dimensions in another order."""
+        """Returns the symbol with its dimensions in a different order."""
         return self._seen(lambda array: array.transpose(*axes))
 
     def swapaxes(self, axis1, axis2):
@@ -128,7 +128,7 @@ class Symbol:
 
     def copy(self, order="C"):
         """Returns the same elements. Assigning to elements of the copy does not change the original."""
-        if self._stand_in.flags.c_contiguous:  # values themselves never change, so both symbols share one value
+        if self._stand_in.flags.c_contiguous:  # values never change, so both symbols share one value
             bits = self if self.dtype != bool else Symbol(self._recorder, self._storage, self._start,
                                                           self._stand_in.view(_np.uint8))
             built = self._recorder.symbol(bits._id(), self._stand_in)
@@ -141,7 +141,7 @@ class Symbol:
         return self.ndim == 0 and not self._storage.is_array and self._storage.bytes == self.dtype.itemsize
 
     def _own(self, what="changed in place"):
-        """Raises an error if the symbol is an argument or repeats its elements, and so cannot be changed in place."""
+        """Raises an error if the symbol is an argument or repeats its elements: neither can be changed in place."""
         if self._storage.bytes is None:
             raise TypeError(f"an argument of a graph cannot be {what}, because that would change the caller's array: make a "
                             "copy first, x = x.copy(), or create a new value, x = x + 1 in place of x += 1")
@@ -158,11 +158,11 @@ class Symbol:
         return self._seen(lambda array: array.squeeze(axis))
 
     def view(self, dtype):
-        """Returns the same bits as another type."""
+        """Reinterprets the same bits as a different type."""
         return self._seen(lambda array: array.view(dtype))
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """Converts as CAST does. As bool, an element is true if it is not 0."""
+        """Converts as CAST does. When converting to bool, nonzero elements become True."""
         dtype = _np.dtype(dtype)
         if self.dtype == dtype:
             return self.copy() if copy else self
@@ -246,8 +246,9 @@ class Symbol:
         return Symbol(packed._recorder, packed._storage, packed._start, seen)
 
     def _is_view(self, seen):
-        """Whether an array is a view of the stand-in that a graph can read, and not a copy. The graph counts offsets and
-        strides in elements of the view's type; NumPy counts bytes, so a NumPy view may start between two elements."""
+        """Whether an array is a view of the stand-in that a graph can read, rather than a copy. The graph counts
+        offsets and strides in elements of the view's type; NumPy counts bytes, so a NumPy view may start between two
+        elements."""
         own = self._stand_in
         if seen.size == 0 or (seen.itemsize == own.itemsize and (seen.base is own or seen.base is own.base)):
             return True
@@ -278,7 +279,7 @@ for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__",
 
 
 def fresh(result, operands):
-    """Copies a result that is one of the operands: NumPy's result is a new array, which can change independently."""
+    """Copies a result that is one of the operands. NumPy's result is a new array, which can change independently."""
     if type(result) is not Symbol:
         return result
     for one in operands:
@@ -362,7 +363,7 @@ def _index(part):
 
 
 def _is_array(part):
-    """Whether a part of an index is an array of indices, and not an integer, a slice, None or ..."""
+    """Whether a part of an index is an array of indices rather than an integer, a slice, None or ..."""
     if isinstance(part, (list, tuple)):
         return True
     return isinstance(part, (_np.ndarray, Symbol)) and (part.ndim > 0 or type(part) is Symbol or part.dtype == bool)
@@ -418,7 +419,7 @@ class Recorder:
 
     def __init__(self, fixed=None):
         self.graph = _core.Graph()
-        self._memories = []  # (address, bytes, mapping), each larger than the previous ones
+        self._memories = []  # (address, bytes, mapping), each larger than the previous one
         self._constants = {}  # (array, a copy of its elements, value) by the array's id; the array is kept alive
         self._fixed = fixed or FixedArrays()
 
@@ -489,7 +490,7 @@ class Recorder:
         return list(owners.values())
 
     def add(self, name, inputs, out=None, dtype=None, shape=None, attributes={}):
-        """Records an operator. The arguments are those of `run`."""
+        """Records an operator, with the same arguments as `run`."""
         if out is None and all(map(_is_plain, inputs)):
             if name in _PLAIN_OPERATORS:
                 return self._add_plain(name, inputs, dtype, shape, attributes)
@@ -512,7 +513,7 @@ class Recorder:
         return call.result([None if one is None else self.symbol(value, one) for value, one in zip(results, outs)])
 
     def _add_plain(self, name, inputs, dtype, shape, attributes):
-        """Like `add`, in a third of the time, for operators with one output and operands that need no conversion."""
+        """Like `add`, but three times as fast, for operators with one output and operands that need no conversion."""
         arrays = [one._stand_in if type(one) is Symbol else one for one in inputs]
         if dtype is None or shape is None:
             shape = shape if shape is None or type(shape) is tuple else _np.broadcast_shapes(shape)
@@ -590,5 +591,5 @@ def record(op, inputs, out, dtype, shape, device, attributes):
 
 
 def plain(value):
-    """Converts an array or a Symbol of bool to UINT8."""
+    """Converts a bool array or Symbol to UINT8."""
     return value.view(_np.uint8) if getattr(value, "dtype", None) == bool else value

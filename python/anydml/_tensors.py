@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Finds the calls that belong to PyTorch: calls with tensors that are differentiated, traced or transformed.
 
-These calls are passed to anydml.torch, which the first such call loads. Nothing here imports PyTorch: callers use
-these checks only if PyTorch is already in `modules`. PyTorch's compiler traces these functions too, so they are simple.
+These calls are passed to anydml.torch, which is loaded by the first such call. Nothing here imports PyTorch: callers
+use these checks only if PyTorch is already in `modules`. PyTorch's compiler also traces these functions, so they are
+simple.
 """
 from sys import modules
 
@@ -16,7 +17,7 @@ load = None
 
 
 def traced():
-    """Whether plain tensors belong to PyTorch too: its compiler is tracing, or forward-mode derivatives are active."""
+    """Whether plain tensors also belong to PyTorch: its compiler is tracing, or forward-mode derivatives are active."""
     try:
         torch = modules["torch"]
         return torch.compiler.is_compiling() or torch.autograd.forward_ad._current_level >= 0
@@ -100,14 +101,14 @@ def call(op, inputs, out, dtype, shape, device, attributes):
 
 
 def let_inline(function):
-    """Gives PyTorch's compiler a function to read in place of anydml's function, whose fast path is compiled code."""
+    """Gives PyTorch's compiler a Python function to trace. The fast path of anydml's own function is compiled code."""
     name = function.__name__
     FUNCTIONS[name] = function
 
     def inlined(*arguments, **named):
         return load().call_by_name(name, arguments, named)
 
-    # The compiler counts how often a code object was compiled, so each function has one of its own.
+    # The compiler counts how often a code object was compiled, so each function has its own code object.
     inlined.__code__ = inlined.__code__.replace(co_name=name)
     function._torchdynamo_inline = inlined  # called from a function that is being compiled
     # For passing the function itself to torch.compile.

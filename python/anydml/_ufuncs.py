@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Functions that are NumPy ufuncs and also accept arrays from other libraries.
 
-Each function holds its ufunc. The fast path in _core passes whole arrays; the slow path is here.
+Each function contains its ufunc. The fast path in _core passes whole arrays; the slow path is here.
 """
 import numpy as _np
 
@@ -17,7 +17,7 @@ CASTING, ORDER = "same_kind", "K"
 
 OPERATORS = {}  # function name -> (operator, number of inputs)
 
-# A ufunc's other attributes, which each function has too. They accept NumPy arrays and objects that NumPy converts.
+# A ufunc's other attributes, which each function also has. They accept NumPy arrays and objects that NumPy converts.
 _OF_EACH = ("nin", "nout", "nargs", "ntypes", "types", "identity", "signature", "at", "resolve_dtypes")
 _OF_TWO = ("reduce", "accumulate", "reduceat", "outer")
 
@@ -69,7 +69,8 @@ def _of_two(core):
 
 def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
     """The slow path: arrays from other libraries, devices by name, and everything that NumPy itself handles."""
-    # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all.
+    # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all of
+    # them.
     options = {} if where is True else {"where": where}
     if not (isinstance(casting, str) and casting == CASTING):
         options["casting"] = casting

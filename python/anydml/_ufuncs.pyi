@@ -29,7 +29,7 @@ class _Ufunc(Protocol):
                        casting: _Casting | None = None,
                        reduction: bool = False) -> tuple[np.dtype[Any], ...]: ...
 
-# One operand: float16 and float32, and types that fit into these.
+# One operand: float16, float32, and types that fit into them.
 class _UfuncOfOne(_Ufunc, Protocol):
     @overload
     def __call__(self, x: _Rounded, /, out: None = None, *, where: Literal[True] = True,
@@ -57,8 +57,8 @@ class _UfuncOfOne(_Ufunc, Protocol):
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Out: ...
     def at(self, a: _Array, indices: ArrayLike | slice | tuple[ArrayLike | slice, ...], /) -> None: ...
 
-# Two operands, with types by NumPy's rules: the operands' type if both have the same, or if the other operand is a
-# Python number that fits.
+# Two operands, typed as in NumPy: the result has the operands' type if both have the same type, or if one is a Python
+# number that fits.
 class _UfuncOfTwo(_Ufunc, Protocol):
     @overload
     def __call__(self, a: _Element, b: _Element, /, out: None = None, *, where: Literal[True] = True,

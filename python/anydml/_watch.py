@@ -34,7 +34,7 @@ _CELL = 7      # description of its content
 _ARRAY = 8     # fingerprint
 _TOKEN = 9     # function, result: the function returns this for the object
 
-# Packages whose own code reads nothing that affects a recording; only the code that calls them does.
+# Packages whose own code reads nothing that affects a recording; only their callers do.
 _PACKAGES = frozenset(("anydml", "builtins", "cupy", "dask", "jax", "jaxlib", "numpy", "pandas", "scipy", "torch", "xarray"))
 _DYNAMIC = frozenset(("getattr", "vars", "__dict__", "attrgetter", "__getattribute__"))  # read attributes by any name
 PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range))
@@ -45,7 +45,7 @@ _standard = {}  # packages, and whether they are part of Python
 
 
 def _is_standard(package):
-    """Whether a package is part of Python. A user's own module may have the name of a standard one."""
+    """Whether a package is part of Python. A user's own module may have the name of a standard module."""
     if package not in _standard:
         file = getattr(sys.modules.get(package), "__file__", None)
         _standard[package] = package in sys.builtin_module_names if file is None else (
@@ -208,7 +208,7 @@ class _Description:
             self.roots.append((weak, self._of_array(array)))
 
     def _of_function(self, function):
-        """A function itself does not change, but if it was executed, its closure variables and defaults may."""
+        """A function itself does not change. If it was executed, its closure variables and defaults may change."""
         if function.__code__ in self._codes and id(function) not in self._visited:
             self._visited.add(id(function))
             self._alive.append(function)
@@ -300,7 +300,7 @@ class _Only:
 
 
 def _members(container):
-    """Returns the members of a set, or the members of a deque in their order, for comparison."""
+    """Returns the members of a set, or those of a deque in order, for comparison."""
     if isinstance(container, collections.deque):
         return [_Only(one) if type(one) not in PLAIN else one for one in container]
     return frozenset(container)
@@ -333,7 +333,7 @@ def _can_change(array):
 
 class Watch:
     """The objects that a recorded function read. `arguments`: the arguments of the call; `positions`: the indices of
-    the objects among them; `constants`: weak references to arrays; `same`: whether two values are the same constant.
+    the arguments to watch; `constants`: weak references to arrays; `same`: whether two values are the same constant.
     `tree` is the description, or None if nothing can change."""
 
     def __init__(self, function, executed, arguments, positions, constants, same):
@@ -361,7 +361,7 @@ class Watch:
         return self.tree is None or _core.watch_holds(self.tree, arguments, contents)
 
     def arguments(self):
-        """Returns a list of arguments with the objects at their positions, or None if one of them no longer exists."""
+        """Returns a list of arguments with the objects at their positions, or None if one of them is gone."""
         found = [None] * self._count
         for i, get in self._objects:
             found[i] = get()

@@ -3,13 +3,13 @@
 
 Times are for whole tensors, with results written to memory that is already allocated. The libraries take turns, each
 with its default number of threads, and the median of the runs is reported. A library that has run for three seconds in
-a case takes no more turns.
+a case is not run again in that case.
 
 Wrong answers: results in which any bit differs; all NaNs count as one value, and +0 and -0 count as two. The reference
 answers do not come from anydml. For floats they come from numpy.fmod, which calls the C library; floor adds the divisor
 where the signs differ. For integers they are the remainders of the magnitudes with the sign restored; a sample is
 compared with Python's own integers. Integer data has no zero divisors, and never divides the smallest number by -1,
-because some libraries trap there.
+because some libraries crash in these cases.
 """
 import argparse
 import json
@@ -124,7 +124,7 @@ def find_libraries():
         progress(f"loading {kind.name}")
         try:
             here.append(kind())
-        except Exception as error:  # a broken library must not stop the others
+        except Exception as error:  # a broken library must not stop the comparison
             missing = isinstance(error, ModuleNotFoundError) and error.name == kind.key
             absent[kind.name] = "not installed" if missing else f"{type(error).__name__}: {error}".splitlines()[0]
     return here, absent
@@ -162,14 +162,14 @@ def right_answers(operator, a, b):
         return np.where(r == 0, np.copysign(a.dtype.type(0), b), np.where(np.signbit(r) != np.signbit(b), r + b, r))
     if a.dtype.kind == "u":
         return (a.astype(np.uint64) % b.astype(np.uint64)).astype(a.dtype)
-    # Magnitudes as uint64, which can represent the magnitude of the smallest number too.
+    # Magnitudes as uint64, which can also represent the magnitude of the smallest number.
     x, y = (np.where(array < 0, np.uint64(0) - array.astype(np.uint64), array.astype(np.uint64)) for array in (a, b))
     m = x % y
     if operator == "truncate":
         m = np.where(a < 0, np.uint64(0) - m, m)
     else:
         differ = (a < 0) != (b < 0)
-        m = np.where(differ & (m != 0), y - m, m)  # toward the divisor's sign
+        m = np.where(differ & (m != 0), y - m, m)  # give the result the divisor's sign
         m = np.where(b < 0, np.uint64(0) - m, m)
     return m.view(np.int64).astype(a.dtype)
 
@@ -222,7 +222,7 @@ def sample(function, repeat):
 
 
 def take_turns(functions, rounds, title):
-    """Returns samples of each function in seconds. Each function has already run once, for its `seconds`."""
+    """Returns times in seconds for each function. `seconds` is how long the function's first run took."""
     samples = {key: [] for key in functions}
     for turn in range(rounds):
         for key, (function, seconds) in functions.items():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The process-wide state that libanydml exposes to the libraries that are shipped with it: devices, and the destination
-// of messages. Each of these libraries contains a copy of the lower layers' code, but only libanydml contains their
-// state.
+// The process-wide state that libanydml exposes to the libraries that are shipped with it: the devices, and the
+// destination of messages. Each of these libraries contains a copy of the lower layers' code, but only libanydml
+// contains their state.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace anydml {
                                             : ErrorKind::device;
 }
 
-// Converts a backend's status to our Status; `who` begins the message.
+// Converts a backend's status to our Status. The message begins with `who`.
 [[nodiscard]] inline Status from_backend(std::string_view who, const BackendTable& backend, BackendStatus status) {
   if (status.code == BackendCode::ok) {
     return {};
@@ -41,11 +41,11 @@ struct CoreDevice {
 
 struct CoreTable {
   std::uint64_t build;                               // kBuildHash. Always the first member
-  std::uint32_t (*device_count)();                   // 0: there are no devices, and the reason has been reported
-  const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; lives as long as the process
-  // Sets anydml_last_error for this thread, and calls log_failure. Returns whether the log showed it.
+  std::uint32_t (*device_count)();                   // 0: no devices are available, and the reason has been reported
+  const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; valid until the process exits
+  // Sets anydml_last_error for this thread, and calls log_failure. Returns whether the log showed the message.
   bool (*report)(const char* message);
-  // Like report, for a failure that a program provokes or already expects: logged only if errors are requested.
+  // Like report, but for a failure that a program provokes or already expects. Logged only if errors are requested.
   bool (*report_answer)(const char* message);
   LogState* log;  // the destination of log lines
 };
@@ -56,9 +56,9 @@ extern "C" const anydml::CoreTable* anydml_private_core();
 
 namespace anydml {
 
-// Returns the core table for an accompanying library, or null if the loaded libanydml comes from another build. In that
-// case the table cannot be trusted, not even to report this, so the message goes to standard error, whatever ANYDML_LOG
-// says.
+// Returns the core table for an accompanying library, or null if the loaded libanydml comes from a different build. In
+// that case the table cannot be trusted, not even to report the problem, so the message goes to standard error
+// regardless of ANYDML_LOG.
 [[nodiscard]] inline const CoreTable* core_of_this_build(const char* library) noexcept {
   const CoreTable* core = anydml_private_core();
   if (core->build == kBuildHash) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The log line for a dispatch, the same for every API.
+// Writes the log line for a dispatch, in the same form for every API.
 #pragma once
 
 #include <string_view>

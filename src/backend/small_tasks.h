@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Steps over few elements, collected until other work follows, because a launch takes longer than the steps themselves.
-// Independent steps run at once; dependent steps run in waves, one after another in one launch. The memory that steps
-// touch determines which ones depend on each other, so this is the same for every device; only the launch differs.
+// Collects steps over few elements until other work follows, because a launch takes longer than the steps themselves.
+// Independent steps run at the same time. Dependent steps run in waves, one after another in one launch. Dependencies
+// are determined from the memory that steps touch, in the same way for every device; only the launch differs.
 #pragma once
 
 #include <cstddef>
@@ -17,37 +17,37 @@ namespace anydml {
 
 inline constexpr std::uint32_t kSmallInputs = 3;
 
-// A step over few elements, to be run together with other steps of its family in one launch. It reads and writes
-// operands of one type, each contiguous or repeated, at addresses that are multiples of an element. The addresses are
-// the device's, which the host may not be able to use.
+// A step over few elements that runs together with other steps of its family in one launch. It reads and writes
+// operands of one type. Each operand is contiguous or repeated, and its address is a multiple of the element size. The
+// addresses are the device's; the host may not be able to use them.
 struct SmallTask {
   std::uint16_t code;            // selects one of the family's operations
   std::uint8_t type;             // DataType
-  std::uint8_t broadcast : 4;    // bit i: input i stays at its first element
-  std::uint8_t begins_wave : 1;  // it must see the writes of earlier tasks, or it overwrites their inputs
+  std::uint8_t broadcast : 4;    // bit i: input i is a single element
+  std::uint8_t begins_wave : 1;  // the task must see the writes of earlier tasks, or it overwrites their inputs
   std::uint32_t count;
-  std::uint64_t operands[kSmallInputs + 1];  // inputs first, 0 for absent ones; then the output
+  std::uint64_t operands[kSmallInputs + 1];  // inputs first, with 0 for absent ones; then the output
 };
-static_assert(sizeof(SmallTask) == 40);  // many of them are passed as one kernel parameter
+static_assert(sizeof(SmallTask) == 40);  // many tasks are passed as one kernel parameter
 
-// The limits of one launch on a device.
+// The limits for one launch on a device.
 struct SmallTaskLimits {
   std::uint32_t tasks;            // per launch
   std::uint32_t elements;         // per task
   std::uint64_t narrow_elements;  // in a wave that one group of threads finishes in about the time that a launch takes
 };
 
-// The tasks of one queue since its last launch. Only the address of a Family is used.
+// The tasks added to one queue since its last launch. Only the address of a Family is used.
 template <class Family, SmallTaskLimits kLimits>
 class SmallTaskBatch {
  public:
-  // Adds a task after the earlier ones. Returns false if the earlier tasks must be launched first, for example because
-  // they belong to another family, or if there is no memory.
+  // Adds a task after the earlier tasks. Returns false if the earlier tasks must be launched first, for example because
+  // they belong to a different family, or if there is no memory.
   [[nodiscard]] bool add(const Family& family, SmallTask task) noexcept;
 
-  // Launches and removes all tasks: calls start(family, tasks, in_waves) for each launch, in order, until one returns
-  // false. in_waves: tasks that begin a wave must see the results of the earlier ones; otherwise all tasks may run at
-  // once.
+  // Launches and removes all tasks. Calls start(family, tasks, in_waves) for each launch, in order, until a call
+  // returns false. If in_waves is true, tasks that begin a wave must see the results of earlier tasks; otherwise all
+  // tasks may run at the same time.
   template <class Start>
   void launch(const Start& start) noexcept {
     if (!tasks_.empty()) {
@@ -56,18 +56,18 @@ class SmallTaskBatch {
   }
 
  private:
-  // The wave of this batch that last touched a piece of memory. Pieces are coarse: two tasks whose memory is merely
+  // The waves of this batch that last touched a piece of memory. Pieces are coarse: two tasks whose memory is merely
   // close together run one after the other, which is still correct but slightly slower.
   struct Piece {
     std::uint64_t number = 0;
-    std::uint64_t found = 0;  // the wave in which it was first used in its batch
+    std::uint64_t found = 0;  // the wave that first used the piece in its batch
     std::uint64_t written = 0;
     std::uint64_t read = 0;
   };
   static constexpr std::uint64_t kPieceBytes = 4096;
-  static constexpr std::size_t kPieces = 1 << 13;  // a power of two; several for each task of a batch
+  static constexpr std::size_t kPieces = 1 << 13;  // a power of two; several pieces for each task in a batch
   static constexpr std::size_t kMaxTouched = (kSmallInputs + 1) * (kLimits.elements * sizeof(f64) / kPieceBytes + 1);
-  static_assert(kPieces / 2 + kMaxTouched < kPieces);  // a lookup always finds its piece or a free one
+  static_assert(kPieces / 2 + kMaxTouched < kPieces);  // a lookup always finds its piece or a free piece
 
   Piece* find(std::uint64_t number) noexcept;
   template <class Use>
@@ -80,10 +80,10 @@ class SmallTaskBatch {
   std::unique_ptr<Piece[]> pieces_;
   std::size_t pieces_used_ = 0;  // pieces used by this batch
   std::uint64_t first_wave_ = 1;
-  std::uint64_t wave_ = 1;  // numbers are never reused, so pieces of earlier batches are ignored
+  std::uint64_t wave_ = 1;  // numbers are never reused, so pieces from earlier batches are ignored
 };
 
-// A batch uses at most half of the pieces plus those of one task, so there is always a free one.
+// A batch uses at most half of the pieces plus the pieces of one task, so a piece is always free.
 template <class Family, SmallTaskLimits kLimits>
 auto SmallTaskBatch<Family, kLimits>::find(std::uint64_t number) noexcept -> Piece* {
   std::size_t index = static_cast<std::size_t>(number * 0x9e3779b97f4a7c15U >> 40) % kPieces;
@@ -100,7 +100,7 @@ auto SmallTaskBatch<Family, kLimits>::find(std::uint64_t number) noexcept -> Pie
   }
 }
 
-// Calls use(number, whether it is written); written pieces come last.
+// Calls use(number, is_written) for each piece. Written pieces come last.
 template <class Family, SmallTaskLimits kLimits>
 template <class Use>
 void SmallTaskBatch<Family, kLimits>::for_each_piece(const SmallTask& task, const Use& use) noexcept {
@@ -135,7 +135,7 @@ bool SmallTaskBatch<Family, kLimits>::add(const Family& family, SmallTask task) 
   family_ = &family;
   Piece* touched[kMaxTouched];
   std::size_t count = 0;
-  std::size_t read = 0;  // the number of pieces that are read, which come first
+  std::size_t read = 0;  // the number of pieces that are only read, which come first
   bool conflicts = false;
   for_each_piece(task, [&](std::uint64_t number, bool written) {
     Piece* const piece = find(number);
@@ -152,7 +152,7 @@ bool SmallTaskBatch<Family, kLimits>::add(const Family& family, SmallTask task) 
   return true;
 }
 
-// Each wide wave gets its own launch, and consecutive narrow waves share a launch.
+// Each wide wave has its own launch, and consecutive narrow waves share a launch.
 template <class Family, SmallTaskLimits kLimits>
 template <class Start>
 void SmallTaskBatch<Family, kLimits>::launch_all(const Start& start) noexcept {

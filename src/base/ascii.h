@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Case-insensitive comparison of letters, independent of the locale.
+// Case-insensitive ASCII comparison, independent of the locale.
 #pragma once
 
 #include <algorithm>

@@ -62,7 +62,7 @@ bool BufferMemory::unmap(const Mapping& mapping) const noexcept {
     return true;
   }
   if (hooks_ != nullptr && !hooks_->prepare(mapping.start, mapping.bytes)) {
-    // The mapping no longer has an owner: a few pages of address space are lost, but not their memory.
+    // The mapping now has no owner. A few pages of address space are lost, but the kernel gets the memory back.
     static_cast<void>(madvise(mapping.start, mapping.bytes, MADV_DONTNEED));
     return true;
   }
@@ -71,7 +71,7 @@ bool BufferMemory::unmap(const Mapping& mapping) const noexcept {
 
 // Zeroes the memory for its next user, and returns the pages to the kernel if that is worth a system call.
 void BufferMemory::give_back(void* address, std::uint64_t bytes) const noexcept {
-  // Pages that are registered with a device must stay, and the kernel does not take back locked pages (mlockall).
+  // Pages that are registered with a device must stay mapped, and the kernel does not reclaim locked pages (mlockall).
   if (hooks_ != nullptr || bytes <= kPage || madvise(address, bytes, MADV_DONTNEED) != 0) {
     std::memset(address, 0, bytes);
   }
@@ -84,7 +84,7 @@ BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
   created->free.resize(created->slots);
   std::iota(created->free.rbegin(), created->free.rend(), 0U);  // so that the first slot is used first
   reserve_total(open_[kind], block_counts_[kind] + 1);
-  created->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would be wasteful
+  created->mapping = map(block_bytes_, false);  // a huge page for the few bytes of one buffer would waste memory
   if (created->mapping.start == nullptr) {
     return nullptr;
   }
@@ -104,7 +104,7 @@ BufferMemory::Block* BufferMemory::add_block(std::uint32_t kind) {
 
 void BufferMemory::drop_block(Block& block) noexcept {
   ASAN_UNPOISON_MEMORY_REGION(block.mapping.aligned, block_bytes_);
-  if (!unmap(block.mapping)) {  // keep using its slots, which contain zeros
+  if (!unmap(block.mapping)) {  // keep using the block's slots, which contain zeros
     ASAN_POISON_MEMORY_REGION(block.mapping.aligned, block_bytes_);
     return;
   }
@@ -123,7 +123,7 @@ void* BufferMemory::allocate_small(std::uint64_t bytes) {
   std::byte* address = block->mapping.aligned + block->free.back() * slot_bytes(kind);
   block->free.pop_back();
   if (block->free.empty()) {
-    open_[kind].pop_back();  // the block is full: it was the last one in the list
+    open_[kind].pop_back();  // the block is full, and it was the last one in the list
   }
   ASAN_UNPOISON_MEMORY_REGION(address, bytes);
   return address;
@@ -141,7 +141,7 @@ void BufferMemory::release_small(void* address, std::uint64_t bytes) noexcept {
   if (block.free.size() == 1) {
     open.push_back(&block);
   }
-  // One empty block is kept, for programs that create and release one buffer after another.
+  // Keep one empty block, for programs that create and release one buffer after another.
   const auto is_empty = [](const Block* known) { return known->free.size() == known->slots; };
   if (is_empty(&block) && std::ranges::count_if(open, is_empty) > 1) {
     // Also try again to unmap blocks that could not be unmapped earlier: the process may be below its limit again.
@@ -192,8 +192,8 @@ void BufferMemory::release_large(void* address) noexcept {
   std::unique_lock lock(mutex_);
   auto known = large_.extract(address);
   lock.unlock();
-  // The mapping is not listed while it is being unmapped: the kernel may return the same address to another thread
-  // before this call ends.
+  // The mapping is removed from the list while it is being unmapped, because the kernel may return the same address to
+  // another thread before this call ends.
   const bool gone = unmap(known.mapped().mapping);
   if (!gone) {
     give_back(address, known.mapped().mapping.bytes - kBufferAlignment);

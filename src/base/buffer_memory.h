@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory for buffers: zeroed pages from the kernel, at multiples of kBufferAlignment. Small buffers share blocks,
-// because a process may have only some tens of thousands of mappings (vm.max_map_count); large buffers have a mapping
-// each. Memory that cannot be unmapped because that limit is reached is kept and reused.
+// Memory for buffers: zeroed pages from the kernel, aligned to kBufferAlignment. Small buffers share blocks, because a
+// process may have only some tens of thousands of mappings (vm.max_map_count). Each large buffer has its own mapping.
+// Memory that cannot be unmapped because the process has reached that limit is kept and reused.
 #pragma once
 
 #include <array>
@@ -16,7 +16,8 @@
 
 namespace anydml {
 
-// Called for new pages before they are used, and again before they are released. For example, a GPU driver pins them.
+// Called for new pages before they are used, and again before they are released, for example so that a GPU driver can
+// pin them.
 struct PageHooks {
   bool (*prepare)(void* start, std::uint64_t bytes) noexcept;  // false: out of memory
   void (*forget)(void* start, std::uint64_t bytes) noexcept;
@@ -24,14 +25,14 @@ struct PageHooks {
 
 class BufferMemory {
  public:
-  // hooks: null for none.
+  // hooks may be null.
   explicit BufferMemory(const PageHooks* hooks = nullptr, std::uint64_t block_bytes = std::uint64_t{16} << 20)
       : hooks_(hooks), block_bytes_(block_bytes) {}
   ~BufferMemory();
   BufferMemory(const BufferMemory&) = delete;
   BufferMemory& operator=(const BufferMemory&) = delete;
 
-  // Returns zeroed memory, or null if the kernel has none left. Throws std::bad_alloc.
+  // Returns zeroed memory, or null if the kernel has no memory left. Throws std::bad_alloc.
   [[nodiscard]] void* allocate(std::uint64_t bytes);
   // bytes: the number that was passed to allocate.
   void release(void* address, std::uint64_t bytes) noexcept;
@@ -39,14 +40,14 @@ class BufferMemory {
   static constexpr std::uint64_t kMaxOfSmall = std::uint64_t{1} << 20;
 
  private:
-  // A mapping is larger than the part in use. The unused ends stay mapped: unmapping them would create two more
+  // A mapping is larger than the part in use. The unused ends stay mapped, because unmapping them would create two more
   // mappings.
   struct Mapping {
     void* start = nullptr;
     std::uint64_t bytes = 0;
-    std::byte* aligned = nullptr;  // the first address in it that is a multiple of kBufferAlignment
+    std::byte* aligned = nullptr;  // the first address in the mapping that is a multiple of kBufferAlignment
   };
-  // Slots of one size.
+  // A block of slots that all have the same size.
   struct Block {
     Mapping mapping;
     std::uint32_t kind = 0;
@@ -81,8 +82,8 @@ class BufferMemory {
   const PageHooks* const hooks_;
   const std::uint64_t block_bytes_;
   std::mutex mutex_;
-  std::map<std::byte*, std::unique_ptr<Block>> blocks_;  // by their first slot
-  std::array<std::vector<Block*>, kKinds> open_;         // blocks with a free slot; has capacity for all
+  std::map<std::byte*, std::unique_ptr<Block>> blocks_;  // by the address of their first slot
+  std::array<std::vector<Block*>, kKinds> open_;  // blocks with a free slot; the vectors have capacity for all blocks
   std::array<std::size_t, kKinds> block_counts_{};
   std::map<void*, Large> large_;
   std::size_t idle_ = 0;  // the number of idle large mappings

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Cancellation of threads (pthread_cancel) at the boundaries of our libraries.
+// Thread cancellation (pthread_cancel) at the boundaries of our libraries.
 #pragma once
 
 #include <pthread.h>
 
 namespace anydml {
 
-// Canceling a thread in the middle of a call would unwind code that must not be interrupted, and noexcept functions,
-// where unwinding ends the process. While this object exists, cancellation is deferred to the first cancellation point
-// after the call.
+// Canceling a thread in the middle of a call would unwind code that must not be interrupted. It would also unwind
+// noexcept functions, which terminates the process. While this object exists, cancellation is deferred to the first
+// cancellation point after the call.
 class CancellationDeferred {
  public:
   CancellationDeferred() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -31,7 +31,7 @@ namespace anydml {
   return product;
 }
 
-// For sizes in bytes, which are unsigned.
+// Byte sizes are unsigned.
 [[nodiscard]] inline std::optional<std::uint64_t> checked_add_bytes(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) {
@@ -48,7 +48,7 @@ namespace anydml {
   return product;
 }
 
-// The next multiple of the alignment. The alignment must not be 0.
+// Rounds up to a multiple of the alignment, which must not be 0.
 [[nodiscard]] inline std::optional<std::uint64_t> checked_align_bytes(std::uint64_t bytes, std::uint64_t alignment) {
   const auto sum = checked_add_bytes(bytes, alignment - 1);
   return sum ? std::optional(*sum / alignment * alignment) : std::nullopt;

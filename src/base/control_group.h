@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The control groups that a process is in. Containers limit memory and processor time with them.
+// The control groups of a process. Containers use them to limit memory and processor time.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace anydml {
 
 enum class GroupVersion { first, second };
 
-// Calls visit(folder, version) for the process's group of a controller, such as "memory", and for every enclosing
-// group: the limits of all these groups apply. root: the folder that contains proc and sys; empty for the machine's
-// own.
+// Calls visit(folder, version) for the process's group under a controller, such as "memory", and for every enclosing
+// group, because the limits of all these groups apply. root: the folder that contains proc and sys; empty for the
+// machine's own.
 template <class Visit>
 void for_each_control_group(const std::string& root, std::string_view controller, Visit visit) {
-  // Lines "hierarchy:controllers:path". Version 2 has one line, with an empty list.
+  // Each line is "hierarchy:controllers:path". Version 2 has a single line with an empty list of controllers.
   for_each_line(read_text_file(root + "/proc/self/cgroup"), [&](const std::string& line) {
     const auto first = line.find(':');
     const auto second = line.find(':', first == std::string::npos ? first : first + 1);

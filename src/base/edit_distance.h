@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The distance between two names, for messages that suggest the intended one.
+// The edit distance between two names, for messages that suggest the intended name.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace anydml {
 
 inline constexpr std::size_t kLongestComparedName = 64;
 
-// Levenshtein distance, ignoring case, one row at a time; names that are too long to compare count as infinitely far
-// apart.
+// The Levenshtein distance, ignoring case, computed one row at a time. Names that are too long to compare have infinite
+// distance.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view written, std::string_view name) {
   if (name.size() > kLongestComparedName || written.size() > 2 * kLongestComparedName) {
     return static_cast<std::size_t>(-1);
@@ -34,7 +34,7 @@ inline constexpr std::size_t kLongestComparedName = 64;
   return row[name.size()];
 }
 
-// Names at least this far apart are not suggested.
+// Names at this distance or more are not suggested.
 [[nodiscard]] constexpr std::size_t max_suggestion_distance(std::string_view written) { return written.size() / 3 + 1; }
 
 }  // namespace anydml

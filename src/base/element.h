@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The element types of tensors: their names, sizes and C++ representations.
-// Standard library only, usable from host C++ and CUDA: scalar definitions include this.
+// The element types of tensors: their names, sizes and C++ representations. The scalar definitions include this file,
+// so it must compile as host C++ and as CUDA, and it depends only on the standard library.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace anydml {
 
-// IEEE binary16 as its bits; arithmetic goes through FLOAT32 (base/float_bits.h). The other types are in
+// IEEE binary16, stored as bits. Arithmetic goes through FLOAT32 (base/float_bits.h). The other types are in
 // base/integers.h and base/primitives.h.
 struct f16 {
   std::uint16_t bits;
@@ -21,7 +21,7 @@ struct f16 {
 
 static_assert(sizeof(f16) == 2 && sizeof(f32) == 4 && sizeof(f64) == 8);
 
-// Every element type: C++ name, DirectML's name, value in DML_TENSOR_DATA_TYPE.
+// Every element type: its C++ name, its DirectML name, and its value in DML_TENSOR_DATA_TYPE.
 #define ANYDML_FOR_EACH_TYPE(X) \
   X(f32, FLOAT32, 1)            \
   X(f16, FLOAT16, 2)            \
@@ -40,15 +40,15 @@ enum class DataType : std::uint32_t {
 #define ANYDML_ENUMERATOR(type, name, value) name = value,
   ANYDML_FOR_EACH_TYPE(ANYDML_ENUMERATOR)
 #undef ANYDML_ENUMERATOR
-  // Types whose elements have no address of their own: two elements share a byte, the first in its low half. A tensor
-  // with an odd number of elements ends in the low half of its last byte, and the other half is 0. Only quantization
-  // accepts them.
+  // 4-bit types: two elements share a byte, with the first element in the low half. A tensor with an odd number of
+  // elements ends in the low half of its last byte, and the other half is 0. Only quantization operators accept these
+  // types.
   UINT4 = 12,
   INT4 = 13,
 };
 inline constexpr std::size_t kDataTypeLimit = 12;  // one past the last type whose elements are whole bytes
 
-// A set of types: bit number DataType.
+// A set of types: bit i stands for the DataType with value i.
 using TypeSet = std::uint32_t;
 [[nodiscard]] constexpr TypeSet type_bit(DataType type) { return TypeSet{1} << static_cast<std::uint32_t>(type); }
 
@@ -62,7 +62,7 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
 
 [[nodiscard]] constexpr bool is_four_bits(DataType type) { return type == DataType::UINT4 || type == DataType::INT4; }
 
-// In bytes. 0 for values that are not element types, and for the four-bit types.
+// The size in bytes; 0 for the 4-bit types and for values that are not element types.
 [[nodiscard]] constexpr std::size_t element_size(DataType type) {
   switch (type) {
 #define ANYDML_SIZE(type, name, value) \
@@ -78,7 +78,7 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
   return 0;
 }
 
-// DirectML's name, "FLOAT32"; "UNKNOWN" for a value that is not an element type.
+// DirectML's name for the type, such as "FLOAT32"; "UNKNOWN" for a value that is not an element type.
 [[nodiscard]] constexpr std::string_view type_name(DataType type) {
   switch (type) {
 #define ANYDML_NAME(type, name, value) \
@@ -96,13 +96,13 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
   return "UNKNOWN";
 }
 
-// Whether its elements are whole bytes, each with its own address.
+// Whether the type's elements are whole bytes, so that each element has its own address.
 [[nodiscard]] constexpr bool is_element_type(DataType type) { return element_size(type) != 0; }
 // Whether a tensor may have this type.
 [[nodiscard]] constexpr bool is_tensor_type(DataType type) { return is_element_type(type) || is_four_bits(type); }
 
-// The alignment in bytes of a tensor of the type, and the bytes that one element touches: the element's size, and at
-// least one.
+// A tensor's alignment in bytes, which is also the number of bytes that one element touches: the element's size, but at
+// least 1.
 [[nodiscard]] constexpr std::size_t element_alignment(DataType type) {
   return element_size(type) == 0 ? 1 : element_size(type);
 }

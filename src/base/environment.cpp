@@ -76,7 +76,7 @@ Result<Environment> read_environment(VariableReader reader) {
     }
     environment.plugins = text;
   }
-  // Higher layers know which targets and levels exist, and report invalid values.
+  // Higher layers define the valid targets and levels, and report invalid values.
   if (const char* value = reader("ANYDML_CPU_TARGET"); value != nullptr) {
     environment.cpu_target = value;
   }
@@ -87,8 +87,8 @@ Result<Environment> read_environment(VariableReader reader) {
 }
 
 const Result<Environment>& environment() {
-  // Never destroyed: threads may still log while the process exits. There is no lock, because a fork could leave it
-  // held: if several threads read the environment at once, the first result wins.
+  // Never destroyed, because threads may still log while the process exits. No lock is used, because a fork could leave
+  // it locked. If several threads read the environment at the same time, the first result wins.
   static std::atomic<const Result<Environment>*> process = nullptr;
   const Result<Environment>* known = process.load(std::memory_order_acquire);
   if (known == nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The environment variables that a user can set, read once. An invalid value makes the first call that needs it fail
-// with a one-line error: a misspelled setting must not go unnoticed.
+// The environment variables that a user can set. They are read only once. A misspelled setting must not go unnoticed,
+// so the first call that needs an invalid value fails with a one-line error.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,14 @@ struct Environment {
   unsigned threads = 0;         // ANYDML_THREADS; 0: as many as the machine allows
   std::optional<LogLevel> log;  // ANYDML_LOG; no value: not set, and each library has its own default
   bool graphics = false;        // ANYDML_GRAPHICS: adapters claim that they can draw, for programs that require it
-  bool allow_half = false;      // ANYDML_ALLOW_HALF_PRECISION: as if every program allowed it when compiling
+  bool allow_half = false;  // ANYDML_ALLOW_HALF_PRECISION: as if every program allowed half precision when compiling
   DebugSetting debug = DebugSetting::off;  // ANYDML_DEBUG: 0, 1 or abort
   std::string plugins;        // ANYDML_PLUGINS: the folder of plugins, or "none"; empty: the default folder
   std::string cpu_target;     // ANYDML_CPU_TARGET: the instructions that kernels may use; empty: the best available
   std::string feature_level;  // ANYDML_FEATURE_LEVEL, the highest level of DirectML devices; empty: the newest
 };
 
-// Looks up a variable; null if it is not set.
+// Looks up a variable and returns null if it is not set.
 using VariableReader = const char* (*)(const char* name);
 
 Result<Environment> read_environment(VariableReader reader);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// IEEE formats as integers: bit casts, conversions, and the basis of scalar definitions. Conversions use integer
-// arithmetic or, between FLOAT16 and FLOAT32, a device's instruction (base/primitives.h). Both give the same bits,
-// except for NaNs, and neither depends on the machine's rounding or flush mode.
+// IEEE formats as integers: bit casts and conversions, on which the scalar definitions are built. Conversions use
+// integer arithmetic or, between FLOAT16 and FLOAT32, a device's instruction (base/primitives.h). Both methods return
+// the same bits, except for NaNs, and neither depends on the machine's rounding or flush mode.
 #pragma once
 
 #include "base/element.h"
@@ -65,7 +65,8 @@ template <class To, class From>
   } else {
     const int exponent = static_cast<int>(magnitude >> From_::kFractionBits);
     const int target = exponent - From_::kBias + To_::kBias;
-    // The significand, whose lowest bits are rounded off. For normal results the target's exponent is above it.
+    // The significand before its lowest bits are rounded off. For normal results, the bits above it contain the
+    // target's exponent.
     u64 scaled = 0;
     int drop = kDropped;
     if (target > 0) {
@@ -85,7 +86,8 @@ template <class To, class From>
   return from_bits<To>(static_cast<float_bits_t<To>>(sign | result));
 }
 
-// Converts a number to a wider format; always exact. A signaling NaN becomes quiet, as in every IEEE 754 conversion.
+// Converts a number to a wider format; the result is always exact. A signaling NaN becomes quiet, as in every IEEE 754
+// conversion.
 template <class To, class From>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr To widen_to(From value) {
   using From_ = FloatParts<From>;
@@ -116,7 +118,7 @@ template <class To, class From>
   return from_bits<To>(static_cast<float_bits_t<To>>(sign | result));
 }
 
-// The type in which an element is computed: FLOAT32 for FLOAT16, otherwise the type itself.
+// The type used to compute with an element: FLOAT32 for FLOAT16, otherwise the type itself.
 template <class T>
 struct Compute {
   using type = T;
@@ -146,8 +148,8 @@ template <class T>
   }
 }
 
-// Unsigned arithmetic of at least 32 bits, in which integers wrap without undefined behavior: narrower types would be
-// promoted to int, where products can overflow.
+// An unsigned type of at least 32 bits, so that integer arithmetic wraps without undefined behavior. Narrower types
+// would be promoted to int, and products of ints can overflow.
 template <class T>
 using wrapping_t = std::conditional_t<sizeof(T) == 8, u64, u32>;
 

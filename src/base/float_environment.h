@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The machine's rounding, flush and trap modes. Kernels need round-to-nearest, subnormals and no traps, whatever the
-// host program has set. When a call returns, the host's modes and exception flags must be restored.
+// The machine's rounding, flush and trap modes. Kernels require round-to-nearest, subnormals and no traps, regardless
+// of the modes that the host program has set. When a call returns, the host's modes and exception flags must be
+// restored.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ class DefaultFloatEnvironment {
   }
   ~DefaultFloatEnvironment() { _mm_setcsr(control_and_flags_); }
 #elif defined(__aarch64__)
-  // Written directly, because fesetenv does not change the flush-to-zero bits. Most callers already have the default,
-  // and writing the control register costs far more than reading it.
+  // The register is written directly, because fesetenv does not change the flush-to-zero bits. Most callers already use
+  // the default modes, and writing the control register costs far more than reading it.
   DefaultFloatEnvironment() noexcept {
     asm volatile("mrs %0, fpcr" : "=r"(control_));
     asm volatile("mrs %0, fpsr" : "=r"(flags_));

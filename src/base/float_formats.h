@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The constants that describe the IEEE 754 formats, without any arithmetic. Usable from host C++, from CUDA, and by
+// Constants that describe the IEEE 754 formats, without any arithmetic. This file is for host C++, for CUDA, and for
 // devices that supply their own floats (base/primitives.h).
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT32 and FLOAT64 in integer arithmetic, rounded once to nearest even, with subnormals, signed zeros and NaN. Every
-// primitive that a device may supply (base/primitives.h) is here; a device uses those for which it has no exact
-// operation of its own. No integer is wider than 64 bits, the widest that GPUs have.
+// FLOAT32 and FLOAT64 arithmetic implemented with integers, rounded once to nearest even, with subnormals, signed zeros
+// and NaN. This file implements every primitive that a device may supply (base/primitives.h). A device uses the
+// versions here if it has no exact operation of its own. No integer is wider than 64 bits, the maximum on GPUs.
 #pragma once
 
 #include <type_traits>
@@ -16,7 +16,8 @@ struct IntegerMachine {
   // (ops/scalar/primitives.h).
   static constexpr bool kOnGpu = false;
   static constexpr bool kSubnormalsAreSlow = false;
-  // Whether the machine converts between the bits of FLOAT16 and FLOAT32. If not, the two functions are never called.
+  // Whether the machine can convert between the bits of FLOAT16 and FLOAT32. If not, the two functions are never
+  // called.
   static constexpr bool kConvertsFloat16 = false;
   static u32 float32_of_float16(u16 bits);
   static u16 float16_of_float32(u32 bits);
@@ -32,7 +33,7 @@ struct IntegerMachine {
   }
 };
 
-// An unsigned integer of 128 bits. Shifts are by 0 to 127.
+// A 128-bit unsigned integer. Shift counts are 0 to 127.
 struct TwoWords {
   u64 high;
   u64 low;
@@ -111,7 +112,7 @@ struct IntegerFloat {
     const Normal above = normal(a);
     const Normal below = normal(b);
     // Long division, with as many quotient bits per step as fit into 64 bits. The quotient has at least three more
-    // fraction bits than the result, followed by a sticky bit: whether the remainder is nonzero.
+    // fraction bits than the result, followed by a sticky bit, which is set if the remainder is nonzero.
     constexpr int kRoom = 63 - F::kFractionBits;
     constexpr int kSteps = (F::kFractionBits + 3 + kRoom - 1) / kRoom;
     u64 quotient = above.significand / below.significand;
@@ -208,7 +209,7 @@ struct IntegerFloat {
     }
     return rounded({of_other, Other::exponent(other), Twice{Other::significand(other)}});
   }
-  // Conversions to integers, towards 0. The number must be in the integer's range.
+  // Conversions to integers round toward 0. The number must be in the integer's range.
   [[nodiscard]] static constexpr u64 to_u64(Bits x) {
     const int by = exponent(x);
     const u64 whole = significand(x);
@@ -221,7 +222,7 @@ struct IntegerFloat {
   [[nodiscard]] static constexpr u32 to_u32(Bits x) { return static_cast<u32>(to_u64(x)); }
   [[nodiscard]] static constexpr i32 to_i32(Bits x) { return static_cast<i32>(to_i64(x)); }
 
-  // Estimates, for which a machine may have cheaper instructions. ops/scalar/primitives.h gives their accuracy.
+  // Estimates, for which a machine may have cheaper instructions. ops/scalar/primitives.h specifies their accuracy.
   [[nodiscard]] static constexpr Bits inverse_estimate(Bits x) { return divide(kOne, x) & kUpperHalf; }
   [[nodiscard]] static constexpr Bits inverse_root_estimate(Bits x) {
     return divide(kOne, square_root(x)) & kUpperHalf;
@@ -240,7 +241,7 @@ struct IntegerFloat {
   static constexpr Bits kOne = static_cast<Bits>(F::kBias) << F::kFractionBits;
   static constexpr Bits kUpperHalf = static_cast<Bits>(~Bits{0} << (sizeof(Bits) * 4));
 
-  // A number's sign and |x| = significand * 2^exponent.
+  // A number's sign and magnitude: |x| = significand * 2^exponent.
   struct Exact {
     Bits sign;
     int exponent;
@@ -288,8 +289,8 @@ struct IntegerFloat {
     return {(a >> 32) * (b >> 32) + (first >> 32) + (second >> 32), (second << 32) | (low & kLow)};
   }
 
-  // The sum of two numbers. If the smaller one loses bits when it is shifted, its last bit is set (a sticky bit). That
-  // bit is far below the last bit of the result, because at most one leading bit cancels in this case.
+  // The sum of two numbers. If the smaller number loses bits when it is shifted, its last bit is set (a sticky bit).
+  // That bit is far below the last bit of the result, because at most one leading bit cancels in this case.
   [[nodiscard]] static constexpr Bits sum(Exact a, Exact b) {
     if (a.significand == Twice{0} || b.significand == Twice{0}) {
       if (a.significand == b.significand) {
@@ -335,7 +336,7 @@ struct IntegerFloat {
     const Twice rest = drop == kTwiceBits ? led : led << (kTwiceBits - drop);
     const Twice half = Twice{1} << (kTwiceBits - 1);
     const bool up = half < rest || (half == rest && (kept & 1) != 0);
-    // The exponent field is one too small here: adding the hidden bit corrects it, and a carry from rounding increments
+    // The exponent field is one too small here. Adding the hidden bit corrects it, and a carry from rounding increments
     // it.
     const Bits before = top < kMin ? Bits{0} : static_cast<Bits>(top + F::kBias - 1) << F::kFractionBits;
     return x.sign | (before + kept + (up ? 1 : 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Short names for the integer types, the macro that marks functions for CUDA, and division that rounds up.
+// Short names for the integer types, the macro that marks functions for CUDA, and a division that rounds up.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// For nonnegative numbers. The result has the wider of the two types.
+// Both numbers must be nonnegative. The result has the wider of the two types.
 template <class Whole, class Part>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr auto ceil_div(Whole whole, Part part) {
   return whole / part + (whole % part != 0 ? 1 : 0);

@@ -53,8 +53,8 @@ Receiver find_receiver() noexcept {
   return {};
 }
 
-// The most recent error lines: a hash in the upper half, the number of occurrences in the lower. A line whose hash
-// falls into the same slot replaces the old line; the count of the old line restarts at its next occurrence.
+// The most recent error lines: each slot has a hash in its upper half and the number of occurrences in its lower half.
+// A new line replaces the old line in its slot. If the old line occurs again, its count starts over.
 constexpr std::size_t kRemembered = 256;
 constinit std::atomic<std::uint64_t> g_seen[kRemembered] = {};
 
@@ -78,7 +78,7 @@ std::uint32_t count_again(std::uint32_t hash) noexcept {
   return static_cast<std::uint32_t>(next);
 }
 
-// Joins the parts into one string. If there is no memory for a long line, only its beginning is passed on.
+// Joins the parts into one string. If there is not enough memory for a long line, only its beginning is passed on.
 void hand_over(const Receiver& receiver, LogLevel level, std::span<const std::string_view> parts) noexcept {
   char few[1024];
   std::size_t length = 0;
@@ -122,7 +122,7 @@ void write_to_standard_error(std::span<const std::string_view> parts) noexcept {
 
 void print_line(LogLevel level, std::string_view text, std::string_view more, std::string_view last,
                 std::string_view end = "") noexcept {
-  const CancellationDeferred deferred;  // writing is a cancellation point, and some of our callers must not be unwound
+  const CancellationDeferred deferred;  // writing is a cancellation point, and some callers must not be unwound
   const int error = errno;
   const std::string_view parts[] = {"anydml: ", text, more, last, end, "\n"};
   if (const Receiver receiver = find_receiver(); receiver.function != nullptr) {

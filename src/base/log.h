@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Log lines for human readers, on standard error or passed to a function that the program provides. On standard error
-// each line is a single write, without a lock and without an allocation, so that a thread may log after a fork, in a
-// signal handler, and when memory has run out.
+// Log lines for human readers, written to standard error or passed to a function that the program provides. On standard
+// error, each line is a single write, without a lock or an allocation, so that a thread may log after a fork, in a
+// signal handler, and after memory has run out.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@
 
 namespace anydml {
 
-// A function, provided by the program, that receives lines instead of standard error. Lines have no newline.
+// The program's own function for receiving log lines instead of standard error. Lines do not end with a newline.
 using LogFunction = void (*)(void* context, int level, const char* line);
 
-// The destination of log lines: one for the process, owned by libanydml and shared by the other libraries. All zeros
-// means standard error. Threads read it without a lock: the members are consistent if the version was even, and the
-// same before and after reading them.
+// The destination of log lines. The process has one LogState, which libanydml owns and the other libraries share. All
+// zeros means standard error. Threads read it without a lock: the members are consistent if the version was even and
+// did not change while they were read.
 struct LogState {
   std::atomic<std::uint32_t> version;
   std::atomic<LogFunction> function;
@@ -25,24 +25,25 @@ struct LogState {
   std::atomic<int> level;
 };
 
-// This library's own state, and the state of another library to use instead.
+// This library's own state. share_log_state replaces it with the state of another library.
 extern LogState g_own_log_state;
 void share_log_state(LogState& state) noexcept;
-// From now on the function receives every line up to the level, and every line that ANYDML_LOG enables. If it is null,
+// Sends every line up to the level, and every line that ANYDML_LOG enables, to the function. If the function is null,
 // lines go to standard error again.
 void set_log_function(LogFunction function, void* context, LogLevel level) noexcept;
 
-// From now on errors are shown whatever ANYDML_LOG says: a user who misspelled a setting must learn about it.
+// Enables errors regardless of ANYDML_LOG, so that users learn about misspelled settings.
 void show_errors() noexcept;
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 
-// These return whether the line was shown. The extra parts are for callers that have no memory to join them.
+// These functions return whether the line was shown. `more` and `last` are for callers that have no memory to join the
+// parts.
 bool log_line(LogLevel level, std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
-// Logs an error from a library whose callers mostly discard the reason for a failure, as DirectML programs do. The line
-// is shown unless ANYDML_LOG is none. If ANYDML_LOG is not set, repetitions of a line are shown only the second,
-// fourth, eighth ... time, with a count, so that a program that fails in a loop does not flood the log.
+// Logs an error from a library whose callers usually discard the reason for a failure, as DirectML programs do. The
+// line is shown unless ANYDML_LOG is none. If ANYDML_LOG is not set, a repeated line is shown only the second, fourth,
+// eighth ... time, with a count, so that a program that fails in a loop does not flood the log.
 bool log_failure(std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
-// Shows a message that the log did not show, for programs that request messages by other means.
+// Shows a message that the log did not show, for programs that request messages in a different way.
 void show_line(LogLevel level, std::string_view text) noexcept;
 
 // Prints a line on standard error although a function receives the log, for a time when the function may be gone.

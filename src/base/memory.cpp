@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-// Reads a file that contains one number, or a word such as "max" for no limit.
+// Reads a file that contains one number, or a word such as "max" that means no limit.
 std::uint64_t read_number(const std::string& path) {
   const std::string text = read_text_file(path);
   char* end = nullptr;
@@ -23,7 +23,7 @@ std::uint64_t read_number(const std::string& path) {
   return end != text.c_str() ? number : kNoLimit;
 }
 
-// The sum of the reclaimable entries of memory.stat, whose lines are "name value".
+// The sum of the reclaimable entries in memory.stat, which has lines of the form "name value".
 std::uint64_t read_reclaimable(const std::string& path) {
   std::uint64_t sum = 0;
   for_each_line(read_text_file(path), [&sum](const std::string& line) {
@@ -35,7 +35,7 @@ std::uint64_t read_reclaimable(const std::string& path) {
   return sum;
 }
 
-// Applies the limit of one group.
+// Applies one group's limit.
 void apply_group(MemoryState& state, const std::string& folder, GroupVersion version) {
   const bool is_second = version == GroupVersion::second;
   const std::uint64_t limit = read_number(folder + (is_second ? "/memory.max" : "/memory.limit_in_bytes"));

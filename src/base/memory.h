@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory that the process may use: all of the machine's memory, or less if a control group limits the process.
+// The memory that the process may use: all of the machine's memory, unless a control group limits the process.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace anydml {
 
 struct MemoryState {
   std::uint64_t limit = 0;      // the total
-  std::uint64_t available = 0;  // available now without taking it from other processes
+  std::uint64_t available = 0;  // can be used now without taking memory from other processes
 };
 
 // root: the folder that contains proc and sys; empty for the machine's own. Unreadable files count as no restriction.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The lower half of the interface between the scalar definitions and the machine that computes them: the types FLOAT32
-// and FLOAT64, and the primitives that base itself needs. ops/scalar/primitives.h has the other half. There are two
-// halves because base may not depend on ops, and the conversions in base/float_bits.h need primitives.
+// and FLOAT64, and the primitives that base itself needs. The other half is in ops/scalar/primitives.h. The interface
+// is split because base may not depend on ops, but the conversions in base/float_bits.h need primitives.
 //
 // A primitive has one definition for each kind of machine:
 //
 //   host      plain C++: float, double, and the compiler's builtins
 //   CUDA      the same types, and the GPU's instructions
-//   supplied  a device that compiles the definitions with another compiler, and whose own operations are not all
-//             exact. ANYDML_PRIMITIVES_HEADER names its header, with the quotes: "device_primitives.h"
+//   supplied  a device that uses a different compiler, and some of whose own operations are not exact.
+//             ANYDML_PRIMITIVES_HEADER names its header, with the quotes: "device_primitives.h"
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which
-// operate on the bits of FLOAT32 and FLOAT64, and MachinePrimitives for the rest. base/integer_floats.h implements all
-// of their functions in integer arithmetic, which is exact on every device. A device derives its classes from the
-// classes there, and redefines the functions that it provides itself, either natively or linked in later for each
-// driver:
+// operate on the bits of FLOAT32 and FLOAT64, and MachinePrimitives for everything else. base/integer_floats.h
+// implements all of their functions in integer arithmetic, which is exact on every device. A device derives its classes
+// from these classes and redefines the functions that it provides itself, either natively or through functions that are
+// linked in later for each driver:
 //
 //   #include "base/integer_floats.h"
 //   extern "C" unsigned device_fma32(unsigned a, unsigned b, unsigned c);
@@ -30,7 +30,7 @@
 //   }
 //
 // f32 and f64 are then classes over these bits (base/supplied_float.h), so that every operator, comparison and
-// conversion in a definition calls a supplied function. A definition that does anything else with a float does not
+// conversion in a definition calls a supplied function. A definition that uses a float in any other way does not
 // compile. To make this possible, definitions follow four rules, which tests/primitives/primitives_test.cpp enforces:
 //   - conversions between f32, f64 and integers use static_cast or braces, f64{x}, and are never implicit;
 //   - 0.5f is an f32 and 0.5 an f64, but 0 is neither: T{0};
@@ -41,9 +41,9 @@
 
 #include "base/integers.h"
 
-// A template with an unused parameter: unlike a plain function, it may be constexpr even on a machine where its body is
-// not a constant expression, so the definitions are constexpr on every machine. Its arguments convert like those of any
-// other function.
+// A template with an unused parameter. Unlike a plain function, a template may be constexpr even on a machine where its
+// body is not a constant expression, so the definitions are constexpr on every machine. Arguments convert in the usual
+// way.
 #define ANYDML_PRIMITIVE \
   template <int = 0>     \
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr
@@ -82,7 +82,7 @@ ANYDML_PRIMITIVE int leading_zeros(u64 value) {
 #endif
 }
 
-// Whether the machine converts between FLOAT16 and FLOAT32. If not, base/float_bits.h does so with integers.
+// Whether the machine can convert between FLOAT16 and FLOAT32. If not, base/float_bits.h uses integers.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kConvertsFloat16 = true;
 // Returns the same bits as the integer code, except for the payload of a NaN. The instruction fixes rounding and
@@ -92,8 +92,8 @@ __device__ inline f32 float32_of_float16(u16 bits) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(bits));
   return result;
 }
-// The result is a 32-bit register, because CUDA 13.0's ptxas drops one of the sign operations where two 16-bit results
-// are rounded and lose their signs. The kernel tests detect this.
+// The result is a 32-bit register, because CUDA 13.0's ptxas drops one of the sign operations if two 16-bit results are
+// rounded and lose their signs. The kernel tests detect this.
 __device__ inline u16 float16_of_float32(f32 value) {
   u32 result;
 #if __CUDA_ARCH__ >= 800

@@ -10,7 +10,7 @@ constinit std::mutex g_mutex;
 constinit const ForkHooks* g_hooks = nullptr;  // guarded by the mutex
 
 // Registered when the library is loaded, before any thread can hold the mutex. If registration runs out of memory, a
-// fork during the first call may leave a child that waits forever; nothing else changes.
+// fork during the first call may leave a child that waits forever; there is no other effect.
 [[maybe_unused]] const int g_registered = pthread_atfork(
     [] {
       g_mutex.lock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Process-wide state: the lock under which it is created, and how it survives a fork. A fork waits until the lock is
-// free, so a child never finds half-created state.
+// Process-wide state: the lock that protects its creation, and the hooks that keep it intact across a fork. A fork
+// waits until the lock is free, so a child never sees half-created state.
 #pragma once
 
 #include <mutex>
@@ -9,7 +9,7 @@ namespace anydml {
 
 [[nodiscard]] std::mutex& process_mutex() noexcept;
 
-// Called before and after a fork, for the code that owns the threads. All three are called with the process mutex held.
+// Called before and after a fork, for code that owns threads. All three hooks are called with the process mutex held.
 struct ForkHooks {
   void (*prepare)();
   void (*parent)();

@@ -13,7 +13,7 @@ namespace anydml {
 unsigned usable_processors(const std::string& root) {
   double processors = std::max(1U, std::thread::hardware_concurrency());
   for_each_control_group(root, "cpu", [&](const std::string& folder, GroupVersion version) {
-    // Microseconds of processor time per period. Without a limit the first number is a word, or negative.
+    // The processor time per period, in microseconds. If there is no limit, the first number is a word or negative.
     const bool is_second = version == GroupVersion::second;
     std::string text = read_text_file(folder + (is_second ? "/cpu.max" : "/cpu.cfs_quota_us"));
     if (!is_second) {

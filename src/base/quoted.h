@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text from a caller, for messages and logs: shortened, on one line, and unable to control a terminal.
+// Prepares a caller's text for messages and logs: it is shortened, fits on one line, and cannot control a terminal.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// The number of bytes of the first character; 0 for a control character and for invalid UTF-8.
+// The length of the first character in bytes; 0 for a control character or invalid UTF-8.
 [[nodiscard]] inline std::size_t printable_bytes(std::string_view text) {
   const auto byte = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned first = byte(0);
@@ -30,7 +30,7 @@ namespace anydml {
   return refused ? 0 : bytes;
 }
 
-// The first `limit` bytes of the text, and "..." if there are more. A byte that cannot be printed becomes \xNN.
+// The first `limit` bytes of the text, followed by "..." if there are more. A byte that cannot be printed becomes \xNN.
 [[nodiscard]] inline std::string escaped(std::string_view text, std::size_t limit) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string shown;
@@ -51,14 +51,15 @@ namespace anydml {
   return shown;
 }
 
-inline constexpr std::size_t kMaxQuotedBytes = 64;  // bytes of a name that a message shows
+inline constexpr std::size_t kMaxQuotedBytes = 64;  // how many bytes of a name a message shows
 
-// A name in a message: 'weights'. Call it as anydml::quoted with a std::string, because <iomanip> has another `quoted`.
+// A name as messages show it: 'weights'. Call it as anydml::quoted with a std::string, because <iomanip> also has a
+// `quoted`.
 [[nodiscard]] inline std::string quoted(std::string_view name) {
   return std::string(1, '\'').append(escaped(name, kMaxQuotedBytes)).append(1, '\'');
 }
 
-// An object that a caller may have named: "buffer 'weights'", or "buffer".
+// Describes an object that a caller may have named: "buffer 'weights'", or "buffer".
 [[nodiscard]] inline std::string with_name(std::string_view what, std::string_view name) {
   std::string text(what);
   return name.empty() ? text : text.append(" ").append(quoted(name));

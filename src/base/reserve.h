@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reserves capacity in a vector for elements that are added one by one, before anything changes.
+// Reserves vector capacity in advance, so that adding elements later cannot fail.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace anydml {
 
-// Reserves capacity for `count` elements in all, so that adding them cannot fail. The capacity at least doubles:
-// reserve may allocate exactly `count`, and a vector that grows by one would then be copied for each element.
+// Reserves capacity for `count` elements in total, so that adding them cannot fail. The capacity at least doubles:
+// reserve may allocate exactly `count`, and growing one element at a time would then copy the vector for each element.
 template <class T>
 void reserve_total(std::vector<T>& vector, std::size_t count) {
   if (count > vector.capacity()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A number passed in addition to the tensors (an attribute of an operator), kept in its original form until the type of
-// the tensor is known. Standard library only, usable from host C++ and CUDA.
+// A number that is passed in addition to the tensors (an operator's attribute). It keeps its original form until the
+// tensor's type is known. This file depends only on the standard library and compiles as host C++ and as CUDA.
 #pragma once
 
 #include <limits>
@@ -24,7 +24,7 @@ class Scalar {
       if constexpr (sizeof(T) == 8) {
         return real();
       } else if (sizeof(T) == 4 && kind_ != Kind::real) {
-        // Convert directly: going through FLOAT64 would round twice.
+        // Convert directly, because going through FLOAT64 would round twice.
         return narrow<T>(kind_ == Kind::integer ? static_cast<f32>(static_cast<i64>(bits_)) : static_cast<f32>(bits_));
       } else {
         return round_to<T>(real());
@@ -45,14 +45,14 @@ class Scalar {
  private:
   enum class Kind : u8 { real, integer, natural };
 
-  // Constants instead of calls, because CUDA device code may not call numeric_limits.
+  // These are constants because CUDA device code may not call numeric_limits.
   template <class T>
   static constexpr T kMin = std::numeric_limits<T>::min();
   template <class T>
   static constexpr T kMax = std::numeric_limits<T>::max();
 
-  // Integers beyond 2^53 are rounded here. FLOAT16, the only narrower type that gets here with an integer, turns them
-  // into infinities anyway.
+  // Integers beyond 2^53 are rounded here. FLOAT16 is the only narrower type that converts integers through this
+  // function, and it turns such large integers into infinities anyway.
   ANYDML_HOST_DEVICE constexpr f64 real() const {
     switch (kind_) {
       case Kind::integer:
@@ -78,8 +78,8 @@ class Scalar {
     if (is_nan(value)) {
       return T{0};
     }
-    // The number one above T's maximum is a power of two. It is exact in FLOAT64, although the maximum itself may not
-    // be.
+    // The number one above T's maximum is a power of two, so FLOAT64 can represent it even if it cannot represent the
+    // maximum.
     constexpr f64 kLimit = from_bits<f64>(static_cast<u64>(FloatParts<f64>::kBias + std::numeric_limits<T>::digits)
                                           << FloatParts<f64>::kFractionBits);
     if (value >= kLimit) {
@@ -95,7 +95,7 @@ class Scalar {
   u64 bits_ = 0;
 };
 
-// Attributes of one operator, in the order of its desc struct.
+// The attributes of one operator, in the order of its desc struct.
 struct Attributes {
   static constexpr std::size_t kMax = 4;
   Scalar values[kMax];

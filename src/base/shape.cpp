@@ -17,7 +17,7 @@ std::string shape_text(const std::int64_t* values, std::uint32_t rank) {
 
 std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes) {
   if (std::ranges::find(sizes, 0) != sizes.end()) {
-    return std::nullopt;  // the tensor is empty, whatever the other sizes are
+    return std::nullopt;  // the tensor is empty, regardless of the other sizes
   }
   std::int64_t count = 1;
   for (const std::int64_t size : sizes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sizes of tensors: their limits, and their wording in messages.
+// Tensor sizes: their limits, and how messages show them.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace anydml {
 
 inline constexpr std::uint32_t kMaxRank = 8;
 inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
-// The maximum number of bytes that a tensor may address or request. No device has that much memory, and sums of many
-// such sizes still fit into 64 bits.
+// The maximum number of bytes that a tensor may address or request. No device has that much memory, and the sum of many
+// tensor sizes still fits into 64 bits.
 inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
 
 // "[3, 4]"
 [[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
 
-// The error message if there are more than kMaxElements elements; no value otherwise. If a size is 0, the tensor has no
-// elements.
+// Returns an error message if there are more than kMaxElements elements, otherwise no value. If any size is 0, the
+// tensor has no elements.
 [[nodiscard]] std::optional<std::string> too_many_elements(std::span<const std::int64_t> sizes);
 
 }  // namespace anydml

@@ -8,7 +8,8 @@
 
 namespace anydml {
 
-// Primitives: functions over Bits, and Literal, the C++ floating-point type whose literals convert to this class.
+// Primitives provides functions over Bits, and Literal, the C++ floating-point type whose literals convert to this
+// class.
 template <class Primitives>
 struct SuppliedFloat {
   using Bits = typename Primitives::Bits;
@@ -38,7 +39,7 @@ struct SuppliedFloat {
   template <class Integer>
   requires std::is_integral_v<Integer>
   constexpr explicit SuppliedFloat(Integer value) {
-    if (__builtin_is_constant_evaluated() || __builtin_constant_p(value)) {  // the compiler can compute this as well
+    if (__builtin_is_constant_evaluated() || __builtin_constant_p(value)) {  // the compiler can also compute this
       bits = __builtin_bit_cast(Bits, static_cast<Literal>(value));
     } else if constexpr (sizeof(Integer) == 8) {
       bits = std::is_signed_v<Integer> ? Primitives::of_i64(static_cast<i64>(value))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the small files in which Linux describes the machine. It does not use C++ streams: a Python module that
-// contains its own copy of the standard library crashes in them if another copy in the process owns the locales.
+// Reads the small files that Linux uses to describe the machine. It avoids C++ streams, because they crash in a Python
+// module that contains its own copy of the standard library if another copy in the process owns the locales.
 #pragma once
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The addresses for one run, and which operands are present. Storing a small number of addresses needs no allocation.
-// Callers identify memory by pointers, which are stored as numbers here: on most devices the pointers are the addresses
-// that programs use.
+// The addresses for one run, and which operands are present. A small number of addresses is stored without an
+// allocation. Callers identify memory with pointers, which are stored as numbers here: on most devices, programs use
+// the pointers as addresses.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The public C functions: each converts its arguments into a request to the plan layer and passes the plan to a
-// backend.
+// The public C functions. Each function converts its arguments into a request to the plan layer and passes the plan to
+// a backend.
 #include "anydml/anydml.h"
 
 #include <array>
@@ -30,7 +30,7 @@
 namespace anydml {
 namespace {
 
-// Stores the addresses of the tensors that were passed. Optional tensors at the end may have been left out.
+// Stores the addresses of the tensors that were passed. Optional tensors at the end may have been omitted.
 void set_addresses(const Surface& surface, const Call& call, Addresses& addresses) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     addresses[i] = number_of(call.inputs[i].data);
@@ -64,7 +64,7 @@ Status run_once(const anydml_device* wanted, const Call& call) {
   return {};
 }
 
-// The arguments that anydml_run and anydml_compile share, as C passes them.
+// The arguments that anydml_run and anydml_compile have in common, as C callers pass them.
 struct Arguments {
   const char* op;
   const anydml_tensor* inputs;
@@ -89,7 +89,7 @@ Result<Call> read_call(const Arguments& given) {
               .attributes = std::span(given.attributes, given.attribute_count)};
 }
 
-// Finds the inputs that the options, or the older bit in their types, mark as constant.
+// Finds the inputs that are marked as constant, either in the options or with the older bit in their types.
 Result<std::vector<bool>> find_constants(std::string_view op, const anydml_options& options,
                                          std::span<const anydml_tensor> inputs) {
   ANYDML_TRY(check_array(op, "options.constants", options.constants, options.constant_count, "positions"));
@@ -146,14 +146,14 @@ struct GivenAddresses {
   size_t output_count;
 };
 
-// Calls use(addresses) with the addresses for a compiled operator, after checking their number.
+// Calls use(addresses) with the addresses for a compiled operator, after checking how many there are.
 template <class Use>
 Status with_addresses(const char* function, const anydml_compiled* compiled, const GivenAddresses& given, Use use) {
   if (compiled == nullptr) {
     return bad_call(function, "compiled is null; expected an object from anydml_compile");
   }
   const Surface& surface = compiled->surface;
-  // Absent tensors at the end may be left out, as when the operator is compiled.
+  // Absent tensors at the end may be omitted, as in the call that compiled the operator.
   const auto check_count = [&](const void* array, std::size_t count, std::span<const OpTensor> tensors,
                                std::string_view what) -> Status {
     const std::size_t expected = tensors.size();
@@ -205,8 +205,8 @@ int run_binary(const facts::Operator& op, const anydml_tensor* a, const anydml_t
   });
 }
 
-// Looked up when the library is loaded: a function-local static would be initialized under a lock that a fork can leave
-// held.
+// Looked up when the library is loaded, because a function-local static would be initialized under a lock that a fork
+// can leave locked.
 const facts::Operator& g_modulus_floor = *facts::find_operator("ELEMENT_WISE_MODULUS_FLOOR");
 const facts::Operator& g_modulus_truncate = *facts::find_operator("ELEMENT_WISE_MODULUS_TRUNCATE");
 
@@ -290,7 +290,7 @@ int anydml_set_interrupt(anydml_interrupt_function function, void* context) {
   return ANYDML_OK;
 }
 
-// The views below are created from literals, so they are followed by a null character.
+// The views below are created from literals, so a null character follows them.
 const char* anydml_type_name(anydml_type type) { return anydml::type_name(static_cast<anydml::DataType>(type)).data(); }
 
 size_t anydml_type_size(anydml_type type) { return anydml::element_size(static_cast<anydml::DataType>(type)); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first checks and conversions of the C functions' arguments.
+// Initial checks and conversions for the C functions' arguments.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace anydml {
 
-// "who: text".
+// An error with the message "who: text".
 [[nodiscard]] Error bad_call(std::string_view who, std::string_view text);
 
 // anydml_device is never defined: the public handle is a Device under its C name.
@@ -23,10 +23,10 @@ namespace anydml {
 // wanted: null for the default device.
 [[nodiscard]] Result<const Device*> choose_device(const anydml_device* wanted);
 
-// Looks up a name that may be null or wrong.
+// Looks up an operator by a name that may be null or wrong.
 [[nodiscard]] Result<const facts::Operator*> choose_operator(const char* name);
 
-// Checks an array, which may be null only if it has no elements.
+// Checks an array pointer, which may be null only if the array has no elements.
 [[nodiscard]] Status check_array(std::string_view who, std::string_view name, const void* array, std::size_t count,
                                  std::string_view of);
 

@@ -17,12 +17,13 @@ struct Message {
 };
 
 // The string that anydml_last_error returns: the thread's own text, or one of the constants here. Only pointers are in
-// thread-local storage, because it exists for every thread from the start (-ftls-model=initial-exec) and is scarce.
-// glibc would allocate larger thread-local storage at the first use, and end the process if there is no memory.
+// thread-local storage, because it is scarce and exists for every thread from the start (-ftls-model=initial-exec).
+// glibc would allocate a larger thread-local object at its first use, and would terminate the process if memory ran
+// out.
 constinit thread_local const char* t_last_error = "";
 constinit thread_local Message* t_message = nullptr;
 
-// Frees a thread's text when the thread ends. A later call allocates another one.
+// Frees a thread's text when the thread ends. A later call allocates a new one.
 const std::optional<pthread_key_t> g_end_of_thread = [] {
   pthread_key_t key{};
   const int failed = pthread_key_create(&key, [](void* message) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The boundary of the C API: no exception crosses it, and every failure leaves a message for anydml_last_error.
+// The boundary of the C API. No exception crosses it, and every failure leaves a message for anydml_last_error.
 #pragma once
 
 #include <exception>
@@ -11,10 +11,10 @@
 
 namespace anydml {
 
-// Stores the message for this thread, and returns the text to log. If there is no memory for the message, it stores a
-// constant that says so.
+// Stores the message for this thread, and returns the text to log. If there is no memory for the message, stores a
+// constant that reports this.
 const char* keep_last_error(const char* message) noexcept;
-// Stores the message and logs it. Returns whether the log showed it.
+// Stores the message and logs it. Returns whether the log showed the message.
 bool set_last_error(const char* message) noexcept;
 // Sets the message for a failed allocation, without allocating.
 void set_out_of_memory() noexcept;

@@ -17,12 +17,12 @@ namespace anydml {
 namespace {
 
 constexpr std::size_t kMaxAttributes = 64;      // more than any operator has
-constexpr std::uint32_t kMaxNumbers = 1 << 20;  // elements of an array
+constexpr std::uint32_t kMaxNumbers = 1 << 20;  // elements per array
 constexpr int kMaxNested = 4;
 
 Error wrong(const facts::Operator& op, std::string text) { return invalid({op.name, {}}, std::move(text)); }
 
-// The operator's attributes, for messages. Lengths are left out, because arrays imply them.
+// The operator's attributes, for messages. Lengths are omitted, because arrays imply them.
 std::string attribute_names(const facts::Operator& op) {
   std::string text;
   bool scale_bias = false;
@@ -40,7 +40,7 @@ std::string attribute_names(const facts::Operator& op) {
   return text.empty() ? "no attributes" : text;
 }
 
-// The field that an attribute's name refers to and, for a ScaleBias, which of its two numbers.
+// The field that an attribute's name refers to. For a ScaleBias, also which of its two numbers the name refers to.
 struct Named {
   std::size_t field;
   std::size_t number;
@@ -119,8 +119,8 @@ class Reader {
     return check_scale_bias(given);
   }
 
-  // The tensors of one direction, in the order of their fields. An array field gets the tensors that remain after the
-  // other fields have theirs.
+  // Reads the inputs or the outputs, in the order of their fields. An array field receives the tensors that the other
+  // fields leave over.
   Status take_tensors(std::span<const anydml_tensor> given, bool outputs) {
     const auto wanted = outputs ? facts::is_output : facts::is_input;
     std::size_t fixed = 0;
@@ -158,7 +158,7 @@ class Reader {
     return {};
   }
 
-  // Fills in fields that may be left out because other fields imply them, and reports missing fields.
+  // Fills in omitted fields that other fields imply, and reports missing fields.
   Status complete() {
     for (std::size_t i = 0; i < op_.fields.size(); ++i) {
       const facts::Field& field = op_.fields[i];
@@ -262,7 +262,7 @@ class Reader {
     return field.count_field < 0 ? Status() : take_count(given, static_cast<std::size_t>(field.count_field));
   }
 
-  // UINT and INT have 32 bits.
+  // UINT and INT are 32-bit.
   [[nodiscard]] Status check_integer(const anydml_attribute& given, const facts::Field& field, const Scalar& number,
                                      std::optional<std::uint32_t> index) const {
     const double value = number.as<f64>();
@@ -276,7 +276,7 @@ class Reader {
     return {};
   }
 
-  // FLOAT has 32 bits.
+  // FLOAT is 32-bit.
   [[nodiscard]] Status check_real(const anydml_attribute& given, const Scalar& number,
                                   std::optional<std::uint32_t> index) const {
     const std::optional<std::string> expected = beyond_float(number, DataType::FLOAT32);
@@ -286,7 +286,7 @@ class Reader {
                                                      number_text(number), *expected)));
   }
 
-  // Checks numbers that become elements, once the output's type is known.
+  // Checks numbers that become elements. The output's type must be known.
   [[nodiscard]] Status check_elements() const {
     const std::size_t union_type = schema::union_type_field(op_);
     const bool has_union = union_type != schema::kNoField && !described_.arguments[union_type].numbers.empty();
@@ -345,7 +345,7 @@ class Reader {
     return array ? take_count(given, static_cast<std::size_t>(field.count_field)) : Status();
   }
 
-  // Arrays that share a length field must agree on it.
+  // Arrays that share a length field must have the same length.
   Status take_count(const anydml_attribute& given, std::size_t field) {
     const schema::Argument& argument = described_.arguments[field];
     if (argument.present && argument.numbers.front().as<u64>() != given.count) {
@@ -370,7 +370,7 @@ class Reader {
     argument.present = true;
     tensor.type = given.type & ~std::uint32_t{facts::is_input(kind) ? ANYDML_CONSTANT : 0U};
     tensor.rank = static_cast<std::uint32_t>(given.rank);
-    tensor.has_sizes = given.sizes != nullptr || given.rank == 0;  // a scalar has no sizes to point to
+    tensor.has_sizes = given.sizes != nullptr || given.rank == 0;  // a scalar has no sizes
     tensor.has_strides = given.strides != nullptr;
     if (given.rank > 0 && given.rank <= static_cast<std::int32_t>(kMaxRank)) {
       std::copy_n(given.sizes, tensor.has_sizes ? given.rank : 0, tensor.sizes);
@@ -405,7 +405,7 @@ class Reader {
   schema::Described described_;
 };
 
-// Adds the attributes to the key. Arrays, names and operators are too long for it.
+// Adds the attributes to the key. Arrays, names and operators are too long for the key.
 bool add_attributes(const Call& call, CallKey& key) {
   if (call.attributes.size() > kMaxAttributes) {
     return false;
@@ -416,7 +416,7 @@ bool add_attributes(const Call& call, CallKey& key) {
       return false;
     }
     const std::uint64_t number = 4 * named->field + named->number;
-    if (!key.add(number << 32 | given.type) || !key.add(given.value.u64)) {  // the bits, whatever their type
+    if (!key.add(number << 32 | given.type) || !key.add(given.value.u64)) {  // the bits, regardless of their type
       return false;
     }
   }

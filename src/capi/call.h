@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A call to the C API: the operator that it describes, and the key under which it is remembered.
+// A call to the C API: the operator that it describes, and the key under which its compiled form is cached.
 #pragma once
 
 #include <span>
@@ -24,12 +24,12 @@ struct Call {
 
 [[nodiscard]] Result<schema::Described> describe(const Call& call);
 
-// The type of an anydml_attribute that best fits the field.
+// The anydml_attribute type that best fits the field.
 [[nodiscard]] std::uint32_t attribute_type(const facts::Field& field);
-// Whether an attribute may be left out: DirectML makes it optional, or another argument determines it.
+// Whether an attribute may be omitted, because DirectML makes it optional or other arguments determine it.
 [[nodiscard]] bool is_optional_attribute(const facts::Operator& op, std::size_t field);
 
-// Returns false if the call is too long to be remembered, or invalid; another function reports the error.
+// Returns false if the call is invalid or too long to be cached. A different function reports errors.
 [[nodiscard]] bool make_key(const anydml_device* wanted, const Call& call, CallKey& key);
 
 }  // namespace anydml

@@ -19,7 +19,7 @@ namespace anydml {
 
 // The public side of a compiled object: the tensors for which a run needs addresses.
 struct Surface {
-  std::string_view label;             // in messages: an operator's name, or "graph"
+  std::string_view label;             // for messages: an operator's name, or "graph"
   std::span<const OpTensor> tensors;  // the inputs, then the outputs
   std::size_t input_count = 0;
   bool empty = false;  // no output has an element, so a run does nothing
@@ -31,26 +31,26 @@ struct Surface {
   return invalid({surface.label, tensor.name}, std::move(text));
 }
 
-// The members that only a graph has.
+// Data that only a compiled graph has.
 struct CompiledGraph {
-  std::vector<std::string> names;  // of its tensors
+  std::vector<std::string> names;  // the names of its tensors
   std::vector<OpTensor> tensors;
   std::size_t nodes = 0;
   std::size_t steps = 0;
   std::shared_ptr<DeviceMemory> persistent;  // the folded values
   std::shared_ptr<DeviceMemory> constants;
-  std::vector<DeviceAddress> shared;                // the addresses of memory that other graphs use too
-  std::vector<std::shared_ptr<DeviceMemory>> held;  // the owners that keep it alive
+  std::vector<DeviceAddress> shared;                // the addresses of memory that other graphs also use
+  std::vector<std::shared_ptr<DeviceMemory>> held;  // the owners that keep this memory alive
 };
 
 }  // namespace anydml
 
 struct anydml_compiled {
-  // An input of an operator whose data was passed when it was compiled.
+  // An operator's input whose data was passed at compile time.
   struct Constant {
     std::size_t input;
     std::shared_ptr<anydml::DeviceMemory> memory;
-    std::byte* pointer;  // to the element at index 0
+    std::byte* pointer;  // points to the element at index 0
   };
 
   anydml::Surface surface;  // refers to `desc` or `graph`
@@ -58,10 +58,10 @@ struct anydml_compiled {
   std::optional<anydml::CompiledGraph> graph;
   const anydml::Device* device = nullptr;
   anydml::DeviceProgram program;
-  std::uint64_t temporary_bytes = 0;  // needed by a run of the program
-  // Only the last step writes an output: an output may then overwrite an input in place, if the operator allows it.
+  std::uint64_t temporary_bytes = 0;  // needed for a run of the program
+  // Only the last step writes an output, so an output may overwrite an input in place if the operator allows it.
   bool writes_last = false;
-  std::shared_ptr<anydml::DeviceMemory> persistent;  // of an operator: the values computed from its constants
+  std::shared_ptr<anydml::DeviceMemory> persistent;  // for an operator: the values computed from its constants
   std::vector<Constant> constants;
 
   explicit anydml_compiled(const anydml::Device& on) : device(&on) {}

@@ -44,8 +44,8 @@ class ElementCopy {
 
 namespace {
 
-// Copies elements on the CPU and returns when they are copied. Bytes between elements do not belong to the tensor, and
-// are neither read nor written.
+// Copies elements on the CPU and returns when the copy is complete. Bytes between elements do not belong to the tensor,
+// and are neither read nor written.
 Status copy_elements(std::string_view label, const TensorDesc& from_tensor, const void* from,
                      const TensorDesc& to_tensor, void* to) {
   const auto cpu = cpu_device();
@@ -137,8 +137,8 @@ Status Copies::spread(const Addresses& addresses) const {
   return {};
 }
 
-// If the input has the same layout in its copy, bytes are copied. Otherwise the copy is packed: the device gathers the
-// elements if it can reach them, and otherwise the CPU does.
+// If the copy has the same layout as the input, the bytes are copied. Otherwise the copy is packed: the device gathers
+// the elements if it can access them, and otherwise the CPU does.
 Status Copies::bring_input(Run& run, std::size_t i, const std::byte* from, const Temporary& memory) {
   const OpTensor& outside = outside_.tensors[i];
   const OpTensor& inside = inside_.tensors[i];

@@ -57,7 +57,7 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::wrap(const Device& device, s
   return created;
 }
 
-// Reserves addresses and registers them, unless the device's own address can be used.
+// Reserves addresses for the memory and registers them, unless the device's own address can be used.
 Status DeviceMemory::name(std::string_view label) {
   if (device_.info.shares_addresses != 0) {
     pointer_ = reinterpret_cast<std::byte*>(block_.address);
@@ -125,7 +125,7 @@ Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint6
                                        bytes, bytes == 1 ? "" : "s"));
   }
   Run run(memory.device(), label);
-  // If the device's API has streams, the copy runs after the work that callers put on the default stream.
+  // If the device's API has streams, the copy runs after the work that callers submitted to the default stream.
   ANYDML_TRY(memory.device().backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
   ANYDML_TRY(to_memory ? run.copy(memory.location(offset), location_at(data), bytes)
                        : run.copy(location_at(data), memory.location(offset), bytes));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Memory of a device, owned by shared pointers, and the pointers that name it. Tensors identify their memory by
-// pointers. On a device that shares the process's addresses, the pointer is the address. On other devices, memory that
-// callers may name gets its own range of addresses, which is never mapped: it identifies the bytes in calls, and an
-// accidental access crashes the program instead of reading unrelated memory.
+// A device's memory, owned through shared pointers, and the pointers that identify it. Tensors identify their memory
+// with pointers. On a device that shares the process's addresses, the pointer is the address. On other devices, memory
+// that callers may refer to has its own range of addresses, which is never mapped. The range identifies the bytes in
+// calls, and an accidental access crashes the program instead of reading unrelated memory.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class DeviceMemory {
   static Result<std::shared_ptr<DeviceMemory>> allocate(const Device& device, std::string_view label,
                                                         std::uint64_t bytes, Named named,
                                                         MemoryKind kind = MemoryKind::temporary);
-  // Wraps the CPU's memory, or memory that the device can reach at its address. The caller keeps ownership.
+  // Wraps the CPU's memory, or memory that the device can access at its address. The caller keeps ownership.
   static Result<std::shared_ptr<DeviceMemory>> wrap(const Device& device, std::string_view label, void* host,
                                                     std::uint64_t bytes);
   DeviceMemory(const DeviceMemory&) = delete;
@@ -42,7 +42,7 @@ class DeviceMemory {
     return block_.handle != nullptr ? MemoryLocation{block_.handle, offset}
                                     : MemoryLocation{nullptr, block_.address + offset};
   }
-  // The pointer by which tensors refer to the first byte; null if none was requested.
+  // The pointer that tensors use to refer to the first byte; null if no pointer was requested.
   [[nodiscard]] std::byte* pointer() const { return pointer_; }
 
  private:
@@ -58,17 +58,17 @@ class DeviceMemory {
   Origin origin_ = Origin::none;
   MemoryBlock block_ = {};
   std::byte* pointer_ = nullptr;
-  std::uint64_t reserved_bytes_ = 0;  // at the pointer
+  std::uint64_t reserved_bytes_ = 0;  // the size of the address range at the pointer
 };
 
-// The pointers that name memory of a device that does not share addresses. Any thread may call it.
+// The pointers that identify memory on a device that does not share addresses. Any thread may call these functions.
 class NamedMemory {
  public:
   struct Found {
     MemoryLocation location;
     DeviceAddress address;
-    std::uint64_t before;  // bytes of the same memory before the pointer
-    std::uint64_t after;   // bytes of the same memory from the pointer on
+    std::uint64_t before;  // bytes of this memory before the pointer
+    std::uint64_t after;   // bytes of this memory from the pointer on
   };
   [[nodiscard]] std::optional<Found> find(const void* pointer) const;
 
@@ -76,14 +76,14 @@ class NamedMemory {
   friend class DeviceMemory;
 
   mutable std::shared_mutex mutex_;
-  std::map<std::uintptr_t, const DeviceMemory*> memory_;  // by the first byte's pointer
+  std::map<std::uintptr_t, const DeviceMemory*> memory_;  // indexed by the pointer to the first byte
 };
 
-// Copies between this memory and the CPU's, and returns when the copy is complete. to_memory: the direction.
+// Copies between this memory and the CPU's memory, and returns when the copy is complete. to_memory: the direction.
 [[nodiscard]] Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint64_t offset, void* data,
                                 std::uint64_t bytes, bool to_memory);
 
-// The location of a caller's pointer for copies: memory of the device, or the CPU's.
+// The location that a caller's pointer refers to, for copies: the device's memory or the CPU's.
 [[nodiscard]] MemoryLocation location_of(const Device& device, const void* pointer);
 
 }  // namespace anydml

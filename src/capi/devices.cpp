@@ -22,7 +22,7 @@
 namespace anydml {
 namespace {
 
-// Every device of the process, in the order that users see.
+// Every device in the process, in the order that users see.
 struct DeviceList {
   std::vector<const Device*> devices;
   std::vector<std::string> notes;  // why some devices that users may request are unavailable
@@ -39,8 +39,8 @@ bool same_ignoring_case(std::string_view a, std::string_view b) {
   return a.size() == b.size() && contains_ignoring_case(a, b);
 }
 
-// Compares exact names first, so that "cpu" never matches a description that contains these letters; then "cuda"
-// matches "cuda:0".
+// Exact names are compared first, so that "cpu" never matches a description that contains these letters. After that,
+// "cuda" matches "cuda:0".
 std::vector<const Device*>::const_iterator search(const std::vector<const Device*>& devices, std::string_view name) {
   const auto first = [&](const auto& fits) { return std::ranges::find_if(devices, fits); };
   auto found = first([name](const Device* device) { return same_ignoring_case(device->info.name, name); });
@@ -110,16 +110,16 @@ Result<const Device*> open_cpu() {
   return g_cpu;
 }
 
-// The lock for loading plugins. It is not the process mutex, because a fork locks the process mutex, and a plugin may
-// fork (CUDA starts a helper if its kernel module is not loaded) or wait for a thread that does.
+// The lock for loading plugins. It is separate from the process mutex, because a fork locks the process mutex, and a
+// plugin may fork (CUDA starts a helper if its kernel module is not loaded) or wait for a thread that forks.
 std::mutex g_probe_mutex;
 std::atomic<bool> g_probing = false;
 std::atomic<bool> g_forked_in_probe = false;
 
-// A child that was forked while plugins were being loaded has no thread to finish the loading, and locks held by the
-// plugins stay locked. The child does without plugins.
+// If a child is forked while plugins are being loaded, it has no thread to finish the loading, and locks held by the
+// plugins stay locked. The child runs without plugins.
 [[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, [] {
-  new (&g_probe_mutex) std::mutex;  // always: it may have been locked just before the flag was set
+  new (&g_probe_mutex) std::mutex;  // unconditionally, because it may have been locked just before the flag was set
   if (g_probing.exchange(false)) {
     g_forked_in_probe = true;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The devices of this process, from every backend, in the order that users see. No other file keeps a list of devices.
+// The devices of this process, from all backends, in the order that users see. No other file keeps a list of devices.
 #pragma once
 
 #include <mutex>
@@ -21,8 +21,8 @@ struct Device {
   anydml_device_info public_info = {};  // its strings belong to info
   CoreDevice core = {};                 // the device as the other libraries see it
 
-  // Queues for calls that return when their work is done. Only one call at a time uses a queue, except on a synchronous
-  // device.
+  // Queues for calls that return after their work is done. Only one call at a time uses a queue, except on a
+  // synchronous device.
   Result<BackendQueue*> take_queue() const;
   void give_queue_back(BackendQueue* queue) const noexcept;
 
@@ -34,16 +34,16 @@ struct Device {
   mutable std::size_t queue_count = 0;
 };
 
-// Opened at the first call, with the default first, and the same from then on. An out-of-memory failure is not
-// remembered, so a later call may succeed; an invalid environment is permanent.
+// The devices are opened at the first call, with the default first, and do not change afterwards. An out-of-memory
+// failure is not remembered, so a later call may succeed; an invalid environment is permanent.
 Result<const std::vector<const Device*>*> devices();
 
 Result<const Device*> cpu_device();
 
-// Sets the threads of the CPU device before it is opened. Afterwards this is an error, unless the number is the same.
+// Sets the number of threads for the CPU device before it is opened. After that, a different number is an error.
 Status set_threads(std::uint32_t count);
 
-// The default device. If the settings make it the CPU, no plugin is loaded.
+// Returns the default device. If the settings select the CPU, no plugin is loaded.
 Result<const Device*> default_device();
 
 Result<const Device*> find_device(std::string_view name);

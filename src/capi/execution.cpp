@@ -38,7 +38,7 @@ Status check_addresses(const Surface& surface, const Addresses& addresses) {
   return {};
 }
 
-// The first later output that shares memory with this one; the number of tensors if there is none.
+// The first later output that shares memory with this one, or the number of tensors if there is none.
 std::size_t find_sharing_output(const Surface& surface, const Addresses& addresses, std::size_t output) {
   const OpTensor& one = surface.tensors[output];
   const std::uintptr_t one_address = addresses[output];
@@ -58,7 +58,7 @@ std::size_t find_sharing_output(const Surface& surface, const Addresses& address
                  format_text("overlaps {}; expected memory of its own", surface.tensors[one].name));
 }
 
-// Cold, like the other paths for many tensors: nearly all calls have few tensors, and the code for those calls stays
+// Marked cold, like the other paths for many tensors. Nearly all calls have few tensors, and the code for them stays
 // together.
 [[gnu::cold]] Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
   std::vector<TensorAt> outputs;
@@ -91,7 +91,7 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   return {};
 }
 
-// Adds inputs that share memory with an output, if there are many tensors.
+// Adds inputs that share memory with an output. Used if there are many tensors.
 [[gnu::cold]] void add_conflicting_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
   std::vector<ByteRange> ranges;
   ranges.reserve(surface.tensors.size());
@@ -109,8 +109,8 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   }
 }
 
-// Adds inputs of a graph that share memory with an output. A graph may read any byte between an input's first and last
-// bytes.
+// Adds a graph's inputs that share memory with an output. A graph may read any byte between the first and last bytes of
+// an input.
 void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
   if (surface.tensors.size() > kFewRanges) {
     return add_conflicting_inputs(surface, addresses, operands);
@@ -124,7 +124,7 @@ void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, 
   }
 }
 
-// Adds operands in the CPU's memory that the device cannot reach.
+// Adds operands in CPU memory that the device cannot access.
 Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
   const Device& device = *compiled.device;
   const Surface& surface = compiled.surface;
@@ -166,7 +166,7 @@ Status add_unreached(const anydml_compiled& compiled, const Addresses& addresses
   return {};
 }
 
-// Finds the operands that a run over these addresses must copy because the device cannot reach them. add_overlaps adds
+// Finds the operands that a run with these addresses must copy because the device cannot access them. add_overlaps adds
 // the operands that an output would overwrite.
 Result<OperandSet> find_unreached(const anydml_compiled& compiled, const Addresses& addresses) {
   const Surface& surface = compiled.surface;
@@ -177,7 +177,7 @@ Result<OperandSet> find_unreached(const anydml_compiled& compiled, const Address
   return copied;
 }
 
-// Adds inputs of an operator that share memory with an output in a way that the operator does not allow.
+// Adds an operator's inputs that share memory with an output in a way that the operator does not allow.
 void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
   const OpDesc& desc = *compiled.desc;
   for (std::size_t i = 0; i < desc.input_count; ++i) {
@@ -207,8 +207,8 @@ void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, O
   }
 }
 
-// Whether most bytes in the tensor's reach belong to no element: a copy of the whole reach would need several times the
-// memory, and read bytes that do not belong to the tensor. Four-bit elements are not copied one by one.
+// Whether most bytes in the tensor's range belong to no element. A copy of the whole range would need several times the
+// memory, and would read bytes that do not belong to the tensor. 4-bit elements are not copied one by one.
 bool is_sparse(const OpTensor& tensor) {
   return tensor.present && !is_four_bits(tensor.tensor.type) &&
          bytes_of(tensor.reach) / 2 > static_cast<std::uint64_t>(packed_bytes(without_repeats(tensor.tensor)));
@@ -227,8 +227,8 @@ bool pack(OpTensor& tensor) {
   return true;
 }
 
-// An operator to run instead of the compiled one. It packs copied outputs that have gaps, and copied inputs that
-// consist mostly of gaps. Null if the compiled operator itself can run.
+// Returns an operator to run instead of the compiled one. It packs copied outputs that have gaps, and copied inputs
+// that consist mostly of gaps. Returns null if the compiled operator itself can run.
 Result<std::unique_ptr<anydml_compiled>> specialized(const anydml_compiled& compiled, const OperandSet& copied) {
   if (compiled.graph) {
     return std::unique_ptr<anydml_compiled>();
@@ -250,7 +250,7 @@ Result<std::unique_ptr<anydml_compiled>> specialized(const anydml_compiled& comp
   return compile(*compiled.device, std::move(desc));
 }
 
-// Replaces the pointers with the addresses that programs use, except for operands that are copied.
+// Replaces the pointers with the addresses that programs use, except for copied operands.
 [[gnu::cold]] Addresses on_device(const anydml_compiled& compiled, const OperandSet& copied, Addresses addresses) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
     const Reach reach = compiled.surface.tensors[i].reach;
@@ -261,7 +261,7 @@ Result<std::unique_ptr<anydml_compiled>> specialized(const anydml_compiled& comp
   return addresses;
 }
 
-// Finishes the run before its memory is released, however the function returns.
+// Finishes the run before its memory is released, on every path out of the function.
 class FinishBefore {
  public:
   explicit FinishBefore(Run& run) : run_(run) {}
@@ -273,8 +273,8 @@ class FinishBefore {
   Run& run_;
 };
 
-// Runs, and waits if the run needs memory that can only be freed after waiting. addresses: the callers' pointers to the
-// operands; reached: the addresses that programs use, for operands that are not copied.
+// Runs the program, and waits if the run needs memory that can only be freed afterwards. addresses: the callers'
+// pointers to the operands. reached: the addresses that programs use for operands that are not copied.
 Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& copied, const Addresses& addresses,
                 const Addresses& reached) {
   if (!copied.any() && compiled.temporary_bytes == 0) {
@@ -297,7 +297,7 @@ Status run_with(Run& run, const anydml_compiled& compiled, const OperandSet& cop
     bytes = placed.value();
   }
   if (!copies) {
-    // Memory that is allocated in the order of the queue's work needs no waiting.
+    // Memory that is allocated in queue order can be freed without waiting.
     auto memory = run.memory_in_order(bytes);
     ANYDML_TRY(memory);
     if (memory.value()) {
@@ -328,7 +328,7 @@ Status run_at(Run& run, const anydml_compiled& compiled, const OperandSet& copie
              : run_with(run, compiled, copied, addresses, on_device(compiled, copied, addresses));
 }
 
-// Whether the device uses any operand in place. Accesses to such memory are ordered by the default stream.
+// Whether the device uses any operand in place. The default stream orders accesses to such memory.
 bool has_own_memory(const anydml_compiled& compiled, const OperandSet& copied) {
   for (std::size_t i = 0; i < compiled.surface.tensors.size(); ++i) {
     if (compiled.surface.tensors[i].present && !copied.has(i)) {
@@ -349,7 +349,7 @@ Status Run::run(const anydml_compiled& compiled, const Addresses& addresses) {
   if (!compiled.graph && compiled.persistent == nullptr) {
     return run(compiled.program.get(), addresses.data());
   }
-  // Among the slots of a graph's plan, the graph's own memory follows the temporary slot.
+  // In a graph's plan, the slots of the graph's own memory follow the temporary slot.
   const std::size_t count = compiled.surface.tensors.size() + 1;
   Addresses slots(count + 1 + (compiled.graph ? compiled.graph->shared.size() : 0));
   std::copy_n(addresses.data(), count, slots.data());
@@ -399,7 +399,7 @@ Status fold_constants(anydml_compiled& compiled, const GraphPrograms& programs) 
   if (const std::uint64_t bytes = programs.initialize.temporary_bytes(); bytes != 0) {
     ANYDML_TRY(from_backend(label, *device.backend, temporary.allocate(bytes)));
   }
-  std::vector<DeviceAddress> slots(plans.slots());  // here, an input's slot is the address of its first byte
+  std::vector<DeviceAddress> slots(plans.slots());  // here, an input's slot contains the address of its first byte
   std::vector<const DeviceMemory*> inputs(compiled.surface.input_count);
   for (const anydml_compiled::Constant& constant : compiled.constants) {
     inputs[constant.input] = constant.memory.get();
@@ -429,7 +429,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
   Graph graph = graph_of(compiled->desc);
   for (const ConstantInput& constant : constants) {
     if (constant.input < kept.input_count && kept.tensors[constant.input].present) {
-      // The constant's bytes begin at its lowest address, which may not be that of the element at index 0.
+      // The constant's bytes start at its lowest address, which may differ from the address of the element at index 0.
       graph.inputs[constant.input].owned = true;
       graph.nodes.front().sources[constant.input].offset = -kept.tensors[constant.input].reach.first;
     }
@@ -451,7 +451,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses) {
   auto copied = find_unreached(compiled, addresses);
   ANYDML_TRY(copied);
-  // The device's own memory is ordered by its streams: this call comes after the caller's work on the default stream.
+  // Streams order accesses to the device's own memory, so this call runs after the caller's work on the default stream.
   const bool in_order =
       compiled.device->backend->create_queue_on != nullptr && has_own_memory(compiled, copied.value());
   add_overlaps(compiled, addresses, copied.value());

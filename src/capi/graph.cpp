@@ -32,7 +32,7 @@ Status check_pointer(const char* function, const char* name, const void* pointer
              : bad_call(function, format_text("{} is null; expected a pointer to store the result", name));
 }
 
-// A call that creates one value from a tensor.
+// Calls a function that creates one value from a tensor.
 template <class Add>
 int add_value(const char* function, anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value,
               Add add) noexcept {

@@ -22,13 +22,13 @@ constexpr std::size_t kMaxValues = 0x7fffffff;
 
 constinit std::atomic<std::uint32_t> g_graphs = 0;
 
-// Looked up when the library is loaded: a function-local static would be initialized under a lock that a fork can leave
-// held.
+// Looked up when the library is loaded, because a function-local static would be initialized under a lock that a fork
+// can leave locked.
 const facts::Operator& g_identity = *facts::find_operator("ELEMENT_WISE_IDENTITY");
 
 std::uint64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::uint64_t>(reach_of(tensor).end); }
 
-// An empty value gets one byte too, so that everything that is read has a location.
+// An empty value also has one byte, so that everything that is read has a location.
 Extent extent_of(const TensorDesc& tensor) {
   return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_alignment(tensor.type)};
 }
@@ -85,7 +85,7 @@ Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const any
 Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
   const auto created = read_forward(format_text("input {}", inputs_.size()), tensor);
   ANYDML_TRY(created);
-  reserve_more(graph_.inputs, 1);  // reserve everything first, so that a failure changes nothing
+  reserve_more(graph_.inputs, 1);  // reserve all capacity first, so that a failure changes nothing
   reserve_more(inputs_, 1);
   reserve_more(values_, 1);
   graph_.inputs.push_back({.extent = extent_of(created.value())});
@@ -237,7 +237,7 @@ Status GraphBuilder::add_output(anydml_value of) {
                                shape_text(value.tensor.strides, value.tensor.rank),
                                shape_text(value.tensor.sizes, value.tensor.rank)));
   }
-  if (!is_whole(value)) {  // an input, a constant, or a part of a value
+  if (!is_whole(value)) {  // an input, a constant, or part of a value
     anydml_tensor tensor = as_given(value.tensor);
     const auto strides = std::span(value.tensor.strides, value.tensor.rank);
     if (std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; })) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A graph that is built by calls to the C API. Each call is checked on its own, and an invalid call does not change the
-// graph. An operator's inputs already exist when it is added, so a graph has no cycle.
+// A graph that is built through calls to the C API. Each call is checked on its own, and an invalid call does not
+// change the graph. An operator's inputs already exist when it is added, so a graph has no cycles.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class GraphBuilder {
 
   Result<anydml_value> add_input(const anydml_tensor& tensor);
   Result<anydml_value> add_constant(const anydml_tensor& tensor);
-  // Like add_constant, for data that stays at its address, so that other graphs may use it too.
+  // Like add_constant, but for data that stays at its address, so that other graphs can also use it.
   Result<anydml_value> add_shared_constant(std::shared_ptr<SharedConstants> shared, const anydml_tensor& tensor);
-  // offset: in elements of the view, from the value's element at index 0 to the view's.
+  // offset: the distance from the value's element at index 0 to the view's, in elements of the view.
   Result<anydml_value> add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
                                 std::int64_t offset);
   // Writes the values of the outputs to `values`, which has room for all of them.
@@ -40,7 +40,7 @@ class GraphBuilder {
   struct Value {
     TensorDesc tensor;
     GraphSource source;
-    std::uint64_t bytes = 0;  // of the source; 0 if it is absent
+    std::uint64_t bytes = 0;  // the size of the source; 0 if it is absent
   };
 
   // who: a function that returns the beginning of an error message.
@@ -48,14 +48,14 @@ class GraphBuilder {
   Result<const Value*> find(anydml_value value, const Who& who) const;
   anydml_value add(const Value& value);
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
-  // Like read, but requires that the tensor begins with its element at index 0.
+  // Like read, but the element at index 0 must come first in memory.
   Result<TensorDesc> read_forward(const std::string& name, const anydml_tensor& tensor) const;
   // Whether the value covers exactly the bytes that its producer writes.
   [[nodiscard]] bool is_whole(const Value& value) const;
-  // used: whether an output depends on each input.
+  // used: for each input, whether an output depends on it.
   void make_surface(const std::vector<bool>& used, anydml_compiled& compiled) const;
 
-  std::uint64_t number_;  // the graph's number in this process: the upper half of its values
+  std::uint64_t number_;  // the graph's number in this process, used as the upper half of its values
   Graph graph_;
   std::vector<GivenConstant> constants_;
   std::shared_ptr<SharedConstants> shared_;  // the owner of the shared constants; may be null

@@ -9,7 +9,7 @@
 namespace anydml {
 namespace {
 
-// Constants up to this size use their bytes as the key.
+// For constants up to this size, the key is the constant's bytes.
 constexpr std::uint64_t kSmall = 64;
 
 // Allocates consecutive ranges in one block of memory.
@@ -83,8 +83,9 @@ void GraphMemory::find_used(const Graph& graph) {
   }
 }
 
-// Sets the addresses of all shared constants and values. A device that can reach the caller's memory reads the
-// constants in place. For other devices they are uploaded, once for all graphs if runs read them.
+// Sets the addresses of all shared constants and values. A device that can access the caller's memory reads the
+// constants in place. For other devices, the constants are uploaded. Constants that runs read are uploaded only once
+// for all graphs.
 Status GraphMemory::find_shared(const GraphPlans& plans, CompiledGraph& graph, Temporary& uploads) {
   const bool reaches_all = device_.info.unified_memory != 0;
   graph.shared.resize(plans.shared.size());
@@ -100,8 +101,8 @@ Status GraphMemory::find_shared(const GraphPlans& plans, CompiledGraph& graph, T
     } else if (one.constant && one.is_read_later && sharing_.is_there(one.key)) {
       graph.held[i] = found_.at(one.key);
     } else if (!one.constant || one.is_read_later) {
-      // Each value has its own memory, which is freed with the last graph that uses it, whatever else that graph
-      // computed.
+      // Each value has its own memory, which is freed with the last graph that uses it, regardless of that graph's
+      // other values.
       const auto memory =
           DeviceMemory::allocate(device_, kGraphLabel, std::max<std::uint64_t>(one.bytes, 1), DeviceMemory::Named::no);
       ANYDML_TRY(memory);

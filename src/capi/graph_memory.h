@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The memory that a graph keeps: its constants, and the values that depend only on them. Created for one compilation.
+// The memory that a graph keeps: its constants, and the values that depend only on them. A GraphMemory exists for the
+// duration of one compilation.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ inline constexpr std::string_view kGraphLabel = "graph";  // the beginning of me
 
 struct GivenConstant {
   const std::byte* data = nullptr;  // null: the constant is empty
-  bool is_shared = false;           // the data stays unchanged while any object compiled from it lives
+  bool is_shared = false;           // the data stays unchanged as long as any object compiled from it exists
 };
 
 class GraphMemory {
@@ -29,7 +30,7 @@ class GraphMemory {
   // shared: null if the graph has no shared constants.
   GraphMemory(const Graph& graph, std::span<const GivenConstant> constants, const Device& device,
               SharedConstants* shared);
-  GraphMemory(const GraphMemory&) = delete;  // `sharing` refers to it
+  GraphMemory(const GraphMemory&) = delete;  // `sharing` refers to this object
   GraphMemory& operator=(const GraphMemory&) = delete;
 
   // For each input, whether an output depends on it.
@@ -37,7 +38,7 @@ class GraphMemory {
   [[nodiscard]] const GraphSharing* sharing() const { return shared_ != nullptr ? &sharing_ : nullptr; }
 
   // Allocates the memory, copies the used constants to the device, and computes the values that depend only on them,
-  // unless another graph has done so. Constants that only this computation needs are not kept.
+  // unless another graph has already done so. Constants that only this computation needs are not kept.
   [[nodiscard]] Status initialize(const GraphPrograms& programs, anydml_compiled& compiled);
 
  private:
@@ -50,12 +51,12 @@ class GraphMemory {
   SharedConstants* shared_;
   std::vector<bool> used_inputs_, used_constants_;
   GraphSharing sharing_;
-  // The memory of values that other graphs computed, by key. Keeps the memory alive until this graph owns it.
+  // The memory of values that other graphs computed, by key. This map keeps the memory alive until this graph owns it.
   std::map<std::string, std::shared_ptr<DeviceMemory>> found_;
-  // Indices into GraphPlans::shared: memory that other graphs will find, and memory that is needed until the first plan
-  // has run.
+  // Indices into GraphPlans::shared: new_ lists memory that other graphs will find, and passing_ lists memory that is
+  // needed only until the first plan has run.
   std::vector<std::size_t> new_, passing_;
-  std::vector<std::uint64_t> passing_offsets_;  // the offsets of the entries of passing_ in their common memory
+  std::vector<std::uint64_t> passing_offsets_;  // for each entry of passing_, its offset in their common memory
 };
 
 }  // namespace anydml

@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-// Represents an unknown type in a tensor of the C API, where 0 means that the tensor is absent.
+// Represents an unknown type in a C API tensor, where 0 means that the tensor is absent.
 constexpr std::uint32_t kUnknownType = ANYDML_UNKNOWN_TYPE;
 
 void mark_unknown(schema::Described& described) {

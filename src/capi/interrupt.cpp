@@ -8,10 +8,10 @@ constinit thread_local anydml_interrupt_function t_function = nullptr;
 constinit thread_local void* t_context = nullptr;
 constinit thread_local int t_asking = 0;
 
-// One object serves all threads: a run calls it on the thread that started the run.
+// All threads share this object, because a run calls it on the thread that started the run.
 constexpr Interrupt kInterrupt = {.is_wanted = [](void*) -> std::int32_t {
                                     if (t_function == nullptr) {
-                                      return 0;  // the function has removed itself
+                                      return 0;  // the thread's function has unregistered itself
                                     }
                                     ++t_asking;
                                     const int wanted = t_function(t_context);

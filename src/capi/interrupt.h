@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The function by which a thread's long calls ask whether to end early (anydml_set_interrupt).
+// The function that a thread's long calls use to ask whether to end early (anydml_set_interrupt).
 #pragma once
 
 #include "anydml/anydml.h"
@@ -9,10 +9,10 @@ namespace anydml {
 
 void set_interrupt(anydml_interrupt_function function, void* context) noexcept;
 
-// The interrupt for the runs of this thread; null if the thread has set no function.
+// The interrupt for this thread's runs; null if the thread has not set a function.
 [[nodiscard]] const Interrupt* interrupt_of_thread() noexcept;
 
-// Whether this thread is running its interrupt function, in the middle of another call.
+// Whether this thread is running its interrupt function, in the middle of a different call.
 [[nodiscard]] bool is_asking() noexcept;
 
 }  // namespace anydml

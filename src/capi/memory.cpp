@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory objects of the C API.
+// The C API's memory objects.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -17,7 +17,7 @@ struct anydml_memory {
 namespace anydml {
 namespace {
 
-// Checks the arguments that all functions that create memory have, and stores the memory if make(device) succeeds.
+// Checks the common arguments of the functions that create memory, and stores the memory if make(device) succeeds.
 template <class Make>
 int create_memory(const char* function, const anydml_device* device, anydml_memory** memory, const Make& make) {
   return boundary([&]() -> Status {
@@ -34,7 +34,7 @@ int create_memory(const char* function, const anydml_device* device, anydml_memo
   });
 }
 
-// Copies after checking that the memory object is present.
+// Checks that the memory object is not null, then copies.
 Status copy_checked(const char* function, const anydml_memory* memory, std::uint64_t offset, void* data,
                     std::uint64_t bytes, bool to_memory) {
   if (memory == nullptr) {

@@ -15,7 +15,7 @@
 namespace anydml {
 namespace {
 
-// The texts in the facts are literals, so their views are followed by a null character.
+// The texts in the facts are literals, so a null character follows their views.
 
 class OperatorList {
  public:
@@ -124,7 +124,7 @@ class OperatorList {
     return list;
   }
 
-  // Elements of a deque never move.
+  // A deque's elements never move.
   std::vector<anydml_operator_info> infos_;
   std::deque<std::vector<const anydml_tensor_info*>> tensor_lists_;
   std::deque<std::vector<const anydml_attribute_info*>> attribute_lists_;
@@ -136,8 +136,8 @@ class OperatorList {
 
 }  // namespace
 
-// Created at the first call, without a lock: if several threads create it at once, the first result wins. Never
-// destroyed.
+// Created at the first call, without a lock: if several threads create it at the same time, the first result wins.
+// Never destroyed.
 std::span<const anydml_operator_info> operator_infos() {
   static constinit std::atomic<const OperatorList*> process = nullptr;
   const OperatorList* known = process.load(std::memory_order_acquire);

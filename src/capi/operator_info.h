@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C API's information about DirectML's operators, implemented or not.
+// The C API's information about DirectML's operators, including those that are not implemented.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// In the order of their numbers, as in facts::operators(). They live as long as the process.
+// Ordered by number, like facts::operators(). Valid until the process exits.
 [[nodiscard]] std::span<const anydml_operator_info> operator_infos();
 
 }  // namespace anydml

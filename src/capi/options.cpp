@@ -12,8 +12,8 @@
 namespace anydml {
 namespace {
 
-// The smallest size, from the first version with options, and the largest that any version will have: a number outside
-// this range means that the size was not set.
+// The smallest valid size, from the first version with options, and the largest size that any version will have. A
+// number outside this range means that the size was not set.
 constexpr std::size_t kFirstSize = offsetof(anydml_options, constant_count) + sizeof(std::size_t);
 constexpr std::size_t kMaxBytes = 4096;
 

@@ -8,8 +8,9 @@
 
 namespace anydml {
 
-// Returns the options as this version's struct. A null pointer, and members that an older program does not have, mean
-// the defaults. It is an error if a newer program sets members that this version would ignore, or sets unknown flags.
+// Returns the options as this version's struct. A null pointer means the defaults, and members that an older program
+// does not have also get their defaults. It is an error if a newer program sets members that this version would ignore,
+// or sets unknown flags.
 [[nodiscard]] Result<anydml_options> read_options(const char* function, const anydml_options* given);
 
 // Converts the flags to the form that the lower layers use.

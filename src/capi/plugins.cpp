@@ -51,7 +51,7 @@ const BackendTable* load(const fs::path& file, std::string& why) {
     why = failed ? failed.message() : "it is not a regular file";
     return nullptr;
   }
-  // Never closed: its devices live as long as the process.
+  // Never closed, because its devices live as long as the process.
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* error = dlerror();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Backends in separate libraries, libanydml-NAME.so, in our own folder or in the folder that ANYDML_PLUGINS names.
+// Loads backends from separate libraries, libanydml-NAME.so, in our own folder or in the folder that ANYDML_PLUGINS
+// names.
 #pragma once
 
 #include <string>
@@ -12,15 +13,15 @@ namespace anydml {
 
 struct Plugins {
   std::vector<const BackendTable*> backends;
-  // Why the remaining plugins are unavailable, one message each, for callers that ask for one of their devices.
+  // Why the other plugins are unavailable, one message each, for callers that ask for one of their devices.
   std::vector<std::string> notes;
 };
 
-// Loads the available plugins, which stay loaded for the life of the process. An incompatible plugin produces a note; a
-// requested folder that cannot be read is an error. Must not be called by several threads at once.
+// Loads the available plugins, which stay loaded until the process exits. An incompatible plugin produces a note. A
+// requested folder that cannot be read is an error. Must not be called by several threads at the same time.
 Result<Plugins> load_plugins(const std::string& setting);
 
-// A message if this table was built for another version of anydml; empty if it is compatible.
+// Returns a message if this table was built for a different version of anydml; empty if it is compatible.
 [[nodiscard]] std::string why_not_ours(const BackendTable& table);
 
 }  // namespace anydml

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The numbers that an attribute accepts. The C API passes all numbers in 64 bits; a field, or the tensor whose element
-// the number becomes, may be narrower. DirectML's own structs have typed fields, so they do not need this.
+// The numbers that an attribute accepts. The C API passes all numbers as 64-bit values. The attribute's field may be
+// narrower, or the number may become an element of a narrower tensor. DirectML's own structs have typed fields, so they
+// do not need these checks.
 #pragma once
 
 #include <cmath>
@@ -17,7 +18,7 @@
 
 namespace anydml {
 
-// Whether the field is a clipping bound. A bound outside the range of the elements' type has no effect, so it need not
+// Whether the field is a clipping bound. A bound outside the range of the element type has no effect, so it need not
 // fit.
 inline bool is_bound(const facts::Field& field) { return field.name == "Min" || field.name == "Max"; }
 
@@ -52,8 +53,8 @@ inline std::optional<std::string> beyond_float(const Scalar& number, DataType ty
   return format_text("a number of {}, from {} to {}", type_name(type), -maximum, maximum);
 }
 
-// Returns the expected range if the field cannot contain this number. `type` is the output's, which may be missing or
-// wrong.
+// Returns the expected range if the field cannot represent this number. `type` is the output's type, which may be
+// missing or wrong.
 inline std::optional<std::string> beyond_range(const facts::Field& field, const Scalar& number, DataType type) {
   if (!is_element_type(type)) {
     return std::nullopt;

@@ -13,8 +13,8 @@ namespace {
 
 thread_local constinit RecentCalls* t_recent = nullptr;
 
-// Destroys a thread's calls when the thread ends. A thread_local with a destructor would do so too, but registering the
-// destructor aborts when memory is short, and a later call would find a destroyed object. With a key, a later call
+// Destroys a thread's calls when the thread ends. A thread_local with a destructor would also do this, but registering
+// the destructor aborts if memory is short, and a later call would find a destroyed object. With a key, a later call
 // creates a new object.
 const std::optional<pthread_key_t> g_end_of_recent = [] {
   pthread_key_t key{};

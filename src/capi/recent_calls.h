@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The compiled forms of this thread's recent calls: a call that differs from a recent one only in its addresses is
-// neither checked nor compiled again, and allocates nothing. For few elements, checking and compiling take five times
-// as long as the work.
+// Caches the compiled forms of this thread's recent calls. A call that differs from a recent one only in its addresses
+// is neither checked nor compiled again, and allocates nothing. For few elements, checking and compiling take five
+// times as long as the work itself.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@
 
 namespace anydml {
 
-// Everything in a call except its addresses, as words: everything that determines whether the call is valid and what is
+// Everything in a call except its addresses, as words. These words determine whether the call is valid and what is
 // compiled.
 class CallKey {
  public:
   // Returns false if the word does not fit. The words are the operator, the device, the kind, sizes and strides of each
-  // tensor, and the number and value of each attribute: enough for seven tensors of eight dimensions.
+  // tensor, and the number and value of each attribute. There is room for seven tensors with eight dimensions.
   [[nodiscard]] bool add(std::uint64_t word) {
     const bool fits = count_ < kCapacity;
     if (fits) {
@@ -44,12 +44,12 @@ class CallKey {
   static constexpr std::size_t kCapacity = 128;
 
   std::size_t count_ = 0;
-  std::array<std::uint64_t, kCapacity> words_;  // words from count_ on are uninitialized
+  std::array<std::uint64_t, kCapacity> words_;  // words at count_ and after it are uninitialized
 };
 
 class RecentCalls {
  public:
-  // Null if there is no memory for it, or during another call. It is destroyed with the thread.
+  // Returns null if there is no memory for the cache, or during another call. The cache is destroyed with the thread.
   [[nodiscard]] static RecentCalls* of_thread() noexcept;
 
   [[nodiscard]] const anydml_compiled* find(const CallKey& key) const noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One unit of work of the C API on a device, and memory for its duration.
+// A unit of work that the C API runs on a device, and temporary memory for it.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-// Memory of a device for the duration of one run.
+// A device's memory for the duration of one run.
 class Temporary {
  public:
   explicit Temporary(const Device& device) : device_(device) {}
@@ -36,12 +36,12 @@ class Temporary {
   MemoryBlock block_ = {};
 };
 
-// The work of one call on a queue. Everything that it uses must live until finish() has returned.
+// The work of one call on a queue. Everything that the work uses must live until finish() has returned.
 class Run {
  public:
   Run(const Device& device, std::string_view label) : device_(device), label_(label) {}
   ~Run() {
-    static_cast<void>(finish());  // after a failure, which has already been reported
+    static_cast<void>(finish());  // after a failure, which was already reported
     if (queue_ != nullptr && wrapped_) {
       device_.backend->destroy_queue(queue_);
     } else if (queue_ != nullptr) {
@@ -73,8 +73,8 @@ class Run {
     return check(device_.backend->run(queue_, program, addresses, interrupt_of_thread()));
   }
   Status run(const anydml_compiled& compiled, const Addresses& addresses);
-  // Memory for the work, valid until this object is destroyed. There is no memory if the device cannot allocate in the
-  // order of its work.
+  // Memory for the work, valid until this object is destroyed. It is empty if the device cannot allocate memory in
+  // queue order.
   class InOrder {
    public:
     InOrder(const Device& device, BackendQueue* queue, const MemoryBlock& block)
@@ -118,7 +118,7 @@ class Run {
     device_.backend->destroy_mark(mark);
     return waited;
   }
-  // From here on, the stream owns the work.
+  // After this, the stream owns the work.
   void leave() { unfinished_ = false; }
 
  private:

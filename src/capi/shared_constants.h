@@ -12,13 +12,14 @@
 
 namespace anydml {
 
-// The values in memory, by key. Compiled objects own the memory; this table only finds it. Any thread may call it.
+// The shared values in memory, by key. Compiled objects own the memory; this table only finds it. Any thread may call
+// these functions.
 class SharedConstants {
  public:
   // Returns null if no live graph has the value.
   [[nodiscard]] std::shared_ptr<DeviceMemory> find(const Device& device, const std::string& key) const;
-  // Makes a value visible to other graphs. Returns the memory to use, which is another graph's if two graphs computed
-  // the value at once.
+  // Makes a value visible to other graphs. Returns the memory to use. If two graphs compute the value at the same time,
+  // this may be the other graph's memory.
   std::shared_ptr<DeviceMemory> add(const Device& device, const std::string& key, std::shared_ptr<DeviceMemory> memory);
 
  private:
@@ -35,7 +36,7 @@ class SharedConstants {
 
   mutable std::mutex mutex_;
   std::unordered_map<Name, std::weak_ptr<DeviceMemory>, Hash> values_;
-  std::size_t next_look_ = 64;  // the number of values at which released ones are removed
+  std::size_t next_look_ = 64;  // the number of values at which released values are removed
 };
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by every COM object here: the reference count, QueryInterface from a list of interfaces, and the boundary that
-// catches exceptions. This file does not depend on any concrete object.
+// Base classes for all COM objects here: the reference count, QueryInterface from a list of interfaces, and the
+// boundary that catches exceptions. This file does not depend on any concrete object.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -22,8 +22,8 @@ namespace anydml {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// Interfaces that derive from one another and therefore share one pointer: the most derived one, and the bases that
-// clients ask for.
+// A chain of interfaces that inherit from each other and therefore share one pointer: the most derived interface, and
+// the bases that clients ask for.
 template <class Leaf, class... Bases>
 struct Interfaces {
   static_assert((std::is_base_of_v<Bases, Leaf> && ...), "Leaf must derive from every base");
@@ -34,8 +34,8 @@ struct Interfaces {
   }
 };
 
-// A COM object with one or more chains of interfaces. IUnknown always comes from the first chain, so that two pointers
-// to one object can be compared. An object starts with one reference.
+// A COM object with one or more chains of interfaces. IUnknown always comes from the first chain, so that comparing two
+// pointers shows whether they refer to the same object. An object starts with one reference.
 template <class First, class... Others>
 class ComObjectOf : public First::leaf, public Others::leaf... {
  public:
@@ -68,7 +68,7 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
   // For reports; another thread may change it at any time.
   [[nodiscard]] ULONG reference_count() const noexcept { return references_.load(std::memory_order_relaxed); }
 
-  // For code that refers to the object without owning it. Returns false if the last reference is already gone.
+  // For code that refers to the object without owning it. Returns false if the last reference was already released.
   [[nodiscard]] bool try_add_reference() noexcept {
     ULONG now = references_.load(std::memory_order_relaxed);
     while (now != 0) {
@@ -104,8 +104,8 @@ using ComObject = ComObjectOf<Interfaces<Leaf, Bases...>>;
 
 #pragma GCC diagnostic pop
 
-// The boundary of a COM method: body returns an HRESULT, and exceptions are converted to one. A thread that is
-// canceled finishes the call first.
+// The boundary of a COM method: body returns an HRESULT, and exceptions are converted to one. If the thread is
+// canceled, it finishes the call first.
 template <class Body>
 HRESULT com_boundary(const char* method, const Body& body) noexcept {
   const CancellationDeferred deferred;

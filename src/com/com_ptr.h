@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A counted pointer to a COM object.
+// A reference-counted pointer to a COM object.
 #pragma once
 
 #include <wsl/winadapter.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lets a library recognize its own objects. A pointer from the application may refer to an object from any library, so
-// the object itself is asked.
+// the library asks the object itself.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -14,11 +14,11 @@
 namespace anydml {
 
 struct IOwnObject : IUnknown {
-  // The object itself if it has the class that belongs to the key, otherwise null.
+  // Returns the object itself if the key belongs to its class, otherwise null.
   virtual void* own_object(const void* key) noexcept = 0;
 };
 
-// The address of this variable is the key; each class of each library has its own.
+// The address of this variable is the key. Every class in every library has a different key.
 template <class T>
 inline char kClassKey = 0;
 
@@ -35,8 +35,8 @@ __CRT_UUID_DECL(anydml::IOwnObject, 0x1b8be54e, 0x5f6e, 0x4f0b, ANYDML_HASH_BYTE
 
 namespace anydml {
 
-// Null if the pointer is null or the object is not ours. Adds no reference: the application's reference lasts for the
-// call.
+// Returns null if the pointer is null or the object is not ours. Adds no reference: the application keeps its own
+// reference during the call.
 template <class T>
 [[nodiscard]] T* own_object(IUnknown* pointer) {
   const auto object = query<IOwnObject>(pointer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Data that an application attaches to an object: bytes and interfaces by GUID, and a name, which is stored as bytes
-// under its own GUID. Several threads may use it at once. D3D12 and DirectML objects follow the same rules.
+// Data that an application attaches to an object: bytes and interfaces under GUIDs. The object's name is stored as
+// bytes under a GUID of its own. The class is thread-safe. D3D12 and DirectML objects follow the same rules.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -57,7 +57,7 @@ inline void append_utf8(std::string& text, std::uint32_t letter) {
 
 class PrivateData {
  public:
-  // *size: the capacity of data on entry, the size on return. data may be null, to query the size.
+  // *size is the capacity of data on entry, and the size of the entry on return. data may be null, to query the size.
   HRESULT get(REFGUID guid, UINT* size, void* data) const {
     if (size == nullptr) {
       return E_INVALIDARG;
@@ -169,8 +169,8 @@ class PrivateData {
   std::vector<Entry> entries_;
 };
 
-// The name of an object that may belong to another library, read through GetPrivateData, which every D3D12 and DirectML
-// object has.
+// The name of an object that may belong to a different library. It is read through GetPrivateData, which every D3D12
+// and DirectML object has.
 template <class Object>
 [[nodiscard]] std::string object_name(Object& object) {
   UINT bytes = 0;

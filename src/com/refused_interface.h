@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The log message when an object is asked for an interface that it does not have.
+// Logs a message when an object is asked for an interface that it does not have.
 #pragma once
 
 #include <wsl/winadapter.h>
@@ -21,7 +21,7 @@ template <class Interface>
   return name.substr(name.rfind(':') + 1);
 }
 
-// Logs which object lacks which interface, without allocating memory, and returns the error code.
+// Logs the object and the interface that it lacks, without allocating memory, and returns the error code.
 [[nodiscard]] inline HRESULT refused_interface(std::string_view object, const GUID& riid) noexcept {
   const CancellationDeferred deferred;
   if (log_enabled(LogLevel::error)) {

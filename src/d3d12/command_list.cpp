@@ -33,8 +33,27 @@ HRESULT STDMETHODCALLTYPE CommandAllocator::Reset() noexcept {
                                              "expected it closed first",
                                              quoted_name()));
     }
+    if (DebugTracker* tracker = core().tracker(); tracker != nullptr && use_ != nullptr) {
+      tracker->reset({DebugObject::Kind::allocator, reinterpret_cast<std::uintptr_t>(use_.get())},
+                     "ID3D12CommandAllocator::Reset" + quoted_name());
+      use_->resets.fetch_add(1, std::memory_order_acq_rel);
+    }
     return S_OK;
   });
+}
+
+CommandAllocator::~CommandAllocator() {
+  if (DebugTracker* tracker = core().tracker(); tracker != nullptr && use_ != nullptr) {
+    report_release(*tracker, DebugObject::Kind::allocator, use_.get(), "ID3D12CommandAllocator");
+    use_->released.store(true, std::memory_order_release);
+  }
+}
+
+const std::shared_ptr<AllocatorUse>& CommandAllocator::debug_use() {
+  if (use_ == nullptr) {
+    use_ = std::make_shared<AllocatorUse>();
+  }
+  return use_;
 }
 
 void GraphicsCommandList::leave_allocator() noexcept {
@@ -53,8 +72,8 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
     return format_text("pAllocator{} is of type {}; expected {}, the list's", known->quoted_name(),
                        type_text(known->type()), type_text(type_));
   }
-  // A submitted recording keeps its commands; otherwise their memory is reused. This happens before the allocator is
-  // taken, so that the allocator stays free if this step fails.
+  // A submitted recording keeps its commands; otherwise their memory is reused. This happens before the list acquires
+  // the allocator, so that the allocator stays free if the allocation fails.
   if (recording_->in_flight.load(std::memory_order_acquire) != 0) {
     recording_ = std::make_shared<Recording>();
   }
@@ -65,6 +84,12 @@ std::string GraphicsCommandList::open(ID3D12CommandAllocator* allocator) {
   allocator_ = ComPtr<CommandAllocator>::share(known);
   recording_->commands.clear();
   recording_->descriptors.clear();
+  recording_->debug = {};
+  if (core().tracker() != nullptr) {
+    recording_->debug.allocator = known->debug_use();
+    recording_->debug.resets = known->debug_use()->resets.load(std::memory_order_acquire);
+    recording_->debug.allocator_name = known->quoted_name();
+  }
   spoilt_message_.clear();
   spoilt_by_ = S_OK;
   state_ = State::open;
@@ -106,7 +131,7 @@ HRESULT STDMETHODCALLTYPE GraphicsCommandList::Close() noexcept {
     views_.reset();  // a closed list keeps no heap alive
     if (FAILED(spoilt_by_)) {
       state_ = State::spoilt;
-      return core().answer(  // the wrong call itself was already reported
+      return core().answer(  // the invalid call itself was already reported
           spoilt_by_, format_text("ID3D12GraphicsCommandList::Close{}: a call on the list was wrong: {}", quoted_name(),
                                   spoilt_message_));
     }
@@ -250,7 +275,7 @@ void STDMETHODCALLTYPE GraphicsCommandList::CopyResource(ID3D12Resource* to, ID3
   });
 }
 
-// Commands run in order here, each after the previous one, so a barrier is only checked.
+// Commands run in order here, each after the previous one, so barriers only need to be validated.
 void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
                                                             const D3D12_RESOURCE_BARRIER* barriers) noexcept {
   record("ResourceBarrier", [&]() -> std::string {
@@ -295,9 +320,42 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
           return format_text("pBarriers[{}].Type is {}; expected TRANSITION, ALIASING or UAV", i,
                              static_cast<int>(barrier.Type));
       }
+      if (core().tracker() != nullptr) {
+        record_for_debugging(barrier);
+      }
     }
     return {};
   });
+}
+
+void GraphicsCommandList::record_for_debugging(const D3D12_RESOURCE_BARRIER& barrier) {
+  DebugBarrier recorded{.type = barrier.Type,
+                        .flags = barrier.Flags,
+                        .buffer = 0,
+                        .before = D3D12_RESOURCE_STATE_COMMON,
+                        .after = D3D12_RESOURCE_STATE_COMMON,
+                        .heap = D3D12_HEAP_TYPE_DEFAULT,
+                        .next_command = recording_->commands.size()};
+  const auto set_buffer = [&](ID3D12Resource* resource) {
+    if (const auto* buffer = own<Resource>(resource, core()); buffer != nullptr) {
+      recorded.buffer = buffer->number();
+      recorded.heap = buffer->heap_type();
+    }
+  };
+  switch (barrier.Type) {
+    case D3D12_RESOURCE_BARRIER_TYPE_TRANSITION:
+      set_buffer(barrier.Transition.pResource);
+      recorded.before = barrier.Transition.StateBefore;
+      recorded.after = barrier.Transition.StateAfter;
+      break;
+    case D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
+      set_buffer(barrier.Aliasing.pResourceBefore);
+      break;
+    default:
+      set_buffer(barrier.UAV.pResource);
+      break;
+  }
+  recording_->debug.barriers.push_back(recorded);
 }
 
 void STDMETHODCALLTYPE GraphicsCommandList::SetDescriptorHeaps(UINT count,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Command lists and their allocators. A list records commands; a wrong call invalidates it, and Close reports that.
+// Command lists and their allocators. A list records commands; an invalid call invalidates the list, and Close reports
+// the error.
 #pragma once
 
 #include <atomic>
@@ -14,12 +15,13 @@ namespace anydml {
 
 class GraphicsCommandList;
 
-// Lists store their own commands, so an allocator only enforces the rule that one list at a time records with it.
+// Lists store their own commands, so an allocator only ensures that at most one list at a time records with it.
 class CommandAllocator final
     : public Child<CommandAllocator,
                    Interfaces<ID3D12CommandAllocator, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   CommandAllocator(Device& device, D3D12_COMMAND_LIST_TYPE type) : Child(device), type_(type) {}
+  ~CommandAllocator() override;
 
   HRESULT STDMETHODCALLTYPE Reset() noexcept override;
 
@@ -27,10 +29,13 @@ class CommandAllocator final
   // Returns false if another list is recording with it.
   [[nodiscard]] bool begin() noexcept { return !recording_.exchange(true, std::memory_order_acq_rel); }
   void end() noexcept { recording_.store(false, std::memory_order_release); }
+  // For the debug layer: stands for the memory of recorded commands. Called by the list that begins to record.
+  [[nodiscard]] const std::shared_ptr<AllocatorUse>& debug_use();
 
  private:
   const D3D12_COMMAND_LIST_TYPE type_;
   std::atomic<bool> recording_{false};
+  std::shared_ptr<AllocatorUse> use_;  // null until the debug layer asks
 };
 
 class GraphicsCommandList final
@@ -41,7 +46,7 @@ class GraphicsCommandList final
   GraphicsCommandList(Device& device, D3D12_COMMAND_LIST_TYPE type) : Child(device), type_(type) {}
   ~GraphicsCommandList() override { leave_allocator(); }
 
-  // Why the list could not be opened with this allocator; empty if it is open now.
+  // Opens the list with this allocator. Returns an error message, or an empty string if the list is now open.
   [[nodiscard]] std::string open(ID3D12CommandAllocator* allocator);
 
   D3D12_COMMAND_LIST_TYPE STDMETHODCALLTYPE GetType() noexcept override { return type_; }
@@ -173,19 +178,22 @@ class GraphicsCommandList final
   HRESULT record_dispatch(IBridgeDispatch* dispatch, D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count,
                           std::uint32_t table, const ResolvedDescriptor* recorded, const char** why) noexcept override;
 
-  // The end of a message that begins with "the list"; empty if a queue of that type may execute it.
+  // Returns an error message that continues "the list", or an empty string if a queue of that type may execute the
+  // list.
   [[nodiscard]] std::string why_not_executable(D3D12_COMMAND_LIST_TYPE queue_type) const;
   [[nodiscard]] std::shared_ptr<const Recording> recording() const { return recording_; }
 
  private:
   enum class State { open, closed, spoilt };
 
-  // Runs body, which records, unless the list is closed or invalid; body returns an error message, or an empty string.
+  // Runs body, which records a command, unless the list is closed or invalid. body returns an error message, or an
+  // empty string.
   template <class Body>
   void record(const char* method, const Body& body) noexcept;
   void spoil(HRESULT code, const std::string& message) noexcept;
   void not_built(const char* method) noexcept;
   void leave_allocator() noexcept;
+  void record_for_debugging(const D3D12_RESOURCE_BARRIER& barrier);
   [[nodiscard]] std::string check_range(const char* name, ID3D12Resource* resource, std::uint64_t offset,
                                         std::uint64_t bytes, Resource*& found) const;
   [[nodiscard]] std::string check_query(ID3D12QueryHeap* heap, D3D12_QUERY_TYPE type, std::uint64_t end,

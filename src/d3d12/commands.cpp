@@ -6,11 +6,6 @@
 namespace anydml {
 namespace {
 
-template <class... Bodies>
-struct Overloaded : Bodies... {
-  using Bodies::operator()...;
-};
-
 // Whether the descriptor was written by a binding table with a different number.
 bool is_of_another_table(const Descriptor& descriptor, std::uint32_t table) {
   const bool is_of_a_table = descriptor.kind == DescriptorKind::binding || descriptor.kind == DescriptorKind::none;
@@ -72,7 +67,7 @@ bool Submission::resolve(const DeviceCore::BufferLookup& buffers, const Command&
       command);
 }
 
-// Must be called without the lookup's lock, because DirectML may remove its device and report the removal. heap: on
+// The caller must not hold the lookup's lock, because DirectML may remove its device and report the removal. heap: on
 // entry, the previous dispatch's heap; on return, this dispatch's heap. Most lists use a single heap.
 bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                                   std::shared_ptr<DescriptorStorage>& heap) {
@@ -115,7 +110,8 @@ bool Submission::resolve_dispatch(DeviceCore& core, const Recording& recording, 
   return true;
 }
 
-bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing) {
+bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing,
+                     ExecutionBuilder* debug) {
   if (number_ == 0) {
     static constinit std::atomic<std::uint64_t> last = 0;
     number_ = last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -126,9 +122,16 @@ bool Submission::add(DeviceCore& core, const std::shared_ptr<const Recording>& r
   std::shared_ptr<DescriptorStorage> heap;
   for (const Command& command : recording->commands) {
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command); dispatch != nullptr) {
-      resolve_dispatch(core, *recording, *dispatch, heap);
+      const bool resolved = resolve_dispatch(core, *recording, *dispatch, heap);
+      if (debug != nullptr && resolved) {
+        describe_dispatch(core, *dispatch, heap.get(), static_cast<std::size_t>(&command - recording->commands.data()),
+                          *debug);
+      }
     } else if (!resolve(DeviceCore::BufferLookup(core), command, missing)) {
       return false;
+    } else if (debug != nullptr) {
+      describe(DeviceCore::BufferLookup(core), command, static_cast<std::size_t>(&command - recording->commands.data()),
+               *debug);
     }
   }
   return true;
@@ -171,7 +174,7 @@ void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
                                              raw ? sizeof(clear.command->pattern) : sizeof(UINT));
                        },
                        [&](const Timestamp& timestamp) { return backend.timestamp(queue, timestamp.to); },
-                       [&](const Dispatch& dispatch) {  // removes its own device if it fails
+                       [&](const Dispatch& dispatch) {  // if the dispatch fails, it removes its own device
                          dispatch.dispatch->run(queue, addresses_.data() + dispatch.first_address,
                                                 locations_.data() + dispatch.first_location);
                          return kOk;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The commands that a list records, which refer to buffers by number, and the submitted commands, which refer to
-// memory.
+// Recorded commands, which refer to buffers by number, and submitted commands, which refer to memory.
 #pragma once
 
 #include <atomic>
@@ -12,6 +11,7 @@
 
 #include "com/com_ptr.h"
 #include "d3d12/bridge.h"
+#include "d3d12/debug/builder.h"
 #include "d3d12/device_core.h"
 
 namespace anydml {
@@ -27,7 +27,7 @@ class QueryStorage {
   [[nodiscard]] MemoryLocation ticks(std::uint32_t index) const {
     return {memory_.block().handle, index * sizeof(std::uint64_t)};
   }
-  // Only valid once the work that writes it is done.
+  // Only valid after the work that writes the value has finished.
   [[nodiscard]] std::uint64_t read(std::uint32_t index) const {
     std::uint64_t value = 0;
     std::memcpy(&value, memory_.block().host + index * sizeof(value), sizeof(value));
@@ -72,23 +72,33 @@ struct DispatchCommand {
   std::uint32_t count;
   std::uint32_t table;         // the number of the binding table that wrote the descriptors
   bool copies;                 // IBridgeDispatch::copies
-  std::size_t first_recorded;  // among the recording's descriptors
+  std::size_t first_recorded;  // index into the recording's descriptors
 
   static constexpr std::size_t kNothingRecorded = static_cast<std::size_t>(-1);
 };
+
+// For std::visit: one function for each kind of command.
+template <class... Bodies>
+struct Overloaded : Bodies... {
+  using Bodies::operator()...;
+};
+
+// For messages: the label of DirectML work.
+[[nodiscard]] std::string dispatch_label(IBridgeDispatch& dispatch);
 
 using Command = std::variant<CopyCommand, ClearCommand, TimestampCommand, ResolveCommand, DispatchCommand>;
 
 struct Recording {
   std::vector<Command> commands;
-  std::vector<Descriptor> descriptors;  // of its dispatches, as they were bound at recording
-  // The number of submissions in flight; at zero, the recording may be reused. The shared pointer's own count would not
-  // order memory accesses.
+  std::vector<Descriptor> descriptors;  // the dispatches' descriptors, as they were bound at recording
+  DebugRecording debug;
+  // The number of submissions in flight. When it is zero, the recording may be reused. The shared pointer's own count
+  // would not order memory accesses.
   mutable std::atomic<std::uint32_t> in_flight{0};
 };
 
-// Commands with their memory, ready to run, and everything that must stay alive until they have run. A reused object
-// keeps its memory, so submissions eventually allocate nothing.
+// Commands that are ready to run, and everything that must stay alive until they have run. A reused object keeps its
+// memory, so submissions eventually stop allocating.
 class Submission {
  public:
   Submission() = default;
@@ -101,8 +111,10 @@ class Submission {
     const char* what = nullptr;  // its role in the command: "the source of a copy"
     std::uint64_t buffer = 0;
   };
-  // Adds the commands of a closed list. Returns false if a buffer is missing.
-  bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing);
+  // Adds the commands of a closed list. Returns false if a buffer is missing. debug: describes them for the debug
+  // layer; null if that is off.
+  bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing,
+           ExecutionBuilder* debug);
   // Passes the commands to the device, in order.
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
@@ -114,7 +126,7 @@ class Submission {
     }
   }
 
-  // Whether the work takes about as long as waking a thread, estimated from the bytes it may touch.
+  // Whether the work is expected to take no longer than waking a thread, judging from the bytes it may touch.
   [[nodiscard]] bool is_small() const { return bytes_ + work_.size() * kBytesOfAStart <= kSmallBytes; }
 
  private:
@@ -136,8 +148,8 @@ class Submission {
     std::size_t first_address;
     std::size_t first_location;
   };
-  // Lists may contain hundreds of thousands of dispatches, so an entry is small: copies and clears are stored
-  // elsewhere.
+  // Lists may contain hundreds of thousands of dispatches, so copies and clears are stored elsewhere to keep entries
+  // small.
   template <class Kind>
   struct NumberOf {
     std::size_t index;
@@ -147,6 +159,11 @@ class Submission {
   bool resolve(const DeviceCore::BufferLookup& buffers, const Command& command, Missing& missing);
   bool resolve_dispatch(DeviceCore& core, const Recording& recording, const DispatchCommand& command,
                         std::shared_ptr<DescriptorStorage>& heap);
+  // Describes a command for the debug layer, after it was resolved.
+  static void describe(const DeviceCore::BufferLookup& buffers, const Command& command, std::size_t index,
+                       ExecutionBuilder& debug);
+  void describe_dispatch(DeviceCore& core, const DispatchCommand& command, const DescriptorStorage* heap,
+                         std::size_t index, ExecutionBuilder& debug) const;
   void hold(const BufferRange& range, std::uint64_t bytes);
   MemoryLocation hold(const BufferRange& range, std::uint64_t offset, std::uint64_t bytes) {
     hold(range, bytes);
@@ -154,7 +171,7 @@ class Submission {
   }
 
   static constexpr std::uint64_t kSmallBytes = 65'536;
-  static constexpr std::uint64_t kBytesOfAStart = 1024;  // the bytes touched in the time that a command takes to start
+  static constexpr std::uint64_t kBytesOfAStart = 1024;  // the bytes touched in the time it takes to start a command
 
   std::uint64_t number_ = 0;  // unique to each use of the object
   std::uint64_t bytes_ = 0;
@@ -163,9 +180,9 @@ class Submission {
   std::vector<Work> work_;
   std::vector<Copy> copies_;
   std::vector<Clear> clears_;
-  std::vector<DeviceAddress> addresses_;         // of all dispatches
-  std::vector<MemoryLocation> locations_;        // of the dispatches that copy
-  std::vector<ResolvedDescriptor> descriptors_;  // of the dispatch being resolved
+  std::vector<DeviceAddress> addresses_;         // for all dispatches
+  std::vector<MemoryLocation> locations_;        // for the dispatches that copy
+  std::vector<ResolvedDescriptor> descriptors_;  // for the dispatch being resolved
   std::shared_ptr<Trail> trail_;                 // null unless breadcrumbs are left
 };
 

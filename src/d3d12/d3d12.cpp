@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libd3d12.so's entry points.
+// The entry points of libd3d12.so.
 
 #include <string>
 
@@ -23,7 +23,7 @@ HRESULT report(HRESULT code, const std::string& message) {
   return code;
 }
 
-// The index of the adapter that the application means; null means the first.
+// The index of the requested adapter; null means the first adapter.
 Result<std::uint32_t> adapter_index(IUnknown* adapter) {
   if (adapter == nullptr) {
     return std::uint32_t{0};
@@ -48,7 +48,7 @@ Result<std::uint32_t> adapter_index(IUnknown* adapter) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// ID3D12Debug and its successors. Of their switches, only EnableDebugLayer has an effect.
+// ID3D12Debug and its successors. EnableDebugLayer is the only switch that has an effect.
 class Debug final : public ComObjectOf<Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3, ID3D12Debug4, ID3D12Debug5>,
                                        Interfaces<ID3D12Debug1>, Interfaces<ID3D12Debug2>> {
  public:
@@ -164,7 +164,7 @@ ANYDML_EXPORT HRESULT WINAPI D3D12GetDebugInterface(REFIID riid, void** out) {
   });
 }
 
-// Callers of this function interpret failure as "not available here".
+// Callers interpret failure as "not available here".
 ANYDML_EXPORT HRESULT WINAPI D3D12GetInterface(REFCLSID, REFIID riid, void** out) {
   if (anydml::Interfaces<ID3D12Debug6, ID3D12Debug, ID3D12Debug3>::contains(riid) ||
       anydml::DredSettingsInterfaces::contains(riid)) {

@@ -9,6 +9,7 @@
 
 #include "com/adapter_identity.h"
 #include "d3d12/command_list.h"
+#include "d3d12/debug/tracker.h"
 #include "d3d12/descriptor_heap.h"
 #include "d3d12/device_frames.h"
 #include "d3d12/fence.h"
@@ -18,7 +19,8 @@
 namespace anydml {
 namespace {
 
-// The live devices, by adapter. Not owned: a device removes itself when its last reference is released.
+// The live devices, indexed by adapter. The pointers are not owning: a device removes itself when its last reference is
+// released.
 constinit std::mutex g_devices_mutex;
 constinit std::vector<Device*>* g_devices = nullptr;
 
@@ -54,7 +56,7 @@ Result<Device*> Device::of_adapter(std::uint32_t index) {
     return Error{ErrorKind::invalid_argument, format_text("D3D12CreateDevice: adapter {} does not exist", index)};
   }
   Device*& known = (*g_devices)[index];
-  // A removed device is not given to new callers.
+  // A removed device is never returned to new callers.
   if (known != nullptr && !known->core().removed() && known->try_add_reference()) {
     return known;
   }
@@ -119,7 +121,7 @@ HRESULT STDMETHODCALLTYPE Device::ShaderCacheControl(D3D12_SHADER_CACHE_KIND_FLA
   if (asked == 0 || (asked & ~kKnown) != 0) {
     return wrong("ShaderCacheControl", "Control is not a combination of DISABLE (1), ENABLE (2) and CLEAR (4)");
   }
-  // There is no cache: it is already empty and off, and cannot be turned on.
+  // This device has no shader cache, so disabling or clearing it always succeeds and enabling it fails.
   return (asked & D3D12_SHADER_CACHE_CONTROL_FLAG_ENABLE) != 0 ? not_built("ShaderCacheControl with ENABLE") : S_OK;
 }
 
@@ -279,6 +281,9 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
     if (event == nullptr && !any) {
       for (const auto& [fence, value] : waits) {
         fence->wait(value);
+        if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
+          tracker->host_saw(*fence, value);
+        }
       }
       return core_->removed() ? kDeviceRemoved : S_OK;
     }
@@ -288,6 +293,9 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
     }
     const auto target = std::make_shared<EventTarget>(known, any ? 1 : count);
     for (const auto& [fence, value] : waits) {
+      if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
+        tracker->host_expects(fence, value);
+      }
       fence->notify(value, target);
     }
     if (event == nullptr) {
@@ -360,7 +368,7 @@ void STDMETHODCALLTYPE Device::GetRaytracingAccelerationStructurePrebuildInfo(
 HRESULT STDMETHODCALLTYPE Device::SetBackgroundProcessingMode(D3D12_BACKGROUND_PROCESSING_MODE,
                                                               D3D12_MEASUREMENTS_ACTION, HANDLE event,
                                                               BOOL* further) noexcept {
-  // Nothing is processed in the background, so every mode is accepted and there is nothing to wait for.
+  // Nothing is processed in the background, so every mode is accepted and nothing remains to wait for.
   if (further != nullptr) {
     *further = FALSE;
   }

@@ -24,7 +24,7 @@ class Device final
                     Interfaces<ID3D12DeviceRemovedExtendedData2, ID3D12DeviceRemovedExtendedData1,
                                ID3D12DeviceRemovedExtendedData>> {
  public:
-  // The device for an adapter: the existing device, or a new one. The caller receives a reference.
+  // Returns the adapter's existing device, or creates one. The caller receives a reference.
   static Result<Device*> of_adapter(std::uint32_t index);
 
   explicit Device(std::shared_ptr<DeviceCore> core);
@@ -234,7 +234,9 @@ class Device final
                             std::uint32_t count) noexcept override;
   bool write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                          std::uint32_t count) noexcept override;
+  void report(DebugMessage message, const char* text) noexcept override { core_->report(message, text); }
   void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept override;
+  void dispatch_released(IBridgeDispatch* dispatch) noexcept override;
 
   // ID3D12InfoQueue1
   using Stage = MessageStore::Stage;
@@ -348,12 +350,12 @@ class Device final
   [[nodiscard]] const std::shared_ptr<DeviceCore>& shared_core() const { return core_; }
 
  protected:
-  // The debug interfaces exist once the debug layer is on: clients interpret E_NOINTERFACE as "off".
+  // The debug interfaces exist only if the debug layer is on: clients interpret E_NOINTERFACE as "off".
   [[nodiscard]] bool has_interface(REFIID riid) const noexcept override;
 
  private:
-  // The common part of every Create method: clears the out-pointer; body then checks the arguments and creates the
-  // object.
+  // The common part of every Create method: clears the out-pointer, then calls body, which checks the arguments and
+  // creates the object.
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT wrong(const char* method, const char* what) noexcept;
@@ -365,6 +367,8 @@ class Device final
   template <class Body>
   void remove_on_failure(const char* method, const Body& body) noexcept;
   void write_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at, const Descriptor& view) noexcept;
+  bool change_descriptors(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
+                          std::uint32_t count) noexcept;
   void no_such_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at) noexcept;
   HRESULT check_residents(const char* method, UINT count, ID3D12Pageable* const* objects) noexcept;
   HRESULT add_entries(Stage stage, const D3D12_INFO_QUEUE_FILTER* filter) noexcept;

@@ -8,13 +8,22 @@
 #include "base/cancellation.h"
 #include "base/log.h"
 #include "base/reserve.h"
+#include "d3d12/debug/tracker.h"
 #include "d3d12/fence.h"
 #include "d3d12/message_ids.h"
 
 namespace anydml {
+namespace {
+
+std::uint64_t next_memory_number() noexcept {
+  static constinit std::atomic<std::uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
 
 Memory::Memory(const CoreDevice& device, MemoryKind kind, std::uint64_t bytes)
-    : device_(device), kind_(kind), bytes_(bytes) {
+    : device_(device), kind_(kind), bytes_(bytes), number_(next_memory_number()) {
   // Recently released memory may not be freed yet, so the thread that waits for the device gets a few milliseconds to
   // free it.
   constexpr int kTries = 3;
@@ -43,8 +52,22 @@ DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const
       device_(device),
       breadcrumbs_(device.info->asynchronous != 0),
       leaves_breadcrumbs_(breadcrumbs_.forced_on()) {
-  if (debug_layer_enabled() || debug_layer_requested()) {
+  if (debug_layer_enabled() || debug_layer_requested()) {  // the device is then followed from its first call
     enable_debug();
+  }
+}
+
+DeviceCore::~DeviceCore() { delete tracker(); }
+
+void DeviceCore::enable_debug() noexcept {
+  if (debug_.exchange(true, std::memory_order_relaxed)) {
+    return;
+  }
+  leaves_breadcrumbs_.store(!breadcrumbs_.forced_off(), std::memory_order_relaxed);
+  auto* created = new (std::nothrow) DebugTracker(*this);
+  DebugTracker* none = nullptr;
+  if (created != nullptr && !tracker_.compare_exchange_strong(none, created, std::memory_order_acq_rel)) {
+    delete created;
   }
 }
 
@@ -78,7 +101,7 @@ Posted DeviceCore::post(const MessageKind& kind, const char* text, bool logged) 
     }
     messages_.break_if_asked(kind.category, kind.severity, kind.id);
     return printed ? Posted::printed : Posted::received;
-  } catch (...) {  // no memory for the message, which the log already contains
+  } catch (...) {  // no memory for the message, but the log already contains it
   }
   return Posted::received;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// State that the objects of one D3D12 device share, separate from the device's COM object so that work in flight can
-// outlive it: its memory, its buffers and descriptor heaps by number and address, its messages, and whether it was
-// removed.
+// State shared by the objects of one D3D12 device: its memory, its buffers and descriptor heaps by number and address,
+// its messages, and whether it was removed. The state is separate from the device's COM object, so that work in flight
+// can outlive the device.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,7 @@
 
 namespace anydml {
 
+class DebugTracker;
 class FenceCore;
 
 // Thrown by Memory if the device has failed. The message comes from the backend.
@@ -31,7 +32,7 @@ struct DeviceFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Memory on the device, released with its last user, which may be a resource or work in flight.
+// Memory on the device. It is released with its last user, which may be a resource or work in flight.
 class Memory {
  public:
   // Throws std::bad_alloc if the device does not have enough memory.
@@ -42,6 +43,8 @@ class Memory {
 
   [[nodiscard]] const MemoryBlock& block() const { return block_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  // Identifies the memory for the debug layer; never used again.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
 
   // Whether another holder has used the memory since this holder's last use. If so, this holder must keep a pointer to
   // the memory. Called under a BufferLookup.
@@ -51,6 +54,7 @@ class Memory {
   const CoreDevice& device_;
   const MemoryKind kind_;
   const std::uint64_t bytes_;
+  const std::uint64_t number_;
   MemoryBlock block_ = {};
   std::uint64_t last_holder_ = 0;
 };
@@ -71,8 +75,8 @@ struct BufferRange {
   }
 };
 
-// The memory of a descriptor heap. CPU handles are its addresses; GPU handles have one more bit set, so that one kind
-// cannot be mistaken for the other.
+// The memory of a descriptor heap. CPU handles are its addresses; GPU handles have an additional bit set, so that the
+// two kinds cannot be confused.
 struct DescriptorStorage {
   DescriptorStorage(D3D12_DESCRIPTOR_HEAP_TYPE of_type, std::uint32_t count, bool is_visible)
       : type(of_type), visible(is_visible), descriptors(count) {}
@@ -86,7 +90,7 @@ struct DescriptorStorage {
   std::vector<Descriptor> descriptors;
 };
 
-// The target of a handle: a heap, and the index of a descriptor in it.
+// The descriptor that a handle refers to: a heap, and an index into it.
 struct DescriptorSlot {
   std::shared_ptr<DescriptorStorage> heap;
   std::uint32_t index = 0;
@@ -98,6 +102,9 @@ struct DescriptorSlot {
 class DeviceCore {
  public:
   DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const CoreDevice& device);
+  ~DeviceCore();
+  DeviceCore(const DeviceCore&) = delete;
+  DeviceCore& operator=(const DeviceCore&) = delete;
 
   [[nodiscard]] std::uint32_t adapter_index() const { return adapter_index_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }
@@ -106,23 +113,22 @@ class DeviceCore {
   [[nodiscard]] Breadcrumbs& breadcrumbs() { return breadcrumbs_; }
   // Whether submissions are recorded for DRED: one relaxed load.
   [[nodiscard]] bool leaves_breadcrumbs() const noexcept { return leaves_breadcrumbs_.load(std::memory_order_relaxed); }
-  // Whether the device accepts messages and exposes the debug interfaces: from the moment the debug layer is turned on,
-  // and then permanently, because an interface that existed must stay.
+  // Whether the device accepts messages and exposes the debug interfaces. This becomes true when the debug layer is
+  // turned on and stays true, because an object must not lose an interface.
   [[nodiscard]] bool debug() noexcept;
   // The same for code that must cost nothing while the layer is off: it does not ask whether the layer was enabled
-  // since the last call of debug().
+  // since the last call to debug().
   [[nodiscard]] bool debugging() const noexcept { return debug_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::atomic<bool>& debugging_flag() const noexcept { return debug_; }
-  void enable_debug() noexcept {
-    debug_.store(true, std::memory_order_relaxed);
-    leaves_breadcrumbs_.store(!breadcrumbs_.forced_off(), std::memory_order_relaxed);
-  }
+  void enable_debug() noexcept;
+  // Follows the device's work; null while the debug layer is off.
+  [[nodiscard]] DebugTracker* tracker() const noexcept { return tracker_.load(std::memory_order_acquire); }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.
   HRESULT fail(HRESULT code, const char* message, MessageSeverity severity = MessageSeverity::error) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
   // Like fail, but for failures that programs provoke to probe the device, and for failures whose reason was already
-  // reported. Standard error shows them only if ANYDML_LOG asks for errors.
+  // reported. Standard error shows them only if ANYDML_LOG enables errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
   // Posts a message that is no mistake, and that the log does not show.
@@ -132,7 +138,7 @@ class DeviceCore {
   // Posts a message that was already logged or reported.
   Posted post(MessageSeverity severity, const char* text, bool logged) noexcept;
 
-  // Removes the device, after misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
+  // Removes the device after misuse that no HRESULT can report. Only the first removal counts; it signals every fence.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
   [[nodiscard]] HRESULT removed_reason() const noexcept { return removed_reason_.load(std::memory_order_acquire); }
@@ -144,7 +150,7 @@ class DeviceCore {
   [[nodiscard]] std::uint64_t add_buffer(BufferRange range);
   void remove_buffer(std::uint64_t buffer) noexcept;
   void name_buffer(std::uint64_t buffer, const std::string& name);
-  // Also finds the name of a released buffer, as long as its slot was not used and released again.
+  // Also finds the name of a released buffer, unless its slot was reused and released again.
   [[nodiscard]] std::string buffer_name(std::uint64_t buffer);
   // The names of released buffers whose slots were not used and released again.
   [[nodiscard]] std::vector<std::string> released_buffer_names();
@@ -156,7 +162,7 @@ class DeviceCore {
   [[nodiscard]] DescriptorSlot find_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
   [[nodiscard]] DescriptorSlot find_descriptors(D3D12_GPU_DESCRIPTOR_HANDLE first, std::uint32_t count);
 
-  // Locks the device's buffers and looks them up by number; find returns null if the buffer is gone.
+  // Locks the device's buffers and looks them up by number. find returns null if the buffer was released.
   class BufferLookup {
    public:
     explicit BufferLookup(DeviceCore& core) : core_(core), lock_(core.mutex_) {}
@@ -168,7 +174,7 @@ class DeviceCore {
   };
 
  private:
-  // A buffer's number combines its slot with the number of times the slot was used, so numbers are never reused.
+  // A buffer's number combines its slot with the number of times the slot was used, so no number is reused.
   struct Slot {
     std::uint32_t generation = 1;
     BufferRange range;
@@ -188,6 +194,7 @@ class DeviceCore {
   std::atomic<bool> leaves_breadcrumbs_{false};
   std::atomic<std::uint32_t> removals_{0};
   std::atomic<bool> debug_{false};
+  std::atomic<DebugTracker*> tracker_{nullptr};  // owned
   std::atomic<HRESULT> removed_reason_{S_OK};
   std::mutex mutex_;
   std::vector<Slot> slots_;

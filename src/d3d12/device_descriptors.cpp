@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device's methods for descriptors: heaps, views, and copies.
+// The device's descriptor methods: heaps, views, and copies.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace anydml {
 namespace {
 
-// The bytes of one element of a typed view; 0 for a format that buffer views do not support here.
+// The size in bytes of a typed view's elements; 0 for a format that buffer views do not support here.
 std::uint32_t format_bytes(DXGI_FORMAT format) {
   switch (format) {
     case DXGI_FORMAT_R32G32B32A32_FLOAT:
@@ -66,7 +66,7 @@ HRESULT STDMETHODCALLTYPE Device::CreateDescriptorHeap(const D3D12_DESCRIPTOR_HE
 }
 
 void Device::write_view(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE at, const Descriptor& view) noexcept {
-  if (!write_descriptors(at, &view, 1)) {
+  if (!change_descriptors(method, at, &view, 1)) {
     remove_on_failure(method, [&]() -> HRESULT {
       core_->remove(E_INVALIDARG, format_text("ID3D12Device::{}: DestDescriptor is not in any descriptor heap of this "
                                               "device; the device is removed",
@@ -213,6 +213,9 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
       if (size > read.size() - done) {
         return misused("the destinations have more descriptors than the sources; expected equal counts");
       }
+      if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
+        tracker->change_descriptors(slot.heap.get(), slot.index, size, "ID3D12Device::CopyDescriptors");
+      }
       std::copy_n(read.begin() + static_cast<std::ptrdiff_t>(done), size, slot.get());
       done += size;
     }
@@ -239,9 +242,20 @@ bool Device::contains_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE cpu, D3D12_GPU_DES
 
 bool Device::write_descriptors(D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
                                std::uint32_t count) noexcept {
+  return change_descriptors("IDMLBindingTable", first, descriptors, count);
+}
+
+bool Device::change_descriptors(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE first, const Descriptor* descriptors,
+                                std::uint32_t count) noexcept {
   const DescriptorSlot slot = core_->find_descriptors(first, count);
   if (!slot) {
     return false;
+  }
+  if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
+    com_boundary(method, [&]() -> HRESULT {
+      tracker->change_descriptors(slot.heap.get(), slot.index, count, method);
+      return S_OK;
+    });
   }
   std::copy_n(descriptors, count, slot.get());
   return true;
@@ -254,6 +268,16 @@ void Device::buffer_name(std::uint64_t buffer, char* text, std::size_t room) noe
     text[name.copy(text, room - 1)] = '\0';
     return S_OK;
   });
+}
+
+void Device::dispatch_released(IBridgeDispatch* dispatch) noexcept {
+  if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
+    com_boundary("Release", [&]() -> HRESULT {
+      tracker->released({DebugObject::Kind::dispatch, reinterpret_cast<std::uintptr_t>(dispatch)},
+                        dispatch_label(*dispatch));
+      return S_OK;
+    });
+  }
 }
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device's heaps and buffers: the descriptions that it accepts, and the objects that it creates from them.
+// The device's methods for heaps and buffers: validation of the descriptions, and creation of the objects.
 #include <algorithm>
 #include <new>
 
@@ -127,7 +127,7 @@ D3D12_RESOURCE_DESC without_feedback(const D3D12_RESOURCE_DESC1& desc) {
 bool is_buffer(const D3D12_RESOURCE_DESC& desc) noexcept {
   try {
     return SUCCEEDED(check_buffer(desc).code);
-  } catch (...) {  // there was an error message, but no memory to store it
+  } catch (...) {  // check_buffer found an error, but had no memory for the message
     return false;
   }
 }
@@ -196,7 +196,7 @@ D3D12_RESOURCE_ALLOCATION_INFO STDMETHODCALLTYPE Device::GetResourceAllocationIn
   return allocation_of_all(count, descs, each, without_feedback);
 }
 
-// There is one pool if memory is unified, and two otherwise. Pages that the CPU can access are cached.
+// The device has one memory pool if memory is unified, and two otherwise. Pages that the CPU can access are cached.
 D3D12_HEAP_PROPERTIES STDMETHODCALLTYPE Device::GetCustomHeapProperties(UINT, D3D12_HEAP_TYPE type) noexcept {
   const bool reached = type == D3D12_HEAP_TYPE_UPLOAD || type == D3D12_HEAP_TYPE_READBACK;
   return {D3D12_HEAP_TYPE_CUSTOM, reached ? D3D12_CPU_PAGE_PROPERTY_WRITE_BACK : D3D12_CPU_PAGE_PROPERTY_NOT_AVAILABLE,

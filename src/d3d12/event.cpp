@@ -21,8 +21,8 @@
 namespace anydml {
 namespace {
 
-// The registered events, by the application's descriptor, which may since have been closed and reused for another
-// event.
+// The registered events, by the application's descriptor. The application may have closed the descriptor since, and the
+// kernel may have reused it for a different event.
 constinit std::mutex g_events_mutex;
 using Events = std::unordered_map<int, std::weak_ptr<const EventDescriptor>>;
 constinit Events* g_events = nullptr;     // never freed
@@ -47,7 +47,7 @@ long eventfd_id(int descriptor) noexcept {
   return id;
 }
 
-// Whether both descriptors refer to the same event. If the kernel cannot tell, they count as different.
+// Whether the two descriptors refer to the same event. If the kernel cannot tell, they are treated as different.
 bool is_same_event(int a, int b) noexcept {
   const CancellationDeferred deferred;
   const pid_t self = getpid();
@@ -100,7 +100,7 @@ EventDescriptor::~EventDescriptor() {
 
 void EventDescriptor::set() const noexcept {
   const CancellationDeferred deferred;
-  // An event whose counter is full is already set, and waiting for room in the counter could take forever.
+  // An event with a full counter is already set, and waiting for room in the counter could block forever.
   pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
   if (poll(&ready, 1, 0) == 1) {
     const std::uint64_t one = 1;

@@ -10,8 +10,8 @@
 
 namespace anydml {
 
-// An eventfd under a descriptor of our own, because the application may close its descriptor. All registrations of one
-// event share this object, so that they do not use up the process's descriptors.
+// Our own descriptor for an application's eventfd, because the application may close its descriptor. All registrations
+// of one event share this object, so that they do not use up the process's descriptors.
 class EventDescriptor {
  public:
   explicit EventDescriptor(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -29,12 +29,12 @@ class EventDescriptor {
   const int descriptor_;
 };
 
-// Null on failure, with errno: EMFILE, ENFILE or ENOMEM if no descriptor is left; any other value means that the handle
-// is not an eventfd. Throws std::bad_alloc.
+// Returns null on failure and sets errno: EMFILE, ENFILE or ENOMEM if no descriptor is left; any other value means that
+// the handle is not an eventfd. Throws std::bad_alloc.
 [[nodiscard]] std::shared_ptr<const EventDescriptor> find_event(HANDLE event);
 [[nodiscard]] std::shared_ptr<const EventDescriptor> make_event();
 
-// Sets an event once, after the awaited number of fences have arrived.
+// Sets an event after the awaited number of fences have arrived.
 class EventTarget {
  public:
   EventTarget(std::shared_ptr<const EventDescriptor> event, std::uint32_t awaited)

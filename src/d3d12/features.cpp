@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::uint32_t kAddressBits = 47;
 
-// OPTIONS19 is newer than Debian's header. This is its size in the newest header.
+// OPTIONS19 is newer than Debian's header. The struct has the size from the newest header.
 constexpr int kOptions19 = 48;
 struct Options19 {
   std::uint32_t words[10];
 };
 
-// The structs in which every field may be zero, meaning not supported, none or tier 0.
+// The structs in which every field may be zero, meaning "not supported", "none" or "tier 0".
 constexpr struct {
   int feature;
   UINT size;
@@ -45,7 +45,7 @@ constexpr struct {
     {D3D12_FEATURE_D3D12_OPTIONS15, sizeof(D3D12_FEATURE_DATA_D3D12_OPTIONS15)},
 };
 
-// The result for each struct that is not all zeros. Returns the error in the query, or an empty string.
+// The results for the remaining structs. Each function returns the error in the query, or an empty string.
 
 std::string fill(D3D12_FEATURE_DATA_D3D12_OPTIONS& value, const BackendDeviceInfo&) {
   value = {};
@@ -103,7 +103,7 @@ std::string fill(D3D12_FEATURE_DATA_GPU_VIRTUAL_ADDRESS_SUPPORT& value, const Ba
 }
 
 std::string fill(D3D12_FEATURE_DATA_SHADER_MODEL& value, const BackendDeviceInfo&) {
-  value.HighestShaderModel = D3D_SHADER_MODEL_5_1;  // the lowest that the enum has; no shader can be created
+  value.HighestShaderModel = D3D_SHADER_MODEL_5_1;  // the lowest value in the enum; no shader can be created
   return {};
 }
 
@@ -122,14 +122,14 @@ std::string fill(D3D12_FEATURE_DATA_SERIALIZATION& value, const BackendDeviceInf
   return {};
 }
 
-// ComputeOnlyCustomHeapSupported is the struct's last word: CUSTOM heaps are accepted wherever DEFAULT ones are.
+// The last word is ComputeOnlyCustomHeapSupported: CUSTOM heaps are accepted everywhere that DEFAULT heaps are.
 std::string fill(Options19& value, const BackendDeviceInfo&) {
   value = {};
   value.words[9] = TRUE;
   return {};
 }
 
-// If the size is right, fills a copy of the caller's struct and copies it back.
+// If the size is correct, fills a copy of the caller's struct and copies it back.
 template <class Data>
 HRESULT answer(const BackendDeviceInfo& device, void* data, UINT size, std::string& wrong) {
   if (size != sizeof(Data)) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/cancellation.h"
+#include "d3d12/debug/tracker.h"
 #include "d3d12/queue.h"
 #include "text/format.h"
 
@@ -30,7 +31,7 @@ bool FenceCore::signal(std::uint64_t value) noexcept {
   take_reached(events_, value, [](const Event& event) { event.target->arrive(); });
   take_reached(signalers_, value, [](const QueueAt&) {});
   take_reached(marks_, value, [](const MarkAt&) {});
-  // A queue's lock may be taken while the fence's is held, but never the other way round.
+  // A queue's lock may be acquired while the fence's lock is held, but never the other way round.
   take_reached(sleepers_, value, [](const QueueAt& sleeper) {
     if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
       queue->wake();
@@ -65,7 +66,7 @@ void FenceCore::expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark
   }
   try {
     marks_.push_back({.value = value, .mark = mark});
-  } catch (...) {  // no memory: waiters wait until the queue's thread sees the mark
+  } catch (...) {  // no memory: waiters wait until the queue's thread notices that the mark is passed
     return;
   }
   if (value > expected_.load(std::memory_order_relaxed)) {
@@ -97,12 +98,12 @@ std::uint64_t FenceCore::poll() noexcept {
     wake_signalers();
   }
   if (expected_.load(std::memory_order_acquire) > completed()) {
-    // The device may be ahead of what the queue's thread has seen, and the caller may know that.
+    // The device may be ahead of the last mark that the queue's thread has seen, and the caller may know that.
     std::uint64_t passed = 0;
     {
       const std::scoped_lock lock(mutex_);
       for (const MarkAt& known : marks_) {
-        // A mark also counts as passed if the device failed.
+        // is_passed() is also true if the device failed.
         const bool is_passed = known.mark->is_passed() && known.mark->wait().code == BackendCode::ok;
         passed = is_passed ? std::max(passed, known.value) : passed;
       }
@@ -122,15 +123,15 @@ void FenceCore::wait(std::uint64_t value) {
       queue = last_signaler_.lock();
     }
     if (queue != nullptr) {
-      queue->help_until([] { return true; });  // too late to help this time, but it tells the queue that a thread waits
+      queue->help_until([] { return true; });  // too late to help, but the queue now expects a waiting thread
     }
     return;
   }
   std::unique_lock lock(mutex_);
-  // Other signalers may be added or removed meanwhile; one that is missed is merely not helped.
+  // Other threads may add or remove signalers meanwhile; a signaler that is missed here merely receives no help.
   for (std::size_t i = 0; i < signalers_.size() && completed() < value; ++i) {
-    // Help only the queues that will signal this value: other queues' work may take a long time, and the value may be
-    // signaled by other means.
+    // Help only the queues that will signal this value: the work of other queues may take a long time, and the value
+    // may be signaled in some other way.
     if (signalers_[i].value < value) {
       continue;
     }
@@ -144,8 +145,8 @@ void FenceCore::wait(std::uint64_t value) {
   }
   ++waiting_threads_;
   const auto reached = [this, value] { return completed_.load(std::memory_order_relaxed) >= value; };
-  // The mark must be for exactly this value, not a higher one, because the value itself may be reached earlier by other
-  // means.
+  // The mark must be for exactly this value rather than a higher one, because the value itself may be reached earlier
+  // in some other way.
   const auto has_mark = [&] {
     const MarkAt* known = find_mark(value);
     return known != nullptr && known->value == value;
@@ -256,15 +257,37 @@ Fence::Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags)
 
 Fence::~Fence() { fence_->abandon(); }
 
+std::uint64_t FenceCore::next_number() noexcept {
+  static constinit std::atomic<std::uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+UINT64 STDMETHODCALLTYPE Fence::GetCompletedValue() noexcept {
+  const UINT64 value = fence_->poll();
+  if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+    com_boundary("ID3D12Fence::GetCompletedValue", [&]() -> HRESULT {
+      tracker->host_saw(*fence_, value);
+      return S_OK;
+    });
+  }
+  return value;
+}
+
 HRESULT STDMETHODCALLTYPE Fence::SetEventOnCompletion(UINT64 value, HANDLE event) noexcept {
   return com_boundary("ID3D12Fence::SetEventOnCompletion", [&]() -> HRESULT {
     if (event == nullptr) {
       fence_->wait(value);
+      if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+        tracker->host_saw(*fence_, value);
+      }
       return core().removed() ? kDeviceRemoved : S_OK;
     }
     auto known = find_event(event);
     if (known == nullptr) {
       return no_event("ID3D12Fence::SetEventOnCompletion", core(), event);
+    }
+    if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+      tracker->host_expects(fence_, value);
     }
     fence_->notify(value, std::make_shared<EventTarget>(std::move(known), 1));
     return S_OK;
@@ -275,6 +298,9 @@ HRESULT STDMETHODCALLTYPE Fence::Signal(UINT64 value) noexcept {
   return com_boundary("ID3D12Fence::Signal", [&]() -> HRESULT {
     if (core().removed()) {
       return kDeviceRemoved;
+    }
+    if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+      tracker->host_signal(fence_, value);
     }
     if (!fence_->signal(value)) {
       return core().fail(E_INVALIDARG, format_text("ID3D12Fence::Signal{}: Value is {}; expected {} or more, since the "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fences: a value that only rises, and the threads and queues that wait for it.
+// Fences. A fence has a value that never decreases, and threads and queues can wait for it.
 #pragma once
 
 #include <atomic>
@@ -18,45 +18,50 @@ class QueueCore;
 
 class FenceCore {
  public:
-  explicit FenceCore(std::uint64_t value) : completed_(value) {}
+  explicit FenceCore(std::uint64_t value) : number_(next_number()), completed_(value) {}
   FenceCore(const FenceCore&) = delete;
   FenceCore& operator=(const FenceCore&) = delete;
 
+  // Identifies the fence for the debug layer; never used again.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] std::uint64_t completed() const noexcept { return completed_.load(std::memory_order_acquire); }
 
-  // Raises the value and wakes all waiters that it releases. A lower value changes nothing and returns false.
+  // Raises the value and wakes all waiters that it releases. Returns false if the value is not higher than the current
+  // one.
   bool signal(std::uint64_t value) noexcept;
-  // The device is gone: every value counts as reached.
+  // Called when the device is removed: every value then counts as reached.
   void reach_end() noexcept { signal(UINT64_MAX); }
 
   // Returns when the value is reached. The waiting thread itself runs the work of the queues that will signal it.
   void wait(std::uint64_t value);
 
-  // Notifies the event once the value is reached, or at once if it already is.
+  // Notifies the event when the value is reached, or immediately if it already is.
   void notify(std::uint64_t value, std::shared_ptr<EventTarget> event);
 
   // Wakes the queue when the value is reached, unless it already is.
   void wake_at(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
-  // Whether a queue that waits for the value may continue: the value is reached, or the device already has the work
-  // that will reach it.
+  // Whether a queue that waits for the value may continue: either the value is reached, or the device has already
+  // received the work that will reach it.
   [[nodiscard]] bool is_ahead(std::uint64_t value) const noexcept {
     return completed() >= value || expected_.load(std::memory_order_acquire) >= value;
   }
-  // The device has received the work, and the value is reached when the mark is passed.
+  // Records that the device has received the work and that the value is reached when the mark is passed.
   void expect_at(std::uint64_t value, const std::shared_ptr<Mark>& mark) noexcept;
   // The mark after which the value is reached; null if the value is already reached or no mark for it is known.
   [[nodiscard]] std::shared_ptr<Mark> mark_at(std::uint64_t value) noexcept;
 
-  // The queue will signal this value. Returns whether anyone depends on the value without running the queue's work.
+  // Records that the queue will signal this value. Returns whether anyone depends on the value without running the
+  // queue's work.
   [[nodiscard]] bool expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
-  // The application has released the fence: from now on only queues that already plan to signal it can do so.
+  // Called when the application has released the fence. After that, only queues that already plan to signal it can do
+  // so.
   void abandon() noexcept;
   [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_.load(std::memory_order_acquire); }
-  // Whether anyone would notice that the value is never reached: the fence is still owned or waited for.
+  // Whether it matters if the value is never reached: the fence is still owned or waited for.
   [[nodiscard]] bool is_watched(std::uint64_t value);
-  // The queue will not signal this value after all.
+  // Records that the queue will not signal this value after all.
   void forget_signal(std::uint64_t value, const QueueCore& queue) noexcept;
   // The queues that will signal this value or a higher one.
   [[nodiscard]] std::vector<std::shared_ptr<QueueCore>> signalers_of(std::uint64_t value);
@@ -78,10 +83,12 @@ class FenceCore {
     std::shared_ptr<Mark> mark;
   };
 
+  static std::uint64_t next_number() noexcept;
   // The caller must hold the mutex.
   void wake_signalers() noexcept;
   [[nodiscard]] const MarkAt* find_mark(std::uint64_t value) const noexcept;
 
+  const std::uint64_t number_;
   std::atomic<std::uint64_t> completed_;
   std::atomic<std::uint64_t> expected_{0};  // the highest value that has a mark
   std::atomic<bool> abandoned_{false};
@@ -93,11 +100,11 @@ class FenceCore {
   std::vector<MarkAt> marks_;               // marks in the work of asynchronous queues
   std::vector<QueueAt> sleepers_;           // queues that wait for a value
   std::vector<QueueAt> signalers_;          // queues that will signal a value
-  std::weak_ptr<QueueCore> last_signaler_;  // the last queue that was to signal; it may already have done so
+  std::weak_ptr<QueueCore> last_signaler_;  // the last queue that promised a signal; it may already have signaled
 };
 
-// The result of a method when find_event or make_event failed, according to errno. null: the meaning of a null event,
-// for the message.
+// The result of a method after find_event or make_event failed, depending on errno. null: what a null event means, for
+// the message.
 HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter = "hEvent",
                  const char* null = "to block");
 
@@ -107,7 +114,7 @@ class Fence final
   Fence(Device& device, std::uint64_t value, D3D12_FENCE_FLAGS flags);
   ~Fence() override;
 
-  UINT64 STDMETHODCALLTYPE GetCompletedValue() noexcept override { return fence_->poll(); }
+  UINT64 STDMETHODCALLTYPE GetCompletedValue() noexcept override;
   HRESULT STDMETHODCALLTYPE SetEventOnCompletion(UINT64 value, HANDLE event) noexcept override;
   HRESULT STDMETHODCALLTYPE Signal(UINT64 value) noexcept override;
   D3D12_FENCE_FLAGS STDMETHODCALLTYPE GetCreationFlags() noexcept override { return flags_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A first-in, first-out queue that keeps its memory: once it has grown large enough, it no longer allocates.
+// A first-in, first-out queue that keeps its memory, so it stops allocating after it has grown large enough.
 #pragma once
 
 #include <utility>
@@ -17,11 +17,11 @@ class Fifo {
   [[nodiscard]] auto end() const noexcept { return items_.end(); }
   [[nodiscard]] const T& front() const noexcept { return items_[first_]; }
 
-  // If there is no memory, the item is left unchanged.
+  // If memory runs out, the item is left unchanged.
   void push(T&& item) {
     if (items_.size() == items_.capacity()) {
-      // Compacts instead of growing if more than half of the vector is free: each item moves at most once per item
-      // added.
+      // Compacts instead of growing if more than half of the vector is free. On average, each added item causes at most
+      // one move.
       if (first_ > items_.size() / 2) {
         items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
         first_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DirectX-Headers in the only order that works: the adapter for Linux, the interfaces, and last the ids of the included
-// interfaces.
+// Includes DirectX-Headers in the only order that works: the Linux adapter, the interfaces, and finally the ids of the
+// included interfaces.
 #pragma once
 
 // clang-format off

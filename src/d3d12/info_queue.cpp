@@ -96,8 +96,8 @@ HRESULT MessageStore::Filter::copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* b
   return S_OK;
 }
 
-// A callback invocation in progress, which ends even if the callback throws. Linked to the enclosing invocations on
-// this thread.
+// A callback invocation in progress. It ends even if the callback throws. Invocations on the same thread are linked
+// from the innermost to the outermost.
 struct MessageStore::RunningCall {
   RunningCall(MessageStore& of_store, Callback& of_callback)
       : store(of_store), callback(of_callback), outer(innermost) {
@@ -298,7 +298,7 @@ HRESULT MessageStore::unregister_callback(DWORD cookie) {
   const std::shared_ptr<Callback> callback = *found;
   callbacks_.erase(found);
   callback->registered = false;
-  // Do not wait within a callback: it might wait for itself, or for a thread that in turn waits for it.
+  // Do not wait within a callback: it might wait for itself, or for a thread that is waiting for it.
   if (RunningCall::innermost == nullptr) {
     call_ended_.wait(lock, [&] { return callback->running == 0; });
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The messages of one device, as ID3D12InfoQueue1 exposes them: stored up to a limit, filtered, passed to callbacks.
+// The messages of one device, as ID3D12InfoQueue1 exposes them: they are filtered, stored up to a limit, and passed to
+// callbacks.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@ class MessageStore {
     std::string text;
   };
 
-  // Lists of allowed and denied messages; an empty list does not restrict anything.
+  // Lists of allowed and denied messages. An empty list imposes no restriction.
   struct Filter {
     struct Side {
       std::vector<D3D12_MESSAGE_CATEGORY> categories;
@@ -44,7 +45,7 @@ class MessageStore {
     HRESULT copy_to(D3D12_INFO_QUEUE_FILTER* filter, SIZE_T* bytes) const;
   };
 
-  // Storage and retrieval each have a stack of filters; the top one applies.
+  // Storage and retrieval each have a stack of filters. Only the top filter applies.
   enum class Stage { storage, retrieval };
 
   MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
@@ -73,9 +74,10 @@ class MessageStore {
 
   HRESULT register_callback(D3D12MessageFunc function, D3D12_MESSAGE_CALLBACK_FLAGS flags, void* context,
                             DWORD* cookie);
-  // Returns when no thread is running the callback; within a callback, returns at once.
+  // Returns when no thread is running the callback. If called within a callback, returns immediately.
   HRESULT unregister_callback(DWORD cookie);
-  // Unregisters all callbacks: the application has released the device, and everything that its callbacks use.
+  // Unregisters all callbacks. Called when the application has released the device, and with it everything that the
+  // callbacks use.
   void unregister_all() noexcept;
 
   // Which messages raise SIGTRAP, for a debugger.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The D3D feature levels that a program may request. The device accepts every level it can serve: the levels differ in
-// drawing features, which have their own feature queries.
+// The D3D feature levels that a program may request. The device accepts every level it can support. The levels differ
+// in drawing features, which programs query separately.
 #pragma once
 
 namespace anydml {

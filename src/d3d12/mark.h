@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A position in the work of a device's queue, kept for as long as anyone may wait for it.
+// A mark: a position in a device queue's work. It exists for as long as anyone may wait for it.
 #pragma once
 
 #include "backend/backend.h"

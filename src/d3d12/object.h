@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by all D3D12 objects: private data and a name, the device that an object belongs to, and how we recognize our
-// own objects.
+// Base classes for all D3D12 objects: private data and a name, the device that an object belongs to, and the check
+// whether an object is our own.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "com/com_ptr.h"
 #include "com/own_object.h"
 #include "com/private_data.h"
+#include "d3d12/debug/tracker.h"
 #include "d3d12/device_core.h"
 #include "d3d12/headers.h"
 
@@ -55,11 +56,11 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
 
   // As for messages: truncated, and empty if the object has no name.
   [[nodiscard]] std::string name() const { return private_data_.name(); }
-  // For messages: " 'name'", or an empty string.
+  // The name for messages, as " 'name'", or an empty string.
   [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }
 
  protected:
-  // Called with the new name, for code that needs the name where the object itself is not available.
+  // Called with the new name, for code that needs the name where it cannot access the object.
   virtual void named(const std::string&) {}
 
  private:
@@ -80,6 +81,15 @@ class Child : public Object<Derived, First, Others...> {
  public:
   HRESULT STDMETHODCALLTYPE GetDevice(REFIID riid, void** device) noexcept override {
     return device_->QueryInterface(riid, device);
+  }
+
+  // For destructors while the debug layer is on: reports the object if submitted work still needs it.
+  void report_release(DebugTracker& tracker, DebugObject::Kind kind, const void* object,
+                      const char* type) const noexcept {
+    com_boundary("Release", [&]() -> HRESULT {
+      tracker.released({kind, reinterpret_cast<std::uintptr_t>(object)}, type + this->quoted_name());
+      return S_OK;
+    });
   }
 
   [[nodiscard]] DeviceCore& core() const { return *core_; }
@@ -104,8 +114,8 @@ class Child : public Object<Derived, First, Others...> {
   const bool registered_;  // among the live objects
 };
 
-// The object behind an application's pointer, or null if it is not ours, has another class, or belongs to another
-// device.
+// The object behind an application's pointer, or null if it is not ours, has a different class, or belongs to a
+// different device.
 template <class T>
 [[nodiscard]] T* own(IUnknown* pointer, const DeviceCore& core) {
   T* found = own_object<T>(pointer);

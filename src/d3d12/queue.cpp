@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "d3d12/command_list.h"
+#include "d3d12/debug/tracker.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -34,7 +35,7 @@ QueueCore::~QueueCore() {
 }
 
 void QueueCore::start() {
-  // Signals belong to the application, so the thread starts with all of them blocked.
+  // Signals belong to the application, so the thread starts with all signals blocked.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -80,7 +81,7 @@ void QueueCore::push(Task task, bool is_small) {
       return;
     }
   }
-  arrived_.notify_all();  // outside the lock, which the woken thread takes first
+  arrived_.notify_all();  // outside the lock, which the woken thread acquires first
 }
 
 std::unique_ptr<Submission> QueueCore::new_submission() {
@@ -104,7 +105,7 @@ void QueueCore::signal(std::shared_ptr<FenceCore> fence, std::uint64_t value) {
   const bool awaited = fence->expect_signal(value, shared_from_this());
   try {
     push(FenceTask{.is_wait = false, .fence = fence, .value = value}, true);
-  } catch (...) {  // no memory, so the signal will not come
+  } catch (...) {  // no memory, so the queue will not signal the value
     fence->forget_signal(value, *this);
     throw;
   }
@@ -140,8 +141,8 @@ std::shared_ptr<Mark> QueueCore::make_mark() noexcept {
   }
   try {
     last_mark_ = std::make_shared<Mark>(backend_, created);
-  } catch (...) {                               // no memory to store it, so wait for it here
-    static_cast<void>(backend_.wait(created));  // the next call reports a failure too
+  } catch (...) {                               // no memory to store the mark, so wait for it here
+    static_cast<void>(backend_.wait(created));  // the next call also reports a failure
     backend_.destroy_mark(created);
   }
   return last_mark_;
@@ -202,7 +203,7 @@ bool QueueCore::keep_in_flight(Given& given) noexcept {
     return true;
   } catch (...) {
     mutex_.unlock();
-    finish(given);  // may be out of order; only the highest fence value counts
+    finish(given);  // may be out of order, but only the highest fence value counts
     mutex_.lock();
     return false;
   }
@@ -239,7 +240,7 @@ void QueueCore::doze(std::unique_lock<std::mutex>& lock) {
 
 QueueCore::Awaited QueueCore::awaited() {
   const std::scoped_lock lock(mutex_);
-  if (!must_wait() || !in_flight_.empty()) {  // work in flight may be the signal that a thread waits for
+  if (!must_wait() || !in_flight_.empty()) {  // work in flight may signal the value that a thread waits for
     return {};
   }
   const FenceTask& task = std::get<FenceTask>(tasks_.front());
@@ -248,8 +249,9 @@ QueueCore::Awaited QueueCore::awaited() {
 
 namespace {
 
-// Whether the value can still be reached: by the application, as long as it holds the fence, or by a queue that will
-// signal it and does not itself wait for a fence that cannot be reached. Queues may wait for one another.
+// Whether the value can still be reached. The application can signal it as long as it owns the fence. Otherwise a queue
+// must be going to signal it, without itself waiting for a fence that cannot be reached. Queues may wait for each
+// other.
 bool can_be_reached(const QueueCore::Awaited& awaited, std::vector<const QueueCore*>& seen) {
   if (!awaited.fence->is_abandoned() || awaited.fence->is_ahead(awaited.value)) {
     return true;
@@ -263,15 +265,15 @@ bool can_be_reached(const QueueCore::Awaited& awaited, std::vector<const QueueCo
       return true;
     }
   }
-  // A queue that has signaled meanwhile is no longer among the signalers.
+  // A queue that has signaled in the meantime is not among the signalers.
   return awaited.fence->is_ahead(awaited.value);
 }
 
 }  // namespace
 
-// The queue waits for a fence that the application has released. If nothing can signal it any more, the work behind it
-// will never run. If this has no visible effect, the work is dropped once the queue itself is released. If the work
-// would signal a fence that is still owned or waited for, and this persists, the device is removed as hung.
+// The queue waits for a fence that the application has released. If nothing can signal the fence, the work behind it
+// will never run. If nobody depends on this work, it is dropped when the queue itself is released. If the work would
+// signal a fence that is still owned or waited for, and the situation persists, the device is removed as hung.
 void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
   using Clock = std::chrono::steady_clock;
   constexpr Clock::time_point kNotYet = Clock::time_point::max();
@@ -288,7 +290,7 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
           signals.push_back({.fence = fence->fence, .value = fence->value});
         }
       }
-      lock.unlock();  // a fence's lock is never taken under a queue's
+      lock.unlock();  // a fence's lock is never acquired while a queue's lock is held
       std::vector<const QueueCore*> seen{this};
       hopeless = !can_be_reached(before, seen);
       is_watched = std::ranges::any_of(signals, [](const Awaited& one) { return one.fence->is_watched(one.value); });
@@ -308,7 +310,7 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
           {
             const Task dropped = tasks_.pop();
             lock.unlock();
-          }  // its contents are released without the lock
+          }  // the task's contents are released without the lock
           lock.lock();
         }
         lock.unlock();
@@ -371,6 +373,20 @@ void STDMETHODCALLTYPE CommandQueue::CopyTileMappings(ID3D12Resource*, const D3D
                 "CheckFeatureSupport says so (TiledResourcesTier)");
 }
 
+std::unique_lock<std::recursive_mutex> CommandQueue::debug_lock() {
+  return core().tracker() != nullptr ? std::unique_lock(debug_mutex_) : std::unique_lock<std::recursive_mutex>();
+}
+
+template <class Body>
+void CommandQueue::with_tracker(const Body& body) {
+  if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+    if (!debug_number_) {
+      debug_number_ = tracker->add_queue();
+    }
+    body(*tracker, *debug_number_);
+  }
+}
+
 void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
   const auto wrong = [&](HRESULT reason, const std::string& what) {  // called inside the boundary, since it allocates
     core().remove(reason, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}; the D3D12 device is removed",
@@ -384,7 +400,7 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
       wrong(E_INVALIDARG, format_text("ppCommandLists is null; expected {} lists", count));
       return S_OK;
     }
-    // All lists are checked before any is resolved, so an invalid call runs nothing.
+    // All lists are checked before any of them is resolved, so an invalid call runs nothing.
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       if (list == nullptr) {
@@ -397,15 +413,26 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
         return S_OK;
       }
     }
+    const auto in_order = debug_lock();
+    std::optional<ExecutionBuilder> debug;
+    with_tracker([&](DebugTracker& tracker, std::uint32_t number) {
+      debug.emplace(tracker.begin_execution(number), quoted_name());
+    });
     auto submission = queue_->new_submission();
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       Submission::Missing missing;
-      if (!submission->add(core(), list->recording(), missing)) {
+      if (debug) {
+        debug->begin_list(*list->recording(), list->quoted_name());
+      }
+      if (!submission->add(core(), list->recording(), missing, debug ? &*debug : nullptr)) {
         wrong(E_INVALIDARG,
               format_text("ppCommandLists[{}]{}: {} was released before its list was executed", i, list->quoted_name(),
                           with_name(missing.what, core().buffer_name(missing.buffer))));
         return S_OK;
+      }
+      if (debug) {
+        debug->end_list();
       }
       if (core().leaves_breadcrumbs()) {
         submission->leave_breadcrumbs(core().breadcrumbs(), {.list_name = DredName(list->name()),
@@ -413,6 +440,9 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
                                                              .list = static_cast<ID3D12GraphicsCommandList*>(lists[i]),
                                                              .queue = this});
       }
+    }
+    if (debug) {
+      debug->finish(core());
     }
     queue_->submit(std::move(submission));
     return S_OK;
@@ -433,6 +463,8 @@ HRESULT STDMETHODCALLTYPE CommandQueue::Signal(ID3D12Fence* fence, UINT64 value)
                          "ID3D12CommandQueue::Signal: pFence is null or another device's; expected a "
                          "fence of this device");
     }
+    const auto in_order = debug_lock();
+    with_tracker([&](DebugTracker& tracker, std::uint32_t number) { tracker.signal(number, known->fence(), value); });
     queue_->signal(known->fence(), value);
     return S_OK;
   });
@@ -449,6 +481,8 @@ HRESULT STDMETHODCALLTYPE CommandQueue::Wait(ID3D12Fence* fence, UINT64 value) n
           E_INVALIDARG,
           "ID3D12CommandQueue::Wait: pFence is null or another device's; expected a fence of this device");
     }
+    const auto in_order = debug_lock();
+    with_tracker([&](DebugTracker& tracker, std::uint32_t number) { tracker.wait(number, known->fence(), value); });
     queue_->wait(known->fence(), value);
     return S_OK;
   });
@@ -470,7 +504,7 @@ HRESULT STDMETHODCALLTYPE CommandQueue::GetClockCalibration(UINT64* gpu, UINT64*
     if (core().removed()) {
       return kDeviceRemoved;
     }
-    // Uses a separate queue, since this queue's work would delay the reading.
+    // Use a separate queue, because this queue's pending work would delay the reading.
     const auto aside = std::make_shared<QueueCore>(shared_core());
     const QueryStorage query(core().device(), 1);
     const std::uint64_t before = monotonic_nanoseconds();

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Command queues: work in order. An asynchronous device receives the work at once, on the submitting thread, unless the
-// queue must wait for a fence; the queue's own thread then waits for the device, signals fences and releases the
-// resources. On other devices, the work runs on the queue's own thread or on a thread that waits for the work.
+// Command queues, which run their work in order. An asynchronous device receives the work immediately, on the
+// submitting thread, unless the queue must wait for a fence. The queue's own thread then waits for the device, signals
+// fences and releases resources. On other devices, the work runs either on the queue's own thread or on a thread that
+// waits for the work.
 //
 // Waking the queue's thread is a system call, which takes longer than a small piece of work, and the woken thread then
 // competes with the waiting thread. Therefore, if the last wait came right after its submission, the next small
 // submission wakes no thread, because a waiting thread is expected to run the work. Meanwhile the queue's thread checks
-// the queue at intervals and runs any work that the expected thread did not take. A client that depends on the work but
-// will not run it (it polls, sets an event, or makes another queue wait) wakes the queue's thread at once.
+// the queue at intervals and runs any work that the expected thread did not run. Some clients depend on the work but
+// will not run it: they poll, set an event, or make another queue wait. They wake the queue's thread immediately.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -34,11 +36,12 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   QueueCore(const QueueCore&) = delete;
   QueueCore& operator=(const QueueCore&) = delete;
 
-  // Starts the queue's thread, which lives until close() and until its work is done. Throws if it cannot be created.
+  // Starts the queue's thread, which runs until close() is called and its work is done. Throws if the thread cannot be
+  // created.
   void start();
   void close() noexcept;
 
-  // An empty submission to fill, reused if one is available.
+  // Returns an empty submission, which is reused if possible.
   [[nodiscard]] std::unique_ptr<Submission> new_submission();
   void submit(std::unique_ptr<Submission> submission);
   void signal(std::shared_ptr<FenceCore> fence, std::uint64_t value);
@@ -51,14 +54,15 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   };
   [[nodiscard]] Awaited awaited();
 
-  // Makes the queue's own thread check the queue: the event it waits for may have happened, or no other thread will run
-  // the work.
+  // Makes the queue's own thread check the queue, because the event it waits for may have happened, or because no other
+  // thread will run the work.
   void wake() noexcept;
 
   // Writes the device's current time, for a queue that was not started. Returns false if the device failed.
   [[nodiscard]] bool read_clock(MemoryLocation to) noexcept;
 
-  // Runs work on this thread until enough() is true, unless another thread is running it or the queue must wait.
+  // Runs work on this thread until enough() is true. Does nothing if another thread is running it or the queue must
+  // wait.
   template <class Enough>
   void help_until(const Enough& enough) {
     std::unique_lock lock(mutex_);
@@ -75,17 +79,17 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   using Task = std::variant<std::unique_ptr<Submission>, FenceTask>;
   // Work that the device has received. When it is done, the submission is released and the fence is signaled.
   struct Given {
-    std::shared_ptr<Mark> mark;  // null: it is done already
+    std::shared_ptr<Mark> mark;  // null: the work is already done
     std::unique_ptr<Submission> submission;
     std::shared_ptr<FenceCore> fence;
     std::uint64_t value = 0;
   };
 
-  static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds from a submission to a wait that comes right after it
+  static constexpr std::uint64_t kSoon = 20'000;  // nanoseconds; a task that arrived within this time is recent
   static constexpr std::chrono::microseconds kInterval{100};  // between two checks by the queue's thread
 
   // A signal that depends on a released object may never come. kLookInterval: how often the queue's thread checks for
-  // this. kPatience: how long work that others depend on may be stuck before it counts as hung; Windows gives a device
+  // this. kPatience: how long work that others depend on may be stuck before it counts as hung. Windows allows a device
   // the same time.
   static constexpr std::chrono::milliseconds kLookInterval{50};
   static constexpr std::chrono::seconds kPatience{2};
@@ -94,7 +98,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void work();
   void wait_for_abandoned(std::unique_lock<std::mutex>& lock);
   void doze(std::unique_lock<std::mutex>& lock);
-  // Whether the first task in the queue has only just arrived.
+  // Whether the first task in the queue arrived only recently.
   [[nodiscard]] bool is_recent() const noexcept { return monotonic_nanoseconds() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
   // Whether the queue waits for a fence, which will wake it.
@@ -106,9 +110,9 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   // The caller must not hold the lock.
   [[nodiscard]] Given give(Task& task) noexcept;
   void finish(Given& given) noexcept;
-  void keep_spare(Given& given) noexcept;  // with the lock
-  // The caller must hold the lock. Returns false if there was no memory to store the work; the function has then waited
-  // for the work instead.
+  void keep_spare(Given& given) noexcept;  // the caller must hold the lock
+  // The caller must hold the lock. Returns false if there was no memory to store the work; the function has then
+  // already waited for it.
   bool keep_in_flight(Given& given) noexcept;
   void finish_first(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::shared_ptr<Mark> make_mark() noexcept;
@@ -128,7 +132,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
         if (given.mark == nullptr && !asynchronous_) {
           finish(given);
         }
-      }  // its contents are released without the lock
+      }  // the task's contents are released without the lock
       lock.lock();
       if (!asynchronous_ || !keep_in_flight(given)) {
         keep_spare(given);
@@ -137,7 +141,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
     running_ = false;
     if (closed_ || !tasks_.empty() || !in_flight_.empty()) {
       helper_expected_ = false;
-      arrived_.notify_all();  // the queue's own thread does the rest, or ends
+      arrived_.notify_all();  // the queue's own thread runs the remaining work, or exits
     }
   }
 
@@ -151,12 +155,12 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   Fifo<Task> tasks_;
   Fifo<Given> in_flight_;  // only for an asynchronous device
   static constexpr std::size_t kMaxSpares = 16;
-  std::vector<std::unique_ptr<Submission>> spares_;  // with enough capacity for all, so that keeping one cannot fail
-  std::uint64_t first_pushed_ = 0;                   // when a task last arrived at the empty queue
+  std::vector<std::unique_ptr<Submission>> spares_;  // has capacity for kMaxSpares, so that adding one cannot fail
+  std::uint64_t first_pushed_ = 0;                   // when a task last arrived while the queue was empty
   std::uint64_t pushes_ = 0;
   bool running_ = false;          // some thread is running a task
   bool helper_expected_ = false;  // a waiting thread is expected to run the work
-  bool dozing_ = false;           // the queue's thread will check again by itself
+  bool dozing_ = false;           // the queue's thread will check again without being woken
   bool closed_ = false;
 };
 
@@ -184,8 +188,16 @@ class CommandQueue final
   D3D12_COMMAND_QUEUE_DESC STDMETHODCALLTYPE GetDesc() noexcept override { return desc_; }
 
  private:
+  // Runs body with the tracker and the queue's number for it, unless the debug layer is off. Callers hold debug_mutex_,
+  // so that the debug layer sees the queue's work in the queue's order.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> debug_lock();
+  template <class Body>
+  void with_tracker(const Body& body);
+
   const D3D12_COMMAND_QUEUE_DESC desc_;
   const std::shared_ptr<QueueCore> queue_;
+  std::recursive_mutex debug_mutex_;  // recursive, since message callbacks may use the queue
+  std::optional<std::uint32_t> debug_number_;
 };
 
 }  // namespace anydml

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/resource.h"
+
+#include "d3d12/debug/tracker.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -39,11 +41,23 @@ Resource::Resource(Device& device, const D3D12_RESOURCE_DESC& desc, const D3D12_
       heap_flags_(heap_flags),
       address_(memory->block().address + offset),
       host_(memory->block().host != nullptr ? memory->block().host + offset : nullptr),
+      memory_(memory->number()),
+      offset_(offset),
       number_(core().add_buffer({.memory = std::move(memory),
                                  .offset = offset,
                                  .bytes = desc.Width,
                                  .heap = properties.Type,
                                  .flags = desc.Flags})) {}
+
+Resource::~Resource() {
+  if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+    com_boundary("ID3D12Resource::Release", [&]() -> HRESULT {
+      tracker->released({DebugObject::Kind::buffer, number_}, "ID3D12Resource" + quoted_name());
+      return S_OK;
+    });
+  }
+  core().remove_buffer(number_);
+}
 
 HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* read, void** data) noexcept {
   return com_boundary("ID3D12Resource::Map", [&]() -> HRESULT {
@@ -65,6 +79,12 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
     if (read != nullptr && read->Begin < read->End && read->End > desc_.Width) {
       return wrong(format_text("pReadRange ends at {}; expected at most {}", read->End, desc_.Width));
     }
+    if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
+      const D3D12_RANGE range = read != nullptr ? *read : D3D12_RANGE{0, desc_.Width};
+      if (range.Begin < range.End) {  // an empty range says that the CPU will not read
+        tracker->map(memory_, offset_ + range.Begin, offset_ + range.End, "ID3D12Resource::Map" + quoted_name());
+      }
+    }
     maps_.fetch_add(1, std::memory_order_relaxed);
     if (data != nullptr) {
       *data = host_;
@@ -74,7 +94,7 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
 }
 
 void STDMETHODCALLTYPE Resource::Unmap(UINT, const D3D12_RANGE*) noexcept {
-  // Without an earlier Map there is nothing to undo, and the count must not go below zero.
+  // Without an earlier Map there is nothing to undo, and the count must not become negative.
   std::uint32_t maps = maps_.load(std::memory_order_relaxed);
   while (maps != 0 && !maps_.compare_exchange_weak(maps, maps - 1, std::memory_order_relaxed)) {
   }

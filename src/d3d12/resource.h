@@ -33,7 +33,7 @@ class Resource final
  public:
   Resource(Device& device, const D3D12_RESOURCE_DESC& desc, const D3D12_HEAP_PROPERTIES& properties,
            D3D12_HEAP_FLAGS heap_flags, std::shared_ptr<Memory> memory, std::uint64_t offset);
-  ~Resource() override { core().remove_buffer(number_); }
+  ~Resource() override;
 
   HRESULT STDMETHODCALLTYPE Map(UINT subresource, const D3D12_RANGE* read, void** data) noexcept override;
   void STDMETHODCALLTYPE Unmap(UINT subresource, const D3D12_RANGE* written) noexcept override;
@@ -60,9 +60,11 @@ class Resource final
   const D3D12_RESOURCE_DESC desc_;
   const D3D12_HEAP_PROPERTIES properties_;
   const D3D12_HEAP_FLAGS heap_flags_;
-  // The memory is kept alive by the registered location.
+  // The registered BufferRange keeps the memory alive.
   const DeviceAddress address_;
-  std::byte* const host_;  // null: the CPU cannot reach it
+  std::byte* const host_;       // null if the CPU cannot access the memory
+  const std::uint64_t memory_;  // the number of the memory, and the buffer's offset in it, for the debug layer
+  const std::uint64_t offset_;
   std::atomic<std::uint32_t> maps_{0};
   const std::uint64_t number_;
 };

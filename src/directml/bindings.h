@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules for a single binding, whatever its purpose. Every check returns an error message, or an empty string.
+// Checks that apply to every single binding, regardless of its purpose. Each check returns an error message, or an
+// empty string.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace anydml {
 
-inline constexpr std::uint64_t kResourceAlignment = 256;  // of temporary and persistent resources
+inline constexpr std::uint64_t kResourceAlignment = 256;  // for temporary and persistent resources
 
-// The requirements for a binding, and how messages refer to it.
+// The requirements for a binding, and its name in messages.
 struct Requirement {
   const Work& work;
   std::string_view name;
@@ -21,7 +22,7 @@ struct Requirement {
   bool may_be_upload;
 };
 
-// The complete error message: the object, the binding, and the reason.
+// The complete error message, which names the object, the binding and the reason.
 [[nodiscard]] std::string wrong(const Requirement& requirement, const std::string& what);
 
 // Reads one BUFFER binding. A null buffer means no binding; the caller decides whether that is allowed. A size of 0,
@@ -33,7 +34,7 @@ std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML
 std::string take_binding(DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
                          ResolvedDescriptor& binding);
 
-// For recording and submission: the binding must be bound, alive and unchanged.
+// For recording and submission. The binding must be present, its buffer must still exist, and it must be unchanged.
 std::string check_present(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding);
 
 [[nodiscard]] Requirement persistent_requirement(const Execution& target);

@@ -30,15 +30,16 @@ CompileOptions compile_options(DML_EXECUTION_FLAGS flags) {
 
 bool has_late_bindings(DML_EXECUTION_FLAGS flags) { return (flags & DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE) != 0; }
 
-// Whether tensors may have the type at this level: level 3_0 added the 64-bit types, and level 6_3 the 4-bit ones.
+// Whether tensors of this type exist at this level: level 3_0 added the 64-bit types, and level 6_3 added the 4-bit
+// types.
 bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
   const auto type = static_cast<DataType>(number);
   return is_four_bits(type) ? level >= facts::FeatureLevel::v6_3
                             : is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
 }
 
-// Whether the device computes with the type: whether addition supports it or, for the 4-bit types, which few operators
-// accept, whether dequantization does.
+// Whether the device can compute with the type. Few operators accept 4-bit types, so those are supported if
+// dequantization supports them. Any other type is supported if addition supports it.
 bool has_type(const CoreDevice& device, DataType type) {
   if (device.backend->lacks == nullptr) {
     return true;

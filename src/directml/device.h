@@ -34,11 +34,11 @@ class DmlDevice final
   void STDMETHODCALLTYPE SetMuteDebugOutput(BOOL mute) noexcept override { core().set_muted(mute != FALSE); }
 
  protected:
-  // IDMLDevice1 came with level 2_1; IDMLDebugDevice exists on a device that was created with the DEBUG flag.
+  // IDMLDevice1 requires level 2_1, and IDMLDebugDevice requires a device that was created with the DEBUG flag.
   [[nodiscard]] bool has_interface(REFIID riid) const noexcept override;
 
  private:
-  // The common part of every Create method: body returns the object, with one reference, or the reason for the failure.
+  // The common part of every Create method. body returns the object with one reference, or the reason for the failure.
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT check_residents(const char* method, UINT count, IDMLPageable* const* objects) noexcept;

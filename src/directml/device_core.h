@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// State that the objects of one DirectML device share, separate from the device's COM object so that work in flight can
-// outlive it: where messages go, whether it was removed, and which level it offers.
+// State shared by the objects of one DirectML device: where messages go, whether the device was removed, and its
+// feature level. The state is separate from the device's COM object, so that work in flight can outlive the device.
 #pragma once
 
 #include <atomic>
@@ -46,23 +46,23 @@ class DmlCore {
   HRESULT fail(HRESULT code, const char* message, MessageSeverity severity = MessageSeverity::error) noexcept;
   HRESULT fail(HRESULT code, const std::string& message) noexcept { return fail(code, message.c_str()); }
   // Like fail, but for failures that programs provoke to probe the device. Standard error shows them only if ANYDML_LOG
-  // asks for errors.
+  // enables errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
-  // The error of a method: its message begins with the method's name.
+  // Reports a method's error in a message that begins with the method's name.
   HRESULT fail(const char* method, const Error& error);
   void warn(const char* message) noexcept;
 
-  // Removes the device, after misuse that no HRESULT can report. Only the first removal counts; the D3D12 device stays
-  // alive.
+  // Removes the device after misuse that no HRESULT can report. Only the first removal counts. The D3D12 device is not
+  // removed.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
-  // S_OK while both this device and the D3D12 device are alive.
+  // S_OK unless this device or the D3D12 device was removed.
   [[nodiscard]] HRESULT removed_reason() const noexcept;
   [[nodiscard]] bool removed() const noexcept { return removed_reason() != S_OK; }
 
-  // "buffer", with its name if it has one. It may have been released.
+  // Returns "buffer", followed by its name if it has one. The buffer may have been released.
   [[nodiscard]] std::string buffer_text(std::uint64_t buffer) const;
-  // " in buffer 'weights'", or an empty string if the buffer has no name.
+  // Returns a phrase such as " in buffer 'weights'", or an empty string if the buffer has no name.
   [[nodiscard]] std::string in_buffer(std::uint64_t buffer) const;
 
   void set_muted(bool muted) noexcept { muted_.store(muted, std::memory_order_relaxed); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libdirectml.so's entry points.
+// The entry points of libdirectml.so.
 
 #include <algorithm>
 
@@ -73,7 +73,7 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     const auto level = offered_level();
     if (!level) {
       const HRESULT code = fail(E_INVALIDARG, level.error().message);
-      if (!logged) {  // always show a misspelled setting
+      if (!logged) {  // a misspelled setting is always shown
         show_line(LogLevel::error, level.error().message);
       }
       return code;

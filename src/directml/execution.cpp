@@ -115,7 +115,7 @@ template <class Use>
 BackendStatus Execution::with_addresses(const DeviceAddress* inputs, DeviceAddress persistent,
                                         const DeviceAddress* outputs, DeviceAddress temporary,
                                         const Use& use) const noexcept {
-  // Space on the stack for as many tensors as real networks have, so that their runs allocate nothing.
+  // Stack space for as many tensors as real networks have, so that running them does not allocate.
   constexpr std::size_t kFew = 512;
   DeviceAddress few[kFew];
   std::unique_ptr<DeviceAddress[]> many;
@@ -165,7 +165,7 @@ std::string Execution::bind_tensors(std::size_t first, std::uint32_t tensors, UI
         return what;
       }
       const bool bound = taken.descriptor.kind != DescriptorKind::none;
-      if (bound && !tensor.present && surface_.def != nullptr) {  // unread inputs of a graph may be bound
+      if (bound && !tensor.present && surface_.def != nullptr) {  // a graph's unread inputs may be bound
         return wrong(requirement,
                      format_text("a {} is bound to a tensor that is absent; expected DML_BINDING_TYPE_NONE, since the "
                                  "operator was created without it",
@@ -303,7 +303,7 @@ std::string Execution::check_outputs(const ResolvedDescriptor* bindings, const I
 }
 
 std::string Execution::check_hazards(const ResolvedDescriptor* bindings) const {
-  // Networks have hundreds of inputs and one output, so there are few pairs, which fit on the stack.
+  // Networks have hundreds of inputs and one output, so the few pairs fit on the stack.
   constexpr std::size_t kFewPairs = 1024;
   return std::size_t{surface_.output_count()} * surface_.tensor_count() > kFewPairs
              ? check_many_hazards(bindings)
@@ -339,7 +339,7 @@ std::string Execution::check_all(const ResolvedDescriptor* bindings) const {
 }
 
 std::string Execution::check_temporary(const ResolvedDescriptor* bindings, const ResolvedDescriptor& temporary) const {
-  // A binding that is not needed must still not overlap any byte.
+  // A temporary binding that is not needed must not overlap anything, so its whole range is checked.
   const Area area =
       area_of(temporary, has_temporary() ? properties_.TemporaryResourceSize : temporary.descriptor.bytes);
   for (std::size_t i = 0; i < temporary_slot(); ++i) {
@@ -395,6 +395,20 @@ bool Execution::run_uninitialized() noexcept {
     core().remove(E_INVALIDARG, "ExecuteCommandLists: an operator was executed before it was initialized");
   }
   return !has_persistent();
+}
+
+BindingUse Execution::binding_use(std::uint32_t descriptor) noexcept {
+  if (descriptor < surface_.tensor_count()) {
+    const TensorBinding& tensor = surface_.tensors[descriptor];
+    const bool is_input = descriptor < surface_.input_count;
+    return {!tensor.present || tensor.owned ? BindingUse::Access::none
+            : is_input                      ? BindingUse::Access::read
+                                            : BindingUse::Access::write,
+            tensor.bytes, tensor.name.c_str()};
+  }
+  return has_persistent() && descriptor == persistent_slot()
+             ? BindingUse{BindingUse::Access::read, properties_.PersistentResourceSize, "persistent resource"}
+             : BindingUse{BindingUse::Access::write, properties_.TemporaryResourceSize, "temporary resource"};
 }
 
 void Execution::run(BackendQueue* queue, const DeviceAddress* bound, const MemoryLocation*) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DirectML's header after the headers it depends on, and its ids last.
+// Includes DirectML's header after the headers it depends on, and finally its ids.
 #pragma once
 
 // clang-format off

@@ -20,7 +20,7 @@ Requirement owned_requirement(const Execution& target, std::size_t input) {
   return {target, tensor.name, tensor.bytes, tensor.alignment, true};
 }
 
-// Checks the input bindings of one target: either all inputs must be bound, or none.
+// Checks the input bindings of one target. The inputs must be either all bound or all unbound.
 std::string check_array(const Execution& target, const DML_BINDING_DESC& given,
                         const DML_BUFFER_ARRAY_BINDING*& array) {
   array = nullptr;
@@ -82,7 +82,7 @@ Initialization::Initialization(std::shared_ptr<DmlCore> core, std::vector<ComPtr
     temporary = std::max(temporary, targets_[t]->initialize_temporary_bytes());
   }
   // The targets run one after another and share the temporary resource. Rounding up cannot overflow, because
-  // compilation checked that.
+  // compilation has already checked for that.
   properties_.TemporaryResourceSize = (temporary + kResourceAlignment - 1) / kResourceAlignment * kResourceAlignment;
   properties_.RequiredDescriptorCount = static_cast<UINT>(slots_.size()) + (has_temporary() ? 1U : 0U);
 }
@@ -115,7 +115,7 @@ std::string Initialization::bind_inputs(UINT count, const DML_BINDING_DESC* give
 std::string Initialization::bind_outputs(UINT count, const DML_BINDING_DESC* given, Bindings& bindings) const {
   std::string what = check_count(count, given, targets_.size());
   for (std::size_t t = 0; t < count && what.empty(); ++t) {
-    if (!targets_[t]->has_persistent()) {  // no binding is needed, but a wrong one is still an error
+    if (!targets_[t]->has_persistent()) {  // no binding is needed, but an invalid one is still an error
       ResolvedDescriptor ignored{};
       what = take_binding(core(), persistent_requirement(*targets_[t].get()), given[t], ignored);
     }
@@ -164,8 +164,7 @@ std::string Initialization::check_all(const ResolvedDescriptor* bindings) const 
   if (std::string what = check_temporary(bindings); !what.empty()) {
     return label() + ": " + what;
   }
-  // Sorted by buffer and offset, so that comparing neighbors suffices: thousands of operators may be initialized at
-  // once.
+  // Sorted by buffer and offset, so that comparing neighbors is enough: one call may initialize thousands of operators.
   std::vector<std::size_t> order(slots_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) {
@@ -173,7 +172,7 @@ std::string Initialization::check_all(const ResolvedDescriptor* bindings) const 
   });
   constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
   std::size_t input = kNothing;       // the first input in this buffer
-  std::size_t persistent = kNothing;  // the persistent resource in this buffer with the furthest end so far
+  std::size_t persistent = kNothing;  // the persistent resource in this buffer that extends furthest so far
   for (std::size_t at = 0; at < order.size(); ++at) {
     const std::size_t i = order[at];
     if (at == 0 || bindings[i].descriptor.buffer != bindings[order[at - 1]].descriptor.buffer) {
@@ -188,7 +187,7 @@ std::string Initialization::check_all(const ResolvedDescriptor* bindings) const 
     } else {
       persistent = i;
     }
-    if (input != kNothing && persistent != kNothing) {  // they must not share a buffer, even without overlapping
+    if (input != kNothing && persistent != kNothing) {  // they must not share a buffer, even if they do not overlap
       return label() + ": " +
              wrong(requirement(slots_[persistent]),
                    format_text("is in the resource bound to {}; expected a resource that no input is "
@@ -232,6 +231,18 @@ std::string Initialization::check_submission(const ResolvedDescriptor* bindings)
     }
   }
   return what;
+}
+
+BindingUse Initialization::binding_use(std::uint32_t descriptor) noexcept {
+  if (descriptor >= slots_.size()) {
+    return {BindingUse::Access::write, properties_.TemporaryResourceSize, "temporary resource"};
+  }
+  const Slot& slot = slots_[descriptor];
+  if (slot.input == kPersistent) {
+    return {BindingUse::Access::write, target(slot).properties().PersistentResourceSize, "persistent resource"};
+  }
+  const TensorBinding& tensor = target(slot).surface().tensors[slot.input];
+  return {BindingUse::Access::read, tensor.bytes, tensor.name.c_str()};
 }
 
 void Initialization::run(BackendQueue* queue, const DeviceAddress* addresses,

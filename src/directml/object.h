@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by all DirectML objects: private data and a name, the device that an object belongs to, and the check that
-// makes every call fail once the device is removed.
+// Base classes for all DirectML objects: private data and a name, the device that an object belongs to, and the check
+// that makes every call fail after the device is removed.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     return key == &kClassKey<Derived> ? static_cast<Derived*>(this) : nullptr;
   }
 
-  // The name that SetName set, for messages; empty if it was not called.
+  // The name from SetName, for messages; empty if SetName was not called.
   [[nodiscard]] std::string name() const { return private_data_.name(); }
 
   void describe_live(LiveState& state) const noexcept {
@@ -68,7 +68,7 @@ class DmlObject : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     }
   }
 
-  // Called with the new name, for code that needs the name where the object itself is not available.
+  // Called with the new name, for code that needs the name where it cannot access the object.
   virtual void named(const std::string&) {}
 
   // The common part of a method that returns an HRESULT.
@@ -122,8 +122,8 @@ class DmlChild : public DmlObject<Derived, First, Others...> {
   const ComPtr<IDMLDevice> device_;
 };
 
-// The object behind an application's pointer, or null if it is not ours, has another class, or belongs to another
-// device.
+// The object behind an application's pointer, or null if it is not ours, has a different class, or belongs to a
+// different device.
 template <class T>
 [[nodiscard]] T* own(IUnknown* pointer, const DmlCore& core) {
   T* found = own_object<T>(pointer);

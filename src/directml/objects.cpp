@@ -39,6 +39,9 @@ std::string DmlOperatorInitializer::set_targets(UINT count, IDMLCompiledOperator
   }
   auto created = ComPtr<Initialization>::adopt(new Initialization(shared_core(), std::move(targets)));
   created->set_name(name());
+  if (initialization_) {
+    initialization_->set_released();
+  }
   initialization_ = std::move(created);
   return {};
 }

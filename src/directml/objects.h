@@ -24,11 +24,12 @@ class DmlCompiledOperator final
     : public DmlChild<DmlCompiledOperator,
                       Interfaces<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable, IDMLDeviceChild, IDMLObject>> {
  public:
-  // op: the operator that this object keeps alive; null for a graph.
+  // op: the operator that this object keeps alive, or null for a graph.
   DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator* op, ComPtr<Execution> execution)
       : DmlChild(device, std::move(core)),
         operator_(op != nullptr ? ComPtr<IDMLOperator>::share(op) : ComPtr<IDMLOperator>()),
         execution_(std::move(execution)) {}
+  ~DmlCompiledOperator() override { execution_->set_released(); }
 
   DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override { return execution_->properties(); }
 
@@ -47,13 +48,18 @@ class DmlOperatorInitializer final
                                                          IDMLDeviceChild, IDMLObject>> {
  public:
   DmlOperatorInitializer(IDMLDevice& device, std::shared_ptr<DmlCore> core) : DmlChild(device, std::move(core)) {}
+  ~DmlOperatorInitializer() override {
+    if (initialization_) {
+      initialization_->set_released();
+    }
+  }
 
   DML_BINDING_PROPERTIES STDMETHODCALLTYPE GetBindingProperties() noexcept override {
     return initialization_->properties();
   }
   HRESULT STDMETHODCALLTYPE Reset(UINT count, IDMLCompiledOperator* const* operators) noexcept override;
 
-  // The error in the operators; empty if they are now the targets.
+  // Returns the error in the operators, or an empty string if they are now the targets.
   [[nodiscard]] std::string set_targets(UINT count, IDMLCompiledOperator* const* operators);
 
   [[nodiscard]] const ComPtr<Initialization>& initialization() const { return initialization_; }
@@ -76,7 +82,7 @@ class DmlBindingTable final
   void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* binding) noexcept override;
   HRESULT STDMETHODCALLTYPE Reset(const DML_BINDING_TABLE_DESC* desc) noexcept override;
 
-  // The error in the desc; empty if the table now uses the desc.
+  // Returns the error in the desc, or an empty string if the table now uses the desc.
   [[nodiscard]] std::string set_desc(const DML_BINDING_TABLE_DESC* desc);
 
   [[nodiscard]] const ComPtr<Work>& work() const { return work_; }
@@ -86,17 +92,17 @@ class DmlBindingTable final
   [[nodiscard]] std::uint32_t number() const { return number_; }
 
  private:
-  // Runs body on the bindings and writes the result into the heap.
+  // Runs body on the bindings and writes the resulting descriptors to the heap.
   template <class Body>
   void bind(const char* method, const Body& body) noexcept;
 
   ComPtr<IDMLDispatchable> dispatchable_;
-  ComPtr<Work> work_;  // null: an empty table
+  ComPtr<Work> work_;  // null for an empty table
   D3D12_CPU_DESCRIPTOR_HANDLE cpu_{};
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
   std::uint32_t number_ = 0;  // identifies the descriptors that this table writes
   Bindings bindings_;
-  ResolvedDescriptor temporary_{};  // kept even if the work does not need it and has no descriptor for it
+  ResolvedDescriptor temporary_{};  // kept even if the work needs no temporary resource and has no descriptor for it
 };
 
 class DmlCommandRecorder final

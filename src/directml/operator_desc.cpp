@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kBufferOffsetAlignment = 16;  // DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT
 
-// The operator as described, after all checks against the documentation.
+// Reads the operator and checks it against every documented rule.
 Result<schema::Described> read_right(const DML_OPERATOR_DESC* desc, facts::FeatureLevel level) {
   if (desc == nullptr) {
     return Error{ErrorKind::invalid_argument, "desc is null; expected a DML_OPERATOR_DESC"};
@@ -37,7 +37,7 @@ Result<schema::Described> read_right(const DML_OPERATOR_DESC* desc, facts::Featu
   return given;
 }
 
-// Each tensor's requirements for its binding, in the order of the operator's tensors: the inputs, then the outputs.
+// Returns each tensor's binding requirements, in the order of the operator's tensors: the inputs, then the outputs.
 std::vector<TensorBinding> bindings_of(const schema::Described& described) {
   std::vector<TensorBinding> bindings;
   for (bool (*const wanted)(facts::FieldKind) : {&facts::is_input, &facts::is_output}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Converts DML_OPERATOR_DESC to a validated operator, according to its facts and the device's level. The schema defines
-// the rules; the first broken rule is reported.
+// Converts a DML_OPERATOR_DESC to a validated operator, according to the operator's facts and the device's level. The
+// schema defines the rules; the first broken rule is reported.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct TensorBinding {
   std::string name;
   bool present = false;         // false: optional and absent, or never read
   std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
-  std::uint64_t alignment = 1;  // of the offset; an absent tensor has no requirement
+  std::uint64_t alignment = 1;  // for the offset; an absent tensor has no requirement
   bool owned = false;           // bound when the operator is initialized, and kept
 };
 
@@ -35,10 +35,10 @@ struct OperatorDef {
 
 // The tensors to bind for a compiled object: the inputs, then the outputs.
 struct Surface {
-  std::string_view kind;  // how messages refer to it
+  std::string_view kind;  // its name in messages
   std::uint32_t input_count = 0;
   std::vector<TensorBinding> tensors;
-  std::shared_ptr<const OperatorDef> def;  // of a single operator, which may work in place; null for a graph
+  std::shared_ptr<const OperatorDef> def;  // for a single operator, which may work in place; null for a graph
 
   [[nodiscard]] std::uint32_t tensor_count() const { return static_cast<std::uint32_t>(tensors.size()); }
   [[nodiscard]] std::uint32_t output_count() const { return tensor_count() - input_count; }

@@ -17,7 +17,7 @@ constexpr UINT kMaxOperators = 8;
 constexpr UINT kMaxTensors = 1 << 16;
 constexpr int kDeepest = 2;
 
-// A member of the desc struct; the caller guarantees that it has the operator's type.
+// Accesses a member of the desc struct. The caller guarantees that the struct has the operator's type.
 template <class T>
 T read_field(const void* desc, const facts::Field& field) {
   T value;
@@ -114,7 +114,7 @@ class Reader {
     return number ? take(argument, {*number}) : Status();
   }
 
-  // How many items the field's array has; one if the field is not an array.
+  // The number of items in the field's array; 1 if the field is not an array.
   [[nodiscard]] Result<UINT> count_of(const facts::Field& field, UINT maximum) const {
     if (field.count_field < 0) {
       return UINT{1};

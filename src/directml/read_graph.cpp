@@ -12,7 +12,7 @@
 namespace anydml {
 namespace {
 
-// More than any program uses, and few enough that a wrong count does no harm.
+// Limits beyond what any program uses, but low enough that a wrong count does no harm.
 constexpr UINT kMaxInputs = 1 << 20;
 constexpr UINT kMaxNodes = 1 << 24;
 
@@ -26,7 +26,7 @@ Status check_count(const char* count_name, UINT count, UINT maximum, const char*
   return {};
 }
 
-// How messages refer to an edge: "InputEdges[3] 'weights'".
+// The name of an edge in messages: "InputEdges[3] 'weights'".
 struct EdgeWords {
   const char* array;
   UINT index;
@@ -62,11 +62,11 @@ class GraphReader {
   }
 
  private:
-  // The internal form of a node of the description.
+  // The internal form of a node from the description.
   struct NodeReference {
     SourceKind kind = SourceKind::none;  // node or constant
     std::uint32_t index = 0;
-    const OperatorDef* def = nullptr;  // of an operator
+    const OperatorDef* def = nullptr;  // null unless the node is an operator
   };
 
   Status check_counts() const {
@@ -169,8 +169,8 @@ class GraphReader {
                          : wrong(format_text("{}: {} is {}; expected less than {}", edge.text(), field, index, count));
   }
 
-  // How messages refer to a graph input or output, given its index in the list of all inputs, then all outputs. Edges
-  // have names but inputs do not, so the name of the first named edge is used.
+  // The name of a graph input or output in messages. The index counts all inputs, then all outputs. Edges have names
+  // but inputs do not, so the name of the first named edge is used.
   [[nodiscard]] std::string port_text(UINT port) const {
     const bool is_input = port < desc_.InputCount;
     std::string text =
@@ -184,7 +184,7 @@ class GraphReader {
     }
   }
 
-  // How messages refer to the node, by its index in the description.
+  // The name of a node in messages, by its index in the description.
   [[nodiscard]] std::string node_text(UINT node) const {
     const NodeReference& reference = references_[node];
     if (reference.kind == SourceKind::constant) {
@@ -194,7 +194,7 @@ class GraphReader {
                        with_name(reference.def->desc.op->name, result_.graph.nodes[reference.index].name));
   }
 
-  // The tensor that an edge leads to, after all checks that concern only this tensor.
+  // Returns the tensor that an edge leads to, after all checks that concern only this tensor.
   Result<const TensorBinding*> take_target(const EdgeWords& edge, UINT node, UINT input, const GraphSource& source) {
     ANYDML_TRY(check_index(edge, "ToNodeIndex", node, desc_.NodeCount));
     const NodeReference& reference = references_[node];
@@ -217,7 +217,7 @@ class GraphReader {
     return &tensor;
   }
 
-  // The node output that an edge comes from.
+  // Returns the node output that an edge comes from.
   Result<GraphSource> take_source(const EdgeWords& edge, UINT node, UINT output) const {
     ANYDML_TRY(check_index(edge, "FromNodeIndex", node, desc_.NodeCount));
     const NodeReference& reference = references_[node];
@@ -283,7 +283,7 @@ class GraphReader {
     return {};
   }
 
-  // Data need not include the bytes that only round up a tensor's size.
+  // The constant's data may omit the bytes that only pad the tensor's size.
   Status take_constant(const EdgeWords& words, std::uint32_t constant, const DML_INTERMEDIATE_GRAPH_EDGE_DESC& edge,
                        const TensorBinding& tensor) {
     const OpTensor& reads = references_[edge.ToNodeIndex].def->desc.tensors[edge.ToNodeInputIndex];

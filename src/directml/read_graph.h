@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Converts DML_GRAPH_DESC to a graph of the core. An error message names the array, the edge and the field.
+// Converts a DML_GRAPH_DESC to the core's graph. An error message names the array, the edge and the field.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace anydml {
 // The graph that is compiled and bound; a single operator is a graph of one node.
 struct GraphDef {
   Graph graph;
-  std::vector<std::span<const std::byte>> constants;  // the application's memory, until the call returns
+  std::vector<std::span<const std::byte>> constants;  // the application's memory, valid until the call returns
   Surface surface;
   std::string name;  // given by the application; may be empty
 };

@@ -48,13 +48,19 @@ void Work::warn_of_overwriting(const ResolvedDescriptor* descriptors, std::uint3
   const auto overwritten = std::count_if(descriptors, descriptors + count,
                                          [](const ResolvedDescriptor& descriptor) { return descriptor.overwritten; });
   if (overwritten != 0 && !warned_of_overwriting_.exchange(true)) {
-    core_->warn(
+    core_->parent().report(
+        DebugMessage::descriptors_overwritten,
         format_text("ExecuteCommandLists: {}: another binding table overwrote {} of its {} descriptors after "
                     "the dispatch was recorded; the recorded bindings are used, but other implementations may use "
                     "the other table's; expected separate descriptors until the list is executed",
                     label(), overwritten, count)
             .c_str());
   }
+}
+
+void Work::set_released() noexcept {
+  released_.store(true, std::memory_order_release);
+  core_->parent().dispatch_released(this);
 }
 
 std::string Work::label() const {

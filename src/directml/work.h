@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The work that is bound, recorded and run: executing a compiled operator, or initializing several.
+// Work that can be bound, recorded and run: executing one compiled operator, or initializing several.
 #pragma once
 
 #include <atomic>
@@ -19,15 +19,18 @@
 
 namespace anydml {
 
-// The descriptors of a binding table as they were bound; a nonzero address means that the binding is present.
+// The descriptors of a binding table as they were bound. A nonzero address means that the binding is present.
 using Bindings = std::vector<ResolvedDescriptor>;
 
-// Bindings are checked one by one when they are set, together when the work is recorded, and again when it is
-// submitted, because in between the descriptors are in the application's memory. Every check returns an error message,
-// or an empty string.
+// Bindings are checked individually when they are set, together when the work is recorded, and again when it is
+// submitted, because the descriptors are meanwhile in the application's memory. Each check returns an error message, or
+// an empty string.
 class Work : public ComObject<IBridgeDispatch> {
  public:
   bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept final;
+  bool is_released() noexcept final { return released_.load(std::memory_order_acquire); }
+  // The application has released the object that it dispatched; work in flight may still need this one.
+  void set_released() noexcept;
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
 
@@ -42,11 +45,11 @@ class Work : public ComObject<IBridgeDispatch> {
   // The temporary resource is stored separately, and also among the bindings if the work needs it. A binding that is
   // not needed must still be valid.
   std::string bind_temporary(const DML_BINDING_DESC* given, Bindings& bindings, ResolvedDescriptor& temporary) const;
-  // Whether bindings may still be set after recording, up to the submission.
+  // Whether bindings may still be set between recording and submission.
   [[nodiscard]] virtual bool binds_late() const { return false; }
   // The number that identifies the descriptors of a table created or reset for this work. Each table has its own
-  // number, unless bindings may come late: then all tables of the work share one, and each may complete what another
-  // began.
+  // number, unless bindings may come late. In that case all tables of the work share one number, and a table may
+  // complete the bindings that another table began.
   [[nodiscard]] std::uint32_t table_number() const { return binds_late() ? number_ : next_number(); }
   // Called at recording. Bindings that may come later are checked at submission.
   virtual std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const = 0;
@@ -66,19 +69,20 @@ class Work : public ComObject<IBridgeDispatch> {
  private:
   // Never 0; repeats only after 4 billion calls.
   static std::uint32_t next_number() noexcept;
-  // Warns, once, if other tables overwrote descriptors; the recorded bindings are then used.
+  // Warns, only once, if other tables overwrote descriptors, in which case the recorded bindings are used.
   void warn_of_overwriting(const ResolvedDescriptor* descriptors, std::uint32_t count);
 
   const std::shared_ptr<DmlCore> core_;
   const std::string_view kind_;
   const std::uint32_t number_ = next_number();
   std::atomic<bool> warned_of_overwriting_{false};
+  std::atomic<bool> released_{false};
   mutable std::mutex name_mutex_;
   std::string name_;
 };
 
-// A compiled operator or graph. Its descriptors are the inputs, the outputs, the persistent resource if it has one, and
-// last the temporary resource if it has one.
+// A compiled operator or graph. Its descriptors are the inputs, the outputs, the persistent resource if any, and
+// finally the temporary resource if any.
 class Execution final : public Work {
  public:
   static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings,
@@ -93,18 +97,20 @@ class Execution final : public Work {
   [[nodiscard]] bool copies() const noexcept override { return false; }
   void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept override;
 
+  BindingUse binding_use(std::uint32_t descriptor) noexcept override;
+
   [[nodiscard]] const Surface& surface() const { return surface_; }
   [[nodiscard]] bool has_persistent() const { return properties_.PersistentResourceSize != 0; }
-  // Fills the persistent resource from the owned inputs, and with the values that depend only on them. The arrays have
-  // an entry for every input.
+  // Fills the persistent resource with the owned inputs and the values that depend only on them. The arrays have an
+  // entry for every input.
   [[nodiscard]] BackendStatus initialize(BackendQueue* queue, const DeviceAddress* inputs,
                                          const MemoryLocation* locations, const BoundMemory& persistent,
                                          DeviceAddress temporary) const noexcept;
   // The temporary memory that initialize needs.
   [[nodiscard]] std::uint64_t initialize_temporary_bytes() const { return initialize_.temporary_bytes(); }
 
-  // Called by the initialization. set_persistent_address records the address of the persistent resource.
-  // set_initialized records that the resource is filled, and returns false if it already was.
+  // Called by Initialization. set_persistent_address records the address of the persistent resource. set_initialized
+  // records that the resource is filled, and returns false if it already was.
   void set_persistent_address(DeviceAddress address) noexcept {
     persistent_address_.store(address, std::memory_order_release);
   }
@@ -121,12 +127,13 @@ class Execution final : public Work {
                                              const DeviceAddress* outputs, DeviceAddress temporary,
                                              const Use& use) const noexcept;
   std::string check_submission(const ResolvedDescriptor* bindings) override;
-  // Whether it may run although it was never initialized: warns and returns true, or removes the device.
+  // Called if the operator was never initialized. Either warns and returns true, or removes the device and returns
+  // false.
   bool run_uninitialized() noexcept;
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   // Finds outputs that share bytes with another binding.
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
-  // Like check_hazards, for so many tensors that comparing every pair would take too long.
+  // Like check_hazards, but for so many tensors that comparing every pair would take too long.
   [[nodiscard]] std::string check_many_hazards(const ResolvedDescriptor* bindings) const;
   template <class IsLookedAt>
   [[nodiscard]] std::string check_outputs(const ResolvedDescriptor* bindings, const IsLookedAt& is_looked_at) const;
@@ -137,7 +144,7 @@ class Execution final : public Work {
   [[nodiscard]] std::size_t temporary_slot() const { return persistent_slot() + (has_persistent() ? 1 : 0); }
   [[nodiscard]] std::string check_in_place(const ResolvedDescriptor* bindings, std::size_t input,
                                            std::size_t output) const;
-  // Reads the bindings of some tensors, starting with `first`.
+  // Reads the bindings of `tensors` tensors, starting with `first`.
   [[nodiscard]] std::string bind_tensors(std::size_t first, std::uint32_t tensors, UINT count,
                                          const DML_BINDING_DESC* given, Bindings& bindings) const;
 
@@ -145,7 +152,7 @@ class Execution final : public Work {
   const bool late_bindings_;
   std::size_t nodes_;
   GraphPlans plans_;
-  DeviceProgram initialize_;  // empty: only copies are needed
+  DeviceProgram initialize_;  // empty if only copies are needed
   DeviceProgram program_;
   MemoryBlock constants_ = {};
   std::atomic<bool> initialized_{false};
@@ -164,6 +171,7 @@ class Initialization final : public Work {
   std::string bind_persistent(const DML_BINDING_DESC* given, Bindings& bindings) const override;
   std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const override;
   void run(BackendQueue* queue, const DeviceAddress* addresses, const MemoryLocation* locations) noexcept override;
+  BindingUse binding_use(std::uint32_t descriptor) noexcept override;
 
  private:
   ~Initialization() override = default;
@@ -175,7 +183,7 @@ class Initialization final : public Work {
   // The meaning of a descriptor.
   struct Slot {
     std::size_t target;
-    std::size_t input;  // kPersistent: the persistent resource
+    std::size_t input;  // kPersistent stands for the persistent resource
   };
   static constexpr std::size_t kPersistent = static_cast<std::size_t>(-1);
   [[nodiscard]] const Execution& target(const Slot& slot) const { return *targets_[slot.target].get(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libdxcore.so: the devices of anydml as DXCore adapters.
+// libdxcore.so exposes anydml's devices as DXCore adapters.
 #include <anydml/anydml.h>
 #include <wsl/winadapter.h>
 
@@ -23,8 +23,8 @@
 namespace anydml {
 namespace {
 
-// Attribute ids: the header declares the first two without defining them, and the third, which clients ask for first,
-// is newer than Debian's header.
+// Attribute ids. The header declares the first two without defining them. The third, which clients ask for first, is
+// newer than Debian's header.
 constexpr GUID kGraphics = {0x0c9ece4d, 0x2f6e, 0x4f01, {0x8c, 0x96, 0xe8, 0x9e, 0x33, 0x1b, 0x47, 0xb1}};
 constexpr GUID kCoreCompute = {0x248e2800, 0xa793, 0x4724, {0xab, 0xaa, 0x23, 0xa6, 0xde, 0x1b, 0xe0, 0x90}};
 constexpr GUID kGenericMl = {0xb71b0d41, 0x1088, 0x422f, {0xa2, 0x7c, 0x02, 0x50, 0xb7, 0xd3, 0xa9, 0x88}};
@@ -107,8 +107,8 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
       if (wanted.nodeIndex != 0 || wanted.segmentGroup > DXCoreSegmentGroup::NonLocal) {
         return E_INVALIDARG;
       }
-      // An adapter reports only its own memory, as local memory. Non-local memory is the CPU's, and the CPU's adapter
-      // reports it.
+      // An adapter reports only its own memory, as local memory. Non-local memory is the CPU's memory, and the CPU's
+      // adapter reports it.
       DXCoreAdapterMemoryBudget budget{};
       if (wanted.segmentGroup == DXCoreSegmentGroup::Local) {
         budget.budget = is_cpu_ ? std::min(read_memory_state().available, memory_bytes_) : memory_bytes_;
@@ -132,8 +132,8 @@ class Adapter final : public ComObject<IDXCoreAdapter> {
   [[nodiscard]] const LUID& luid() const { return luid_; }
 
  private:
-  // Calls use(address, size) with the value; returns kInvalidCall for an unknown property, and kUnsupported for a known
-  // one without a value.
+  // Calls use(address, size) with the value. Returns kInvalidCall for an unknown property, and kUnsupported for a known
+  // property without a value.
   template <class Use>
   HRESULT with_property(DXCoreAdapterProperty property, Use use) const {
     const auto value = [&use](const auto& known) { return use(&known, sizeof(known)); };
@@ -199,8 +199,8 @@ class AdapterList final : public ComObject<IDXCoreAdapterList> {
   bool STDMETHODCALLTYPE IsStale() noexcept override { return false; }
   HRESULT STDMETHODCALLTYPE GetFactory(REFIID riid, void** factory) noexcept override;
 
-  // The user chooses the order (ANYDML_ADAPTER), so it is kept: every adapter is hardware, and none is known to be
-  // faster.
+  // The user chooses the order through ANYDML_ADAPTER, so sorting keeps it: every adapter is hardware, and none is
+  // known to be faster.
   HRESULT STDMETHODCALLTYPE Sort(uint32_t count, const DXCoreAdapterPreference* preferences) noexcept override {
     if (count == 0 || preferences == nullptr) {
       return E_INVALIDARG;
@@ -220,8 +220,8 @@ class AdapterList final : public ComObject<IDXCoreAdapterList> {
   std::vector<Adapter*> adapters_;
 };
 
-// There is one factory per process, as there is one object per adapter, because clients may compare pointers. The
-// factory is never destroyed: it keeps a reference to itself.
+// The process has only one factory, and one object per adapter, because clients may compare pointers. The factory is
+// never destroyed: it keeps a reference to itself.
 class Factory final : public ComObject<IDXCoreAdapterFactory> {
  public:
   explicit Factory(std::vector<Adapter*> adapters) : adapters_(std::move(adapters)) {}
@@ -263,8 +263,8 @@ class Factory final : public ComObject<IDXCoreAdapterFactory> {
     return E_INVALIDARG;
   }
 
-  // Adapters never disappear and lists never become stale here, so clients may register for such events but are never
-  // called.
+  // Adapters never disappear here and lists never become stale, so clients may register for these events but are never
+  // notified.
   bool STDMETHODCALLTYPE IsNotificationTypeSupported(DXCoreNotificationType type) noexcept override {
     return type == DXCoreNotificationType::AdapterListStale || type == DXCoreNotificationType::AdapterNoLongerValid;
   }
@@ -311,8 +311,8 @@ HRESULT Factory::get(Factory*& factory) {
     log_line(LogLevel::error, settings.error().message);
     return E_INVALIDARG;
   }
-  // Do this outside the lock, because fork handlers take it too, and looking for devices runs third-party code that may
-  // fork.
+  // This happens outside the lock, because looking for devices runs third-party code that may fork, and fork handlers
+  // acquire the lock too.
   const size_t count = core->device_count();
   if (count == 0) {
     return E_FAIL;  // the core has logged why

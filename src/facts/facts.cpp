@@ -25,8 +25,8 @@ std::string_view without_prefix(std::string_view name) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
 }
 
-// Whether the row applies to its tensor and functions at the level. This is the last row up to that level, or the first
-// row if all of them are newer.
+// Whether the row applies to its tensor and functions at the level. The last row up to that level applies, or the first
+// row if all rows are newer.
 bool holds(const Operator& op, const Support& row, FeatureLevel level) {
   return std::ranges::none_of(op.support, [&](const Support& other) {
     return other.field == row.field && other.only_for == row.only_for &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The documented facts about DirectML's operators, as data: names, numbers, fields, types, ranks, levels. They do not
-// say which operators this project implements; ops/family.h does.
+// The documented facts about DirectML's operators as data: names, numbers, fields, types, ranks, levels. ops/family.h
+// defines which of these operators are implemented here.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace anydml::facts {
 
-// The values are those of DML_FEATURE_LEVEL, so levels compare in order.
+// The values are the same as in DML_FEATURE_LEVEL, so levels compare in order.
 enum class FeatureLevel : std::uint16_t {
   v1_0 = 0x1000,
   v2_0 = 0x2000,
@@ -46,7 +46,7 @@ struct EnumValue {
 struct Enum {
   std::string_view name;
   std::string_view prefix;  // the prefix of each value's name
-  bool flags;               // values are bits, and may be combined
+  bool flags;               // the values are bits that may be combined
   std::span<const EnumValue> values;
 };
 
@@ -61,8 +61,8 @@ enum class FieldKind : std::uint8_t {
   optional_attribute,
 };
 
-// The type of a member of a desc struct, for code that reads or writes the struct. Every array has a field with its
-// length.
+// The type of a member of a desc struct, for code that reads or writes the struct. Every array has a field that
+// contains its length.
 enum class FieldType : std::uint8_t {
   tensors,       // const DML_TENSOR_DESC*: one, or an array
   real,          // FLOAT
@@ -79,13 +79,13 @@ enum class FieldType : std::uint8_t {
   operators,     // const DML_OPERATOR_DESC*: one, or an array
 };
 
-// One member of an operator's desc struct, in the struct's order; tensors are bound in this order too.
+// One member of an operator's desc struct, in the struct's order. Tensors are also bound in this order.
 struct Field {
   std::string_view name;
   std::string_view spelling;  // the spelling of its type in the header, for human readers
   FieldType type;
   FieldKind kind;
-  std::uint16_t offset;  // in the struct, LP64
+  std::uint16_t offset;  // offset in the struct, on LP64
   std::uint16_t size;
   FeatureLevel optional_since;  // an optional tensor is required below this level
   std::int8_t count_field;      // for an array: the field with its length; otherwise -1
@@ -93,13 +93,13 @@ struct Field {
 
 enum class Same : std::uint8_t { datatype, dimension_count, sizes };
 
-// Tensors that must agree; bit i stands for field i. Absent optional tensors are ignored.
+// Tensors that must agree. Bit i stands for field i. Absent optional tensors are ignored.
 struct SameGroup {
   Same what;
   std::uint32_t fields;
 };
 
-// The types and ranks that a tensor accepts, from `level` up to the next level listed for the same tensor.
+// The types and ranks that a tensor accepts at `level` and above, until the next level listed for the same tensor.
 struct Support {
   FeatureLevel level;
   std::uint8_t field;
@@ -111,7 +111,7 @@ struct Support {
 
 // The combined support of a tensor at a level.
 struct Admitted {
-  TypeSet types;  // 0: the documentation does not say
+  TypeSet types;  // 0: the documentation does not list any
   std::uint8_t min_rank;
   std::uint8_t max_rank;
 
@@ -137,10 +137,10 @@ struct Operator {
   std::span<const Field> fields;
   std::span<const SameGroup> same;
   std::span<const Support> support;
-  std::span<const std::string_view> constraints;  // constraints that no column expresses, as text
+  std::span<const std::string_view> constraints;  // constraints as text, if no column expresses them
 };
 
-// Another name for the same thing in the header.
+// An additional name in the header for the same thing.
 struct Alias {
   std::string_view name;
   std::string_view target;  // the name that the facts use
@@ -158,7 +158,7 @@ struct Alias {
 [[nodiscard]] constexpr bool is_attribute(FieldKind kind) {
   return kind == FieldKind::attribute || kind == FieldKind::optional_attribute;
 }
-// Whether the field is the length of another one.
+// Whether the field is the length of an array.
 [[nodiscard]] bool is_count(const Operator& op, std::size_t field);
 
 // All 177 operators, ordered by number.
@@ -168,14 +168,14 @@ struct Alias {
 [[nodiscard]] const Operator* find_operator(std::string_view name);
 
 [[nodiscard]] std::span<const Alias> operator_aliases();  // without DML_OPERATOR_
-[[nodiscard]] std::span<const Alias> struct_aliases();    // of desc structs
+[[nodiscard]] std::span<const Alias> struct_aliases();    // for desc structs
 
 // The name that was probably meant, for messages; empty if no name is similar. Case and a missing ELEMENT_WISE_ are
-// ignored, and the names that other libraries use are recognized (words.def).
+// ignored, and names from other libraries are recognized (words.def).
 [[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
 
 // Returns no value below the level that introduced the operator, or for an attribute. Rows for different functions
-// (REDUCE) are combined. If the documentation's first table is newer than the operator, it applies from the start,
+// (REDUCE) are combined. If the documentation's first table is newer than the operator, it applies from the beginning,
 // because later tables only add types and ranks.
 [[nodiscard]] std::optional<Admitted> admitted(const Operator& op, std::size_t field, FeatureLevel level);
 
@@ -185,7 +185,7 @@ struct Alias {
 // Finds a value by name, with or without the prefix.
 [[nodiscard]] std::optional<std::uint32_t> find_enum_value(const Enum& known, std::string_view name);
 
-[[nodiscard]] std::span<const FeatureLevelName> feature_levels();  // the oldest first
+[[nodiscard]] std::span<const FeatureLevelName> feature_levels();  // ordered from the oldest
 [[nodiscard]] std::string_view level_name(FeatureLevel level);
 [[nodiscard]] std::optional<FeatureLevel> find_level(std::uint32_t value);  // by DML_FEATURE_LEVEL's number
 [[nodiscard]] std::optional<FeatureLevel> parse_level(std::string_view name);

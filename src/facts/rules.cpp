@@ -12,7 +12,7 @@ namespace {
 
 static_assert(std::size(tables::kRules) == std::size(tables::kOperators));
 
-// Whether every field fits into a 32-bit mask, and every constraint says how it is checked.
+// Whether every field fits into a 32-bit mask, and every constraint specifies how it is checked.
 constexpr bool tables_fit() {
   for (std::size_t i = 0; i < std::size(tables::kOperators); ++i) {
     const Operator& op = tables::kOperators[i];

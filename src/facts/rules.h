@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of data/facts/rules.txt as tables: trees of nodes over an operator's fields. schema/rules.h evaluates them.
+// The rules from data/facts/rules.txt as tables: trees of nodes over an operator's fields. schema/rules.h evaluates
+// them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace anydml::facts {
 
-// The kind of a node. `a`, `b`, `c` are other nodes of the operator, or kNone.
+// The kind of a node. `a`, `b` and `c` are other nodes of the operator's rules, or kNone.
 enum class RuleOp : std::uint8_t {
   // Statements
   each,  // c for each number from a (kNone: 0) to b - 1; `value` names the variable
@@ -31,7 +32,7 @@ enum class RuleOp : std::uint8_t {
   constant,  // `value`, in the enumeration `field` - 1, or a plain number if `field` is 0
   real,      // the bits of a FLOAT64 in `value`
   level,
-  variable,   // its index in the lowest 8 bits of `value`, its letter in the next 8
+  variable,   // the index is in the lowest 8 bits of `value`, and the letter in the next 8
   attribute,  // `field`
   member,     // member `value` of a pair: Width and Height, Scale and Bias
   element,    // element a of the array `field`
@@ -69,39 +70,39 @@ struct RuleNode {
   std::int64_t value;
 };
 
-// Rules that cannot be written as expressions; schema/rule_functions.cpp implements them.
+// Rules that cannot be written as expressions. schema/rule_functions.cpp implements them.
 enum class RuleFunction : std::uint8_t { none, fused_activation, gather_shape, gather_nd_shape, scatter_nd_shape };
 
 // Bit i of the masks stands for field i.
 struct Rule {
-  std::int16_t constraint;  // the index in the operator's `constraints`; -1: our own rule
+  std::int16_t constraint;  // index into the operator's `constraints`; -1: a rule of our own
   RuleFunction function;    // none: use the expression
   std::uint16_t root;       // the root node of the expression
-  std::uint32_t needs;      // the rule does not apply if one of these is absent
-  std::uint32_t reads;      // the rule is not checked if one of these is already wrong
+  std::uint32_t needs;      // the rule does not apply if one of these fields is absent
+  std::uint32_t reads;      // the rule is not checked if one of these fields is already wrong
 };
 
 struct Rules {
   std::span<const Rule> rules;
-  std::span<const Rule> usual;  // never checked: the value to use where the documentation does not specify one
+  std::span<const Rule> usual;  // never checked: the values to use if the documentation does not specify one
   std::span<const RuleNode> nodes;
 };
 
-// Rules about sizes come last: mistakes in axes and counts are reported before their consequences.
+// Rules about sizes come last, so that mistakes in axes and counts are reported before their consequences.
 [[nodiscard]] Rules rules_of(const Operator& op);
 
 enum class CheckedBy : std::uint8_t { by_expression, by_function, prose };
 
-// How a constraint is checked, for code that lists them.
+// How a constraint is checked, for code that lists the constraints.
 struct RuleCheck {
   CheckedBy how;
-  std::string_view by;  // the function's name, or the reason that it cannot be checked
+  std::string_view by;  // the function's name, or the reason why the constraint cannot be checked
 };
 
 // In the order of the operator's `constraints`.
 [[nodiscard]] std::span<const RuleCheck> checks_of(const Operator& op);
 
-// An operator that can be fused into others from a level on.
+// An operator that can be fused into other operators, starting at a level.
 struct Fusable {
   std::uint32_t activation;  // DML_OPERATOR_TYPE
   std::uint32_t into;        // 0: into any operator that accepts a fused operator
@@ -117,6 +118,6 @@ struct Extra {
 };
 [[nodiscard]] TypeSet extra_types(const Operator& op, std::size_t field);
 
-[[nodiscard]] std::span<const Enum> enums();  // in the numbering that the constants of rules use
+[[nodiscard]] std::span<const Enum> enums();  // in the order that rule constants refer to
 
 }  // namespace anydml::facts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes views free: the reader of a slice reads the memory behind the slice, and the producer of a join's input writes
-// directly to the location to which the join would have copied the input.
+// Removes the cost of views: the reader of a slice reads the memory behind the slice, and the producer of a join's
+// input writes directly to the location to which the join would have copied the input.
 #include <algorithm>
 
 #include "graph/passes.h"
@@ -9,7 +9,7 @@
 namespace anydml {
 namespace {
 
-// The number of contiguous bytes in a tensor's memory, starting from its last dimension.
+// The number of contiguous bytes in a tensor, counted from its last dimension.
 std::int64_t contiguous_bytes(const TensorDesc& tensor) {
   auto elements = std::int64_t{1};
   for (std::uint32_t i = tensor.rank; i-- > 0;) {
@@ -73,8 +73,7 @@ class Aliaser {
     std::uint32_t input;
   };
 
-  // Changes the layout of one tensor of a node's operator. The first change gives the graph its own copy of the
-  // operator.
+  // Changes the layout of one tensor of a node's operator. The graph's first change to an operator copies the operator.
   void set_tensor(std::uint32_t node, std::size_t position, const TensorDesc& tensor) {
     std::shared_ptr<OpDesc>& own = own_[node];
     if (own == nullptr) {
@@ -125,8 +124,8 @@ class Aliaser {
 
   // output_view: the location of the join's input in its output.
   void write_into(std::uint32_t join, std::uint32_t input, const TensorView& output_view) {
-    constexpr std::size_t kManyReaders = 64;  // each would have to be examined for each join
-    constexpr std::int64_t kShort = 64;       // bytes: a join collects shorter runs faster, a cache line at a time
+    constexpr std::size_t kManyReaders = 64;  // checking more readers for each join would take too long
+    constexpr std::int64_t kShort = 64;       // bytes; a join copies shorter runs faster itself, a cache line at a time
     const OpDesc& op = *graph_.nodes[join].op;
     const GraphSource source = graph_.nodes[join].sources[input];
     GraphNode& maker = graph_.nodes[source.index];
@@ -155,7 +154,7 @@ class Aliaser {
       }
       if (reader.node == join) {
         if (reader.input != input) {
-          return;  // the join has this input twice
+          return;  // the join reads this input twice
         }
         continue;
       }
@@ -181,8 +180,8 @@ class Aliaser {
 
   Graph graph_;
   const std::vector<std::uint32_t> sorted_;
-  std::vector<std::vector<Reader>> readers_;  // of each node
-  std::vector<std::shared_ptr<OpDesc>> own_;  // for each node: its operator, if it was changed here
+  std::vector<std::vector<Reader>> readers_;  // for each node
+  std::vector<std::shared_ptr<OpDesc>> own_;  // for each node, its operator if it was changed here
   NodeSet is_output_;                         // whether an output of the node is an output of the graph
 };
 
@@ -203,7 +202,7 @@ std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> or
   Aliaser views(graph, sorted);
   views.read_through_views();
   Graph seen = views.take();
-  // A node that was only a view is now gone, or copies to an output.
+  // Nodes that were only views are now unused, or they copy to an output.
   std::vector<std::uint32_t> left = prune(seen, sorted);
   const NodeSet folded = fold(seen, left);
   Aliaser joins(std::move(seen), std::move(left));

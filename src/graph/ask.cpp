@@ -7,7 +7,7 @@
 namespace anydml {
 namespace {
 
-// The position of each node, by the number that the caller uses for it.
+// The position of each node, indexed by the caller's number for it.
 std::vector<std::uint32_t> positions_of(const Graph& graph) {
   std::vector<std::uint32_t> positions(graph.nodes.size());
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {

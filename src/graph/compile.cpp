@@ -13,7 +13,7 @@
 namespace anydml {
 namespace {
 
-// The location of a value. A value without a slot is not in memory.
+// The location of a value. A value without a slot is not stored in memory.
 struct Location {
   std::uint32_t slot = kForwardedSlot;
   std::uint64_t offset = 0;
@@ -28,7 +28,7 @@ PlacedTensor placed(const TensorDesc& tensor, const Location& location) {
   return {.tensor = tensor, .slot = location.slot, .offset = location.offset};
 }
 
-// Compiles the needed nodes of a graph, which are sorted.
+// Compiles the needed nodes of a graph. The nodes must be sorted.
 class Compiler {
  public:
   Compiler(const Graph& graph, std::vector<std::uint32_t> sorted, const DeviceTraits& device, std::string* text,
@@ -93,7 +93,7 @@ class Compiler {
     }
   }
 
-  // An upper bound for everything that is placed below, including padding for alignment.
+  // Checks an upper bound on the total size of everything that the functions below place, including alignment padding.
   Status check_bytes() const {
     std::uint64_t total = 0;
     const auto add = [&](const Extent& extent) {
@@ -135,7 +135,7 @@ class Compiler {
     return {};
   }
 
-  // The values, including constants, that are read when the graph runs. Reading a part of a value counts as reading all
+  // The values, including constants, that are read when the graph runs. Reading part of a value counts as reading all
   // of it.
   [[nodiscard]] ValueSet read_later(const NodeSet& folded) const {
     ValueSet read(values_.count());
@@ -179,7 +179,7 @@ class Compiler {
     }
   }
 
-  // Gives the memory its own slot.
+  // Assigns the memory a slot of its own.
   Location share(GraphPlans::Shared memory) {
     plans_.shared.push_back(std::move(memory));
     return {.slot = plans_.shared_slot(static_cast<std::uint32_t>(plans_.shared.size() - 1)), .offset = 0};
@@ -191,8 +191,8 @@ class Compiler {
                                                                   : nullptr;
   }
 
-  // The nodes of the first plan that still have work: a value that no graph has computed yet, or one that this graph
-  // does not share.
+  // The nodes in the first plan that still have work to do: they compute a value that no graph has computed yet, or a
+  // value that this graph does not share.
   std::vector<std::uint32_t> not_computed_yet(std::span<const std::uint32_t> nodes, const ValueSet& wanted) {
     NodeSet needed(graph_.nodes.size());
     const auto is_there = [&](std::uint32_t value) {
@@ -229,7 +229,7 @@ class Compiler {
     return left;
   }
 
-  // Allocates that many bytes after the space already in use, and returns their offset.
+  // Allocates the extent's bytes after the space already in use, and returns their offset.
   static std::uint64_t take(std::uint64_t& bytes, const Extent& extent) {
     const std::uint64_t alignment = std::max(extent.alignment, kPersistentAlignment);
     const std::uint64_t offset = (bytes + alignment - 1) / alignment * alignment;
@@ -237,7 +237,7 @@ class Compiler {
     return offset;
   }
 
-  // Places the values that the first plan stores for later steps: owned inputs, and results of folded nodes.
+  // Places the values that the first plan stores for later: owned inputs, and results of folded nodes.
   ValueSet place_persistent(const NodeSet& folded) {
     ValueSet wanted(values_.count());
     const auto want = [&](const GraphSource& source) {
@@ -269,15 +269,15 @@ class Compiler {
     return wanted;
   }
 
-  // Places the outputs of a node that the first plan stores: in memory that graphs share if the node has a key, and
-  // otherwise in the persistent memory. Either all outputs of a node are computed or none.
+  // Places the outputs of a node that the first plan stores. If the node has a key, they are placed in memory that
+  // graphs share, otherwise in the persistent memory. A node computes either all of its outputs or none.
   void place_kept(std::uint32_t node, const std::string& key, const ValueSet& wanted) {
     const std::size_t first = plans_.shared.size();
     bool is_there = true;
     for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
       const Extent& extent = graph_.nodes[node].outputs[output];
       const std::uint32_t value = values_.of_node(node, output);
-      // The element at index 0 is not the first one in memory if strides are negative.
+      // If strides are negative, the element at index 0 is not the first one in memory.
       const std::int64_t before = -graph_.nodes[node].op->outputs()[output].reach.first;
       if (wanted[value] && key.empty()) {
         locations_[value] =
@@ -292,8 +292,8 @@ class Compiler {
     }
   }
 
-  // A value that is an output is computed in the output's memory. A value that is an output twice, or was already
-  // computed, is copied. Owned inputs are in the persistent memory from here on.
+  // A value that is an output is computed in the output's memory. A value that feeds more than one output, or that has
+  // already been computed, is copied. After this, owned inputs are in the persistent memory.
   std::vector<std::uint32_t> place_outputs(const NodeSet& folded) {
     for (std::uint32_t i = 0; i < graph_.inputs.size(); ++i) {
       if (owned_locations_[i].slot != kForwardedSlot) {
@@ -348,7 +348,7 @@ class Compiler {
       for (const std::uint32_t value : group.writes) {
         written_[value] = true;
       }
-      plan.begin_temporary(placement.bytes);  // the next step may reuse a step's private memory
+      plan.begin_temporary(placement.bytes);  // each step may reuse the previous step's private memory
       const std::size_t before = plan.words().size();
       lower(group, plan);
       say_group(group, name);
@@ -369,13 +369,13 @@ class Compiler {
     return {.slot = location.slot, .offset = location.offset + static_cast<std::uint64_t>(bytes)};
   }
 
-  // The location of a tensor that is read from this source.
+  // Where a tensor backed by this source is located.
   [[nodiscard]] Location location_of(const GraphSource& source) const {
     return moved(locations_[values_.of(source)], source.offset);
   }
 
-  // Whether the value from this source is part of an output of this node, so that the value's producer has already
-  // written it there.
+  // Whether the value from this source is part of this node's output, so that the value's producer has already written
+  // it there.
   [[nodiscard]] bool is_in_place(const GraphSource& source, std::uint32_t node) const {
     if (source.kind != SourceKind::node) {
       return false;
@@ -440,7 +440,7 @@ class Compiler {
     std::vector<GraphSource> source_of_load;
     std::vector<GroupOperand> stores;
     std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
-    // Loads are numbered first, and then the results of the nodes.
+    // Loads are numbered first, followed by the nodes' results.
     const auto is_computed_here = [&](const GraphSource& source) {
       return source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end();
     };
@@ -549,8 +549,8 @@ class Compiler {
   const GraphSharing* const sharing_;
   const ValueNumbers values_;
   std::vector<Location> locations_;        // for each value
-  ValueSet written_;                       // the values that a step of the plans so far writes
-  std::vector<bool> is_absent_;            // by output of the graph
+  ValueSet written_;                       // the values that are written by a step of the plans so far
+  std::vector<bool> is_absent_;            // for each output of the graph
   std::vector<Location> owned_locations_;  // for each owned input that is kept
   GraphPlans plans_;
   std::uint32_t steps_ = 0;  // in the most recent plan
@@ -560,7 +560,7 @@ class Compiler {
 
 Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device, std::string* text,
                                  const GraphSharing* sharing, const LacksOperator& lacks) {
-  auto sorted = sorted_nodes(graph);  // an error names the caller's nodes
+  auto sorted = sorted_nodes(graph);  // errors refer to the caller's nodes
   ANYDML_TRY(sorted);
   const auto expanded = expand(graph, device);
   ANYDML_TRY(expanded);

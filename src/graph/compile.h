@@ -16,28 +16,28 @@ namespace anydml {
 
 // Identifies the bytes of a constant across graphs.
 struct ConstantKey {
-  std::string text;        // constants of two graphs with the same text have the same bytes; empty: unknown
-  bool is_shared = false;  // it has its own slot, so that graphs can read it from one memory
+  std::string text;        // constants with the same text have the same bytes, even in different graphs; empty: unknown
+  bool is_shared = false;  // the constant has its own slot, so that graphs can share one copy
 };
 
-// How a graph shares memory with others on the same device.
+// How a graph shares memory with other graphs on the same device.
 struct GraphSharing {
   std::vector<ConstantKey> constants;                    // for each constant
   std::function<bool(const std::string& key)> is_there;  // whether another graph has computed the value with this key
 };
 
-// Two plans over the same slots: the graph's inputs, its outputs, the temporary (whose size differs between the plans),
-// the persistent memory, the constants, and memory that it shares with other graphs. The first plan writes the
-// persistent memory, after the copies of owned inputs; the second plan reads it.
+// Two plans over the same slots: the graph's inputs, its outputs, the temporary (its size differs between the plans),
+// the persistent memory, the constants, and memory that is shared with other graphs. The first plan runs after owned
+// inputs are copied and writes the persistent memory. The second plan reads it.
 struct GraphPlans {
   // Memory that graphs share: a constant, or a value that depends only on constants.
   struct Shared {
     std::string key;
     std::uint64_t bytes = 0;
-    std::optional<std::uint32_t> constant = {};  // the constant that it contains
+    std::optional<std::uint32_t> constant = {};  // the constant that this memory contains
     bool is_read_first = false;                  // the first plan reads this constant
     bool is_read_later = true;                   // the second plan reads it
-    bool is_new = false;                         // no graph has computed this value yet: the first plan does
+    bool is_new = false;                         // no graph has computed this value yet, so the first plan does
   };
   // An owned input that is stored unchanged.
   struct KeptInput {
@@ -54,9 +54,9 @@ struct GraphPlans {
   std::uint64_t persistent_bytes = 0;
   std::vector<std::uint64_t> constants;  // the offset of each constant
   std::uint64_t constant_bytes = 0;
-  std::uint64_t run_constant_bytes = 0;  // the constants at the beginning that the second plan reads
-  std::vector<Shared> shared;            // the memory of the last slots
-  std::uint32_t steps = 0;               // in the second plan: groups and copies
+  std::uint64_t run_constant_bytes = 0;  // the bytes of the leading constants that the second plan reads
+  std::vector<Shared> shared;            // the memory for the last slots
+  std::uint32_t steps = 0;               // in the second plan; both groups and copies count
   bool writes_last = false;              // only the last step of the second plan writes an output
   std::uint64_t temporary_values = 0;    // the bytes of all values that the second plan keeps in the temporary
 
@@ -68,15 +68,14 @@ struct GraphPlans {
   [[nodiscard]] std::uint32_t slots() const { return shared_slot(static_cast<std::uint32_t>(shared.size())); }
 };
 
-inline constexpr std::uint64_t kPersistentAlignment = 256;  // of each persistent value, and of each constant
+inline constexpr std::uint64_t kPersistentAlignment = 256;  // for each persistent value, and for each constant
 
-// Returns the error message for an operator that the device lacks, with the reason, or an empty string if the device
-// has it.
+// If the device lacks the operator, returns an error message with the reason; otherwise returns an empty string.
 using LacksOperator = std::function<std::string(const AskedOperator& op)>;
 
-// Every source of the graph must exist, and no tensor may extend beyond the bytes of its source. device: the traits of
-// the device that runs it (backend.h). `text`, unless null, receives a description of the steps. sharing: null if
-// nothing is shared. lacks: empty if the device has every operator.
+// Every source in the graph must exist, and no tensor may extend beyond the bytes of its source. device: the traits of
+// the device that runs the graph (backend.h). `text`, unless null, receives a description of the steps. sharing: null
+// if nothing is shared. lacks: empty if the device has every operator.
 [[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
                                                std::string* text = nullptr, const GraphSharing* sharing = nullptr,
                                                const LacksOperator& lacks = {});

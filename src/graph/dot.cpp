@@ -82,7 +82,7 @@ class Dot {
     drawn_[node] = true;
   }
 
-  // Frames the nodes of each step; folded nodes have a dashed frame.
+  // Draws a frame around the nodes of each step. Folded nodes have a dashed frame.
   void add_steps(const std::vector<std::uint32_t>& nodes) {
     const ValueNumbers values(graph_);
     const NodeSet folded = fold(graph_, nodes);

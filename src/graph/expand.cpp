@@ -13,7 +13,7 @@ struct Decompositions {
   bool any = false;
 };
 
-// Which inputs of a node are known when the graph is initialized.
+// Whether each input of a node is known when the graph is initialized.
 KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphNode& node) {
   KnownInputs known;
   for (const GraphSource& source : node.sources) {
@@ -26,7 +26,7 @@ KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphN
 
 Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& device) {
   Decompositions all;
-  std::optional<NodeSet> folded;  // computed when the first operator that may be decomposed needs it
+  std::optional<NodeSet> folded;  // computed only if an operator may be decomposed
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const OpDesc& op = *graph.nodes[i].op;
     if (op.family->decompose == nullptr || op.empty) {
@@ -51,7 +51,7 @@ Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& dev
   return all;
 }
 
-// The source of each value of a node's decomposition: the inputs of the composed operator, then the outputs of its
+// The source of each value in a node's decomposition: the inputs of the composed operator, then the outputs of its
 // parts.
 std::vector<GraphSource> values_of(const GraphNode& node, const Decomposition& decomposition,
                                    std::uint32_t first_node) {
@@ -77,7 +77,7 @@ class Expansion {
                .constants = graph.constants,
                .nodes = {},
                .outputs = {},
-               .absent_outputs = graph.absent_outputs};  // parts may be decomposed themselves
+               .absent_outputs = graph.absent_outputs};  // the parts may themselves be decomposed later
     result_.nodes.reserve(count);
   }
 
@@ -106,7 +106,7 @@ class Expansion {
   }
 
  private:
-  // Returns the source unchanged, or with the value's new number. An absent output, which has no reader, is replaced by
+  // Returns the source with the value's new number, if it has one. An absent output has no reader, so it is replaced by
   // a present one.
   [[nodiscard]] GraphSource moved(const GraphSource& source) const {
     if (source.kind != SourceKind::node) {

@@ -68,7 +68,8 @@ std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32
 
 namespace {
 
-// Whether the known result of a node is worth keeping: it is another form of its inputs, or not larger than they are.
+// Whether the known result of a node is worth keeping: it is a different form of its inputs, or it is no larger than
+// they are.
 bool is_worth_keeping(const Graph& graph, const GraphNode& node) {
   constexpr std::uint64_t kLittle = 64 << 10;  // bytes that are kept regardless of the inputs' size
   std::uint64_t read = 0;
@@ -86,7 +87,7 @@ bool is_worth_keeping(const Graph& graph, const GraphNode& node) {
 
 NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
   NodeSet folded(graph.nodes.size());
-  // Marks the nodes that may be folded, each after the nodes that feed it.
+  // Marks the nodes that may be folded. Each node is visited after the nodes that feed it.
   const auto mark = [&](auto may_be) {
     const auto is_known = [&](const GraphSource& source) {
       switch (source.kind) {
@@ -107,7 +108,7 @@ NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
   };
   mark([](std::uint32_t) { return true; });
   // A result that is not worth keeping is still computed in advance if everything that depends on it is computed in
-  // advance too, and is then discarded. Weights that are converted and then packed are an example.
+  // advance. It is then discarded. Weights that are converted and then packed are an example.
   NodeSet is_kept(graph.nodes.size());  // a run reads it, or it is an output
   for (const GraphSource& output : graph.outputs) {
     is_kept[output.index] = true;

@@ -12,8 +12,8 @@ namespace {
 
 using Views = std::vector<TensorDesc>;  // the views of a node's tensors
 
-// Groups grow node by node. Each group is deeper than every group that it reads from, which keeps the search for a path
-// between two groups short.
+// Groups grow node by node. The depth of each group is greater than the depth of every group that it reads from, which
+// keeps the search for a path between two groups short.
 class Fuser {
  public:
   Fuser(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes, const ValueSet& kept,
@@ -135,7 +135,7 @@ class Fuser {
     return std::ranges::find(groups, group) != groups.end();
   }
 
-  // The views of the groups' nodes at common sizes: the sizes of one of the groups.
+  // Views the tensors of the groups' nodes at common sizes, which are the sizes of one of the groups.
   [[nodiscard]] std::optional<std::vector<Views>> common_views(std::span<const std::uint32_t> nodes,
                                                                std::span<const std::uint32_t> groups) const {
     for (const std::uint32_t leader : groups) {
@@ -160,7 +160,7 @@ class Fuser {
     return std::nullopt;
   }
 
-  // Whether each reader of a value computed among these nodes reads each element at the same position.
+  // Whether every reader of a value computed by these nodes reads each element at the position where it is computed.
   [[nodiscard]] bool elements_meet(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
     for (std::size_t reader = 0; reader < nodes.size(); ++reader) {
       const GraphNode& node = graph_.nodes[nodes[reader]];
@@ -179,7 +179,7 @@ class Fuser {
     return true;
   }
 
-  // The number of operands of the step: the values that are visible from outside.
+  // The number of operands of the step: the values that are read from or written to memory.
   [[nodiscard]] std::size_t count_operands(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
     struct Load {
       std::uint32_t value;
@@ -218,16 +218,16 @@ class Fuser {
            });
   }
 
-  // Whether a group that these groups read from itself depends on one of them, directly or indirectly. The search goes
-  // from these groups to their readers, if there are only a few, or else to their sources. If the search takes too
+  // Whether a group that these groups read from itself depends on one of them, directly or indirectly. If these groups
+  // have only a few readers, the search follows the readers; otherwise it follows the sources. If the search takes too
   // long, the answer is yes, so that graphs of any size are compiled in bounded time.
   [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
     const std::optional<bool> found = leads_back(groups);
     return found ? *found : comes_from(groups);
   }
 
-  // Whether one of these groups depends, directly or indirectly, on an outside reader of them. No value if there are
-  // too many readers.
+  // Whether one of these groups depends, directly or indirectly, on an outside reader of these groups. No value if
+  // there are too many readers.
   [[nodiscard]] std::optional<bool> leads_back(std::span<const std::uint32_t> groups) {
     constexpr std::size_t kMaxReaders = 64;
     std::uint32_t maximum = 0;
@@ -268,7 +268,7 @@ class Fuser {
   // Whether an outside group that these groups read from depends, directly or indirectly, on one of them.
   [[nodiscard]] bool comes_from(std::span<const std::uint32_t> groups) {
     constexpr std::size_t kLongest = 512;      // groups
-    constexpr std::size_t kMaxSources = 8192;  // sources of these groups: a join may have any number of them
+    constexpr std::size_t kMaxSources = 8192;  // for these groups; a join may have any number of sources
     std::uint32_t minimum = kNoNumber;
     for (const std::uint32_t group : groups) {
       minimum = std::min(minimum, groups_[group].depth);
@@ -305,7 +305,7 @@ class Fuser {
     return found;
   }
 
-  // Moves the groups that read from this one, directly or indirectly, after it.
+  // Makes all groups that read from this one, directly or indirectly, deeper than it.
   void raise_readers(std::uint32_t group) {
     std::vector<std::uint32_t> open = {group};
     while (!open.empty()) {
@@ -325,7 +325,7 @@ class Fuser {
     }
   }
 
-  // Merges these groups into the first one, if that is allowed.
+  // Merges these groups into the first one if that is allowed.
   bool try_merge(std::span<const std::uint32_t> groups) {
     std::vector<std::uint32_t> nodes;
     for (const std::uint32_t group : groups) {
@@ -346,7 +346,7 @@ class Fuser {
     return true;
   }
 
-  // Merges these groups into the first one, if no other group comes between them.
+  // Merges these groups into the first one if no other group comes between them.
   bool merge(std::span<const std::uint32_t> groups, const std::vector<std::uint32_t>& nodes) {
     if (is_in_between(groups)) {
       return false;
@@ -355,7 +355,7 @@ class Fuser {
     for_each_source(nodes, [&](std::uint32_t source) {
       depth = is_among(groups, source) ? depth : std::max(depth, groups_[source].depth + 1);
     });
-    // Raising a group may raise all groups that come after it, which would take forever in a very large graph.
+    // Raising a group may raise all groups that depend on it, which would take too long in a very large graph.
     constexpr std::size_t kMany = 8192;
     if (nodes_.size() > kMany && depth > groups_[groups.front()].depth) {
       return false;
@@ -381,7 +381,7 @@ class Fuser {
       return;
     }
     const Joins joins = op.family->joins(op, device_);
-    // Only the first 64 tensors have a bit, although an operator may have more tensors.
+    // The mask covers only the first 64 tensors, although an operator may have more.
     for (std::uint64_t left = joins.inputs; left != 0; left &= left - 1) {
       if (join_before(node, static_cast<std::uint32_t>(std::countr_zero(left)))) {
         break;
@@ -412,7 +412,7 @@ class Fuser {
     const std::vector<std::uint32_t>& makers = groups_[before].nodes;
     std::vector<std::uint32_t> nodes = makers;
     nodes.push_back(node);
-    // A value that other nodes also read is stored too, which adds one operand.
+    // A value that other nodes also read is stored in memory, which adds one operand.
     const std::size_t more = is_stored(nodes, source.index) ? 1 : 0;
     if (!is_packed(built) || element_size(built.type) != element_size(read.type) ||
         element_count(built) != element_count(read) || nodes.size() > kMaxOfGroup || !runs_along(makers) ||
@@ -483,8 +483,8 @@ class Fuser {
     return views;
   }
 
-  // Whether everything that these nodes read and write in memory is contiguous along the last dimension, or broadcast
-  // along it: rows are computed one after another, and other layouts would be read again and again.
+  // Whether everything that these nodes read and write in memory is contiguous or broadcast along the last dimension.
+  // Rows are computed one after another, and memory with any other layout would be read again and again.
   [[nodiscard]] bool runs_along(std::span<const std::uint32_t> nodes) const {
     return std::ranges::all_of(nodes, [&](std::uint32_t node) {
       const OpDesc& op = *graph_.nodes[node].op;
@@ -504,7 +504,7 @@ class Fuser {
     });
   }
 
-  // Whether each output of a main node needs no memory if it has no reader outside the group.
+  // For each output of a main node, whether it needs no memory unless a node outside the group reads it.
   [[nodiscard]] std::vector<bool> left_out(const GraphGroup& group, std::uint32_t node) const {
     const OpDesc& op = *graph_.nodes[node].op;
     std::vector<bool> result(op.output_count);
@@ -546,8 +546,8 @@ class Fuser {
     }
     for (const std::uint32_t node : result.nodes) {
       const GraphNode& of = graph_.nodes[node];
-      // Element-wise operators write only values that have readers outside. Other operators write all their outputs,
-      // except an output that is passed on and a view without readers.
+      // Element-wise operators write only values that have readers outside the group. Other operators write all their
+      // outputs, except an output that is forwarded and a view without readers.
       const bool is_main =
           result.nodes.size() == 1 || (result.main != kNoPosition && node == result.nodes[result.main]);
       const std::vector<bool> is_left_out =
@@ -567,12 +567,12 @@ class Fuser {
   const std::span<const std::uint32_t> nodes_;
   const ValueSet& kept_;
   const DeviceTraits& device_;
-  std::vector<std::uint32_t> group_of_;              // of each node
-  std::vector<Views> views_;                         // of each node
-  std::vector<std::vector<std::uint32_t>> readers_;  // of each value, among nodes_
-  std::vector<std::uint32_t> positions_;             // of each node among nodes_
+  std::vector<std::uint32_t> group_of_;              // for each node
+  std::vector<Views> views_;                         // for each node
+  std::vector<std::vector<std::uint32_t>> readers_;  // for each value, its readers among nodes_
+  std::vector<std::uint32_t> positions_;             // for each node, its position in nodes_
   std::vector<Group> groups_;
-  ValueSet is_read_;  // by the group that is being completed
+  ValueSet is_read_;  // whether the group that is being completed reads the value
   std::uint32_t search_ = 0;
 };
 

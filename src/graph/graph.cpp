@@ -43,13 +43,13 @@ std::string tensor_text(const OpTensor& tensor) {
   return text;
 }
 
-// Lists the nodes of a cycle among the remaining nodes, from a node back to itself.
+// Lists the nodes of a cycle among the remaining nodes, starting and ending with the same node.
 std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unmet) {
   auto node =
       static_cast<std::uint32_t>(std::ranges::find_if(unmet, [](std::uint32_t n) { return n != 0; }) - unmet.begin());
   std::vector<std::uint32_t> way;
   std::vector<bool> seen(graph.nodes.size());
-  while (!seen[node]) {  // each remaining node waits for another remaining node
+  while (!seen[node]) {  // each remaining node depends on another remaining node
     seen[node] = true;
     way.push_back(node);
     for (const GraphSource& source : graph.nodes[node].sources) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators and the sources of their inputs, as a caller described them through any API. Plain data: each pass over it
-// is a function, and no pass reads elements.
+// Operators and the sources of their inputs, as a caller described them through any API. A graph is plain data. Each
+// pass over it is a function, and no pass reads elements.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ enum class SourceKind : std::uint8_t { none, input, constant, node };
 // The source of a tensor's bytes.
 struct GraphSource {
   SourceKind kind = SourceKind::none;
-  std::uint32_t index = 0;   // of the input, the constant or the node
-  std::uint32_t output = 0;  // of the node
-  std::int64_t offset = 0;   // in bytes: the position of the element at index 0 of the tensor that reads it
+  std::uint32_t index = 0;   // the index of the input, the constant or the node
+  std::uint32_t output = 0;  // the index of the node's output
+  std::int64_t offset = 0;   // in bytes, to the element at index 0 of the tensor that reads it
 
   bool operator==(const GraphSource&) const = default;
 };
@@ -35,16 +35,16 @@ struct Extent {
 
 struct GraphNode {
   std::shared_ptr<const OpDesc> op;
-  std::vector<GraphSource> sources;          // of each input of op; none if it is absent
-  std::vector<Extent> outputs;               // of each output of op; no bytes if it is absent
-  std::vector<GraphSource> inside = {};      // of each output: the value whose memory contains it; empty, or none
+  std::vector<GraphSource> sources;          // for each input of op; `none` if the input is absent
+  std::vector<Extent> outputs;               // for each output of op; no bytes if the output is absent
+  std::vector<GraphSource> inside = {};      // for each output, the value whose memory contains it; empty, or none
   std::string name;                          // may be empty
-  std::optional<std::uint32_t> number = {};  // the caller's number for it; no value: its position among the nodes
-  bool alone = false;                        // it is, or is part of, an operator that the caller did not add as a node
+  std::optional<std::uint32_t> number = {};  // the caller's number for the node; no value: its position among the nodes
+  bool alone = false;  // the node is, or is part of, an operator that the caller did not add as a node
 };
 
 struct GraphInput {
-  Extent extent;  // no bytes: nothing reads it
+  Extent extent;  // no bytes if nothing reads the input
   bool owned = false;
 };
 
@@ -53,26 +53,26 @@ struct Graph {
   std::vector<Extent> constants;
   std::vector<GraphNode> nodes;
   std::vector<GraphSource> outputs;                // nodes' outputs
-  std::vector<std::uint32_t> absent_outputs = {};  // outputs that are never computed: their sources have no meaning
+  std::vector<std::uint32_t> absent_outputs = {};  // outputs that are never computed; their sources are meaningless
 };
 
-// A graph of one node: its inputs and outputs are those of the operator, including absent ones. inputs, outputs: the
-// memory of each.
+// Creates a graph with one node. Its inputs and outputs are those of the operator, including absent ones. inputs and
+// outputs specify the memory of each.
 [[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs,
                              std::vector<Extent> outputs);
-// Like the function above, with exactly the memory that the tensors cover.
+// Like the function above, but with exactly the memory that the tensors cover.
 [[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op);
 
 // The memory of a source.
 [[nodiscard]] const Extent& extent_of(const Graph& graph, const GraphSource& source);
 
-// The text by which messages refer to a node: "node 3 (ELEMENT_WISE_ADD 'bias')", or only the operator for a node that
-// is alone.
+// The name of a node in messages: "node 3 (ELEMENT_WISE_ADD 'bias')", or only the operator for a node that is alone.
 [[nodiscard]] std::string node_label(const Graph& graph, std::uint32_t node);
-// Prefixes the error with that text.
+// Prefixes the error with the node's label.
 [[nodiscard]] Error in_node(const Graph& graph, std::uint32_t node, const Error& error);
 
-// The nodes, each after the nodes that feed it, otherwise in their original order. An error names the nodes of a cycle.
+// Sorts the nodes so that each comes after the nodes that feed it, and otherwise keeps their order. An error names the
+// nodes of a cycle.
 [[nodiscard]] Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph);
 
 // One line for each input, constant, node and output.

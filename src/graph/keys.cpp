@@ -9,7 +9,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::size_t kLongestKey = 4096;  // a longer key would cost more than the value
+constexpr std::size_t kLongestKey = 4096;  // a longer key would cost more than recomputing the value
 
 class KeyText {
  public:
@@ -34,7 +34,7 @@ class KeyText {
 void add_tensor(KeyText& key, const TensorDesc& tensor) {
   key << tensor.type << tensor.rank;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
-    key << tensor.sizes[i] << (tensor.sizes[i] > 1 ? tensor.strides[i] : 0);  // the stride of one element is unused
+    key << tensor.sizes[i] << (tensor.sizes[i] > 1 ? tensor.strides[i] : 0);  // a single element uses no stride
   }
 }
 
@@ -95,7 +95,7 @@ std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::ui
       keys[i].clear();
     }
   }
-  // Memory that also contains other values is not shared between graphs.
+  // Memory that contains several values is not shared between graphs.
   for (const GraphNode& node : graph.nodes) {
     for (const GraphSource& whole : node.inside) {
       if (whole.kind == SourceKind::node) {

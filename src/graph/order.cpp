@@ -49,8 +49,8 @@ std::vector<Lifetime> lifetimes_in(const ValueNumbers& values, std::span<const E
   return result;
 }
 
-// Always picks the ready group that adds the least to the live memory. Among equal groups, picks the one that became
-// ready last.
+// Always picks the ready group that adds the least to the live memory. If several groups add the same, picks the one
+// that became ready last.
 std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::span<const GraphGroup> groups,
                                         const ValueSet& temporary) {
   const auto bytes_of = [&](std::uint32_t value) {
@@ -63,7 +63,7 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
     }
   }
   std::vector<std::uint32_t> unmet(groups.size());
-  std::vector<std::uint32_t> readers(temporary.size());  // readers that are still to come
+  std::vector<std::uint32_t> readers(temporary.size());  // readers that have not run yet
   std::vector<std::uint64_t> sums(temporary.size());     // the sum of the readers' numbers, to identify the last reader
   std::vector<std::vector<std::uint32_t>> followers(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
@@ -76,7 +76,7 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
       }
     }
   }
-  // The bytes that each group adds, given the readers that are still to come.
+  // The bytes that each group adds, given the readers that have not run yet.
   std::vector<std::int64_t> growth(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].writes) {
@@ -86,10 +86,10 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
       growth[i] -= readers[value] == 1 ? bytes_of(value) : 0;
     }
   }
-  // A group that now adds less than when it became ready is queued again; its first entry is then ignored.
+  // If a group now adds less than when it became ready, it is queued again, and its first entry is ignored.
   struct Ready {
     std::int64_t growth;
-    std::uint32_t turn;  // the turn in which it became ready
+    std::uint32_t turn;  // the turn in which the group became ready
     std::uint32_t group;
     bool operator<(const Ready& other) const {
       return growth != other.growth ? growth > other.growth : turn < other.turn;
@@ -150,7 +150,7 @@ std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes) {
     changes.push_back({lifetime.first, false, lifetime.extent.bytes});
     changes.push_back({lifetime.last, true, lifetime.extent.bytes});
   }
-  // The values that a group reads for the last time and the values that it computes are alive at the same time.
+  // A group's new values are alive at the same time as the values that it reads for the last time.
   std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.at, change.ends); });
   std::uint64_t alive = 0;
   std::uint64_t peak = 0;

@@ -35,9 +35,9 @@ class ValueNumbers {
   [[nodiscard]] std::uint32_t of_constant(std::uint32_t constant) const { return inputs_ + constant; }
   [[nodiscard]] std::uint32_t of_node(std::uint32_t node, std::uint32_t output) const { return nodes_[node] + output; }
   [[nodiscard]] std::uint32_t of(const GraphSource& source) const;
-  // The value whose memory contains this one, directly or indirectly; the value itself if it has its own memory.
+  // The value whose memory contains this one, directly or indirectly, or the value itself if it has its own memory.
   [[nodiscard]] std::uint32_t root(std::uint32_t value) const { return roots_.empty() ? value : roots_[value]; }
-  // Its offset in the root, in bytes.
+  // The value's offset in its root, in bytes.
   [[nodiscard]] std::int64_t offset_in_root(std::uint32_t value) const { return roots_.empty() ? 0 : offsets_[value]; }
 
  private:
@@ -50,34 +50,34 @@ class ValueNumbers {
   std::vector<std::int64_t> offsets_;
 };
 
-inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a value, a node, a group
+inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // for a value, a node or a group
 
-using NodeSet = std::vector<bool>;   // by node
-using ValueSet = std::vector<bool>;  // by value
+using NodeSet = std::vector<bool>;   // indexed by node
+using ValueSet = std::vector<bool>;  // indexed by value
 
-// Replaces composed operators with their decompositions, which keep the operators' names; the parts may be composed
-// too. No value if no operator of the graph needs to be decomposed for the device.
+// Replaces composed operators with their decompositions, which keep the operators' names. The parts may themselves be
+// composed operators. No value if no operator in the graph needs to be decomposed for the device.
 [[nodiscard]] Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device);
 
 // The nodes that an output depends on. `order` must be sorted.
 [[nodiscard]] std::vector<std::uint32_t> prune(const Graph& graph, std::span<const std::uint32_t> order);
 
-// An error for the first of these nodes whose operator the device lacks: it may lack a family, an operator or a type.
-// given: the caller's graph, from which `graph` was expanded.
+// Returns an error for the first of these nodes whose operator the device lacks. The device may lack a family, an
+// operator or a type. given: the caller's graph, from which `graph` was expanded.
 [[nodiscard]] Status ask(const Graph& given, const Graph& graph, std::span<const std::uint32_t> nodes,
                          const LacksOperator& lacks);
 
-// Makes views free. A reader of a view (Family::views_of_inputs) reads the memory behind the view, and an input of a
-// join (Family::views_in_outputs) is computed inside the join's output (GraphNode::inside), wherever strides describe
-// it. No value if the graph has no such operator. order: the nodes that an output needs.
+// Removes the cost of views, if strides can describe the result. A reader of a view (Family::views_of_inputs) reads the
+// memory behind the view. An input of a join (Family::views_in_outputs) is computed inside the join's output
+// (GraphNode::inside). No value if the graph has no such operator. order: the nodes that an output needs.
 [[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);
 
-// Nodes with inputs that are all known when the graph is initialized: owned inputs, constants, and the results of
-// folded nodes. Nodes whose result is much larger than the inputs, such as a broadcast, are left out.
+// Finds the nodes whose inputs are all known when the graph is initialized: owned inputs, constants, and the results of
+// folded nodes. Nodes with a result that is much larger than the inputs, such as a broadcast, are excluded.
 [[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
 
-// For each folded node, the key under which graphs share its outputs; empty if it depends on a value without a key, or
-// shares memory with other values.
+// For each folded node, the key under which graphs share its outputs. The key is empty if the node depends on a value
+// without a key, or shares memory with other values.
 [[nodiscard]] std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::uint32_t> order,
                                                    const NodeSet& folded, std::span<const ConstantKey> constants,
                                                    const DeviceTraits& device);
@@ -85,37 +85,37 @@ using ValueSet = std::vector<bool>;  // by value
 inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 
 // Nodes that form one step of a plan, or joined steps. Their tensors are viewed at the sizes of the group. If one of
-// them is not element-wise, the nodes before it are its prologue, which computes one of its inputs, and the nodes after
-// it are its epilogue, which reads one of its outputs; each part has its own sizes.
+// the nodes is not element-wise, it is the main node. The nodes before it are its prologue, which computes one of its
+// inputs, and the nodes after it are its epilogue, which reads one of its outputs. Each part has its own sizes.
 struct GraphGroup {
   std::vector<std::uint32_t> nodes;            // each after the nodes that feed it
-  std::uint32_t main = kNoPosition;            // the position of that node among them; kNoPosition: none
-  std::uint32_t computed_input = 0;            // of the main node: the input that a prologue computes
-  std::uint32_t forwarded_output = 0;          // of the main node: the output that an epilogue reads
-  std::vector<std::vector<TensorDesc>> views;  // of each node: its tensors
-  std::vector<std::uint32_t> reads;            // values from outside, each once
+  std::uint32_t main = kNoPosition;            // the position of the main node; kNoPosition: none
+  std::uint32_t computed_input = 0;            // the main node's input that a prologue computes
+  std::uint32_t forwarded_output = 0;          // the main node's output that an epilogue reads
+  std::vector<std::vector<TensorDesc>> views;  // for each node, its tensors
+  std::vector<std::uint32_t> reads;            // values from outside the group, without duplicates
   std::vector<std::uint32_t> writes;           // values that nodes outside the group read
 };
 
 inline constexpr std::size_t kMaxOfGroup = 32;  // nodes
 
-// Groups these nodes, which are in order. Element-wise operators join the operators that they read from or that read
-// from them, if elements at equal positions correspond and no operator outside the group comes between them. `kept`:
-// values that are needed even if no node reads them. If the device joins steps, such groups join the operators that
-// they feed or that feed them. Each group comes after the groups that feed it.
+// Groups these nodes, which must be in order. Element-wise operators join the operators that they read from or that
+// read from them, if elements at equal positions correspond and no operator outside the group comes between them.
+// `kept`: values that are needed even if no node reads them. If the device joins steps, these groups also join the
+// operators that they feed or that feed them. Each group comes after the groups that feed it.
 [[nodiscard]] std::vector<GraphGroup> fuse(const Graph& graph, const ValueNumbers& values,
                                            std::span<const std::uint32_t> nodes, const ValueSet& kept,
                                            const DeviceTraits& device);
 
-// A value in the temporary memory: its bytes, and when it is alive.
+// A value in the temporary memory: its size in bytes, and its lifetime.
 struct Lifetime {
   std::uint32_t value;
   Extent extent;
-  std::uint32_t first;  // the position of the group that computes it, in the order
-  std::uint32_t last;   // the position of the last group that reads it
+  std::uint32_t first;  // the position of the group that computes the value, in the order
+  std::uint32_t last;   // the position of the last group that reads the value
 };
 
-// The numbers of the groups, in an order that keeps few bytes alive at the same time.
+// Returns the numbers of the groups, in an order that keeps few bytes alive at the same time.
 [[nodiscard]] std::vector<std::uint32_t> order(const Graph& graph, const ValueNumbers& values,
                                                std::span<const GraphGroup> groups, const ValueSet& temporary);
 
@@ -125,17 +125,17 @@ struct Lifetime {
 [[nodiscard]] std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes);
 
 struct Placement {
-  std::vector<std::uint64_t> offsets;  // of each lifetime
+  std::vector<std::uint64_t> offsets;  // for each lifetime
   std::uint64_t bytes = 0;             // the total
 };
 
-// Values that are alive at the same time share no byte, except that a group may compute a value in place of one that it
-// reads for the last time, element by element.
+// Values that are alive at the same time share no bytes, with one exception: a group may compute a value in place of a
+// value that it reads for the last time, element by element.
 [[nodiscard]] Placement place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
                               std::span<const Lifetime> lifetimes);
 
-// Graphviz source for the original graph, or for the graph with a frame around each step and without unneeded nodes.
-// The steps are those of a device that joins them. Fails if the graph cannot be expanded.
+// Graphviz source for the original graph, or for the graph without unneeded nodes and with a frame around each step.
+// The steps are those for a device that joins steps. Fails if the graph cannot be expanded.
 [[nodiscard]] Result<std::string> graph_dot(const Graph& graph, bool in_steps);
 
 }  // namespace anydml

@@ -19,8 +19,8 @@ struct Chain {
   std::uint32_t last = 0;
 };
 
-// Whether a node of the group comes before its main node, is the main node, or comes after it. Elements are computed
-// together within one region; different regions read and write them at different times.
+// Whether a node in the group comes before the main node, is the main node, or comes after it. Elements are computed
+// together within each of these regions, but different regions read and write them at different times.
 int region_of(const GraphGroup& group, std::size_t position) {
   return group.main == kNoPosition || position == group.main ? 0 : position < group.main ? -1 : 1;
 }
@@ -34,8 +34,8 @@ bool has_in_place(const OpDesc& op) {
   return false;
 }
 
-// For each lifetime, the lifetime whose bytes it may reuse: a value that its group reads for the last time, if each
-// element of that value is read only to compute the element that replaces it.
+// For each lifetime, the lifetime whose bytes it may reuse. This must be a value that its group reads for the last
+// time, and each element of that value must be read only to compute the element that replaces it.
 std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups, const ValueNumbers& values,
                                              const Graph& graph, std::span<const Lifetime> lifetimes) {
   std::vector<std::uint32_t> number(values.count(), kNoNumber);
@@ -45,8 +45,7 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
   std::vector<std::uint32_t> predecessors(lifetimes.size(), kNoNumber);
   for (std::uint32_t at = 0; at < groups.size(); ++at) {
     const GraphGroup& group = groups[at];
-    // Whether each reader of that value in the group reads an element no later than the element that replaces it is
-    // written.
+    // Whether every reader of that value in the group reads each element no later than its replacement is written.
     const auto may_take = [&](std::uint32_t read, std::size_t writer, const TensorDesc& written) {
       for (std::size_t node = 0; node < group.nodes.size(); ++node) {
         const GraphNode& of = graph.nodes[group.nodes[node]];
@@ -91,11 +90,11 @@ std::uint64_t align(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Places each chain in turn at the lowest offset that is free for its whole lifetime.
+// Places one chain after another at the lowest offset that is free during its whole lifetime.
 std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint32_t> turns,
                         std::vector<std::uint64_t>& offsets) {
   std::uint64_t end = 0;
-  std::vector<std::uint32_t> placed;  // by offset
+  std::vector<std::uint32_t> placed;  // sorted by offset
   for (const std::uint32_t one : turns) {
     const Chain& chain = chains[one];
     std::uint64_t at = 0;
@@ -116,14 +115,14 @@ std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint
   return end;
 }
 
-// For very many values: places them in order of appearance, in the holes that earlier values left.
+// For a very large number of values. Places them in order of appearance, in the holes that earlier values left.
 std::uint64_t place_many(std::span<const Chain> chains, std::vector<std::uint64_t>& offsets) {
   std::vector<std::uint32_t> by_end(chains.size());
   std::iota(by_end.begin(), by_end.end(), 0U);
   std::vector<std::uint32_t> by_begin = by_end;
   std::ranges::stable_sort(by_begin, {}, [&](std::uint32_t i) { return chains[i].first; });
   std::ranges::stable_sort(by_end, {}, [&](std::uint32_t i) { return chains[i].last; });
-  // Holes by size. A hole that is large enough is used whole, which keeps the list short.
+  // Holes sorted by size. A hole that is large enough is used completely, which keeps the list short.
   std::set<std::pair<std::uint64_t, std::uint64_t>> holes;  // bytes, offset
   std::vector<std::uint64_t> room(chains.size());
   std::uint64_t end = 0;
@@ -159,7 +158,7 @@ Placement place(const Graph& graph, const ValueNumbers& values, std::span<const 
   const std::vector<std::uint32_t> predecessors = find_predecessors(groups, values, graph, lifetimes);
   std::vector<Chain> chains;
   std::vector<std::uint32_t> chain_of(lifetimes.size());
-  for (std::uint32_t i = 0; i < lifetimes.size(); ++i) {  // a predecessor is computed earlier, and comes first
+  for (std::uint32_t i = 0; i < lifetimes.size(); ++i) {  // a predecessor is computed earlier, so it comes first
     const Lifetime& lifetime = lifetimes[i];
     if (predecessors[i] == kNoNumber) {
       chain_of[i] = static_cast<std::uint32_t>(chains.size());

@@ -6,7 +6,7 @@
 
 namespace anydml::cuda {
 
-// Weak symbols, so that the address is simply null for a family without CUDA kernels.
+// These symbols are weak, so the address is null for a family without CUDA kernels.
 #define ANYDML_FAMILY(name) extern __attribute__((weak)) const FamilyKernels name##_family;
 #include "ops/families.def"
 

@@ -35,13 +35,13 @@ struct OpAttribute {
   std::vector<Scalar> numbers;
 };
 
-// Lists the parts of an operator in execution order. A part sees an input with the input's own sizes.
+// Lists the parts of an operator in execution order. Parts see each input with the sizes that it has in `whole`.
 class DecompositionBuilder {
  public:
   explicit DecompositionBuilder(const OpDesc& whole);
 
   // Adds a DirectML operator with one output. Returns the value number of its result, which is packed and has this type
-  // and the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent one.
+  // and the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent input.
   std::uint32_t add(std::string_view op, const std::vector<std::uint32_t>& sources, DataType type,
                     const TensorDesc& like, const std::vector<OpAttribute>& attributes = {});
   // Like add(), but the result has this tensor description.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of all families: linking it includes every implemented operator.
+// The list of all families. Linking this file links every implemented operator.
 #include <algorithm>
 #include <iterator>
 

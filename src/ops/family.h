@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 // A family of operators, as the layers that describe and run operators see it.
 //
-// The contract between a family and the other layers. make_op_desc (operators.h) checks an operator before a family
-// works on it, and nothing below `check` validates anything again.
+// This header defines the contract between a family and the other layers. make_op_desc (operators.h) checks an operator
+// before a family works on it, and no layer below `check` validates anything again.
 //
 // Checks      In this order: each tensor by itself, its type with `types`, the rules of DirectML's documentation,
 //             outputs that overlap themselves, `check`, which rejects anything else that the family cannot compute, and
 //             last whether a fused activation is implemented. Errors name the operator and the tensor or field.
 // Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more.
-//             Element counts and byte offsets fit into 63 bits.
+//             Element counts and byte offsets fit in 63 bits.
 // Strides     In elements, one for each dimension, for inputs and outputs alike: positive or negative, in any order,
-//             with gaps. The address points to the element at index 0, at any alignment, and elements may lie before
-//             it. The stride of a dimension of size 1 has no meaning. An input may have stride 0 and may overlap
-//             itself in any other way. An output never has two elements at one address, so none of its strides is 0
-//             where the size exceeds 1. A kernel writes the elements of its outputs, and no byte between them.
+//             with gaps. The address points to the element at index 0, at any alignment; other elements may have
+//             lower addresses. The stride of a dimension of size 1 has no meaning. An input may have stride 0 and may
+//             overlap itself in any other way. The elements of an output never share an address, so strides are nonzero
+//             in dimensions of more than one element. A kernel never writes bytes between the elements of an output.
 // Overlaps    Inputs may overlap each other in any way. Two outputs never share a byte. An input and an output share no
 //             byte, unless the operator may run in place of that input (may_be_in_place in op_desc.h): the output may
 //             then be the same tensor as the input (same address, strides and element size). Any other overlap has
 //             been resolved by a copy (C API) or rejected (DirectML) before a step runs.
-// Absence     An optional tensor that was left out keeps its position, with OpTensor::present false and its
+// Absence     An optional tensor that is omitted keeps its position, with OpTensor::present false and its
 //             PlacedTensor at kAbsentSlot. Its other members have no meaning.
-// Emptiness   OpDesc::empty says that no output has an element. Such an operator reaches `check`, but not the
+// Emptiness   OpDesc::empty means that no output has elements. Such an operator reaches `check`, but not the
 //             decomposition, the joins or the lowering. The family itself rejects inputs without elements if an output
 //             has elements.
 // Threads     Every function may be called from any thread at any time, keeps no state, and changes only the plan that
 //             it receives. It may throw only std::bad_alloc.
 // Steps       A step has at most kMaxStepOperands operands, and an element-wise step at most kMaxOperands. Its
 //             parameters are plain data without pointers. It sees the results of all earlier steps of the plan.
-//             Plan::take_temporary reserves memory between steps.
+//             Plan::take_temporary reserves memory that steps share.
 #pragma once
 
 #include <cstdint>
@@ -71,8 +71,8 @@ struct OperatorGroup {
   std::span<const GroupOperand> stores;  // loads and stores together: at most kMaxOperands
 };
 
-// The tensors that an operator can exchange without going through memory, on a device that joins steps. They are then
-// packed.
+// The tensors that an operator can exchange with adjacent groups without going through memory, on a device that joins
+// steps. Such tensors are packed.
 struct Joins {
   std::uint64_t inputs = 0;   // bit i: it can read the elements of input i as the preceding group computes them
   std::uint64_t outputs = 0;  // bit i: it can pass the elements of output i to the following group as it computes them
@@ -96,8 +96,8 @@ struct Family {
   // The types allowed for a tensor of one of its operators, by position: the inputs come first, then the outputs.
   TypeSet (*types)(const facts::Operator& op, std::size_t position);
   // Whether each element of an output depends only on the inputs' elements at the same index. There is one output,
-  // unless the operator is composed. Inputs are broadcast to the first output's sizes by NumPy's rule before `check`,
-  // with stride 0 where they repeat, and an output may share the memory of an input.
+  // unless the operator is composed. Inputs are broadcast to the first output's sizes with NumPy's rule before `check`,
+  // with stride 0 along repeated dimensions, and an output may share the memory of an input.
   bool by_element;
   // Rejects operators that the rules of the documentation allow but the family does not: unsupported combinations of
   // types, meaningless attribute values.
@@ -114,11 +114,11 @@ struct Family {
   // The operator's decomposition on this device (decomposition.h), which may contain composed operators; empty if the
   // operator has its own steps. Null: no operator of the family is composed.
   Result<Decomposition> (*decompose)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
-  // For each output that only contains elements of one input, as a slice does: their location in that input's memory.
+  // For each output that only contains elements of one input, as for a SLICE: their location in that input's memory.
   // Readers of the output then read the input. Null, or no value: the operator computes that output. The function
-  // covers all outputs at once, since the location of one part follows from the sizes of the parts before it.
+  // handles all outputs together, because the location of a part depends on the sizes of the parts before it.
   TensorViews (*views_of_inputs)(const OpDesc& desc) = nullptr;
-  // The mirror image: for each input whose elements become a part of one output, as for a JOIN, their location in that
+  // The reverse: for each input whose elements become a part of one output, as for a JOIN, their location in that
   // output's memory. The operator that computes them then writes them there, and `lower` receives that input at
   // kAbsentSlot. Null, or no value: not possible.
   TensorViews (*views_in_outputs)(const OpDesc& desc) = nullptr;

@@ -35,12 +35,12 @@ struct OpDesc {
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
   std::vector<schema::Argument> arguments;  // by field: attributes as they were described; empty for tensors
   std::vector<std::byte> internal;          // private parameters of a family-internal operator (decomposition.h)
-  bool prepares = false;  // its output is another representation of its inputs, worth keeping even if it is larger
+  bool prepares = false;  // its output is a different representation of its inputs, worth keeping even if it is larger
   bool empty = false;     // no output has an element, so there is no work
 
   [[nodiscard]] std::span<const OpTensor> inputs() const { return std::span(tensors).first(input_count); }
   [[nodiscard]] std::span<const OpTensor> outputs() const { return std::span(tensors).subspan(input_count); }
-  [[nodiscard]] const OpTensor& output() const { return tensors[input_count]; }  // the first
+  [[nodiscard]] const OpTensor& output() const { return tensors[input_count]; }  // the first output
 };
 
 // Converts the first violation that was found in an operator to an error.
@@ -48,10 +48,10 @@ struct OpDesc {
 [[nodiscard]] Error invalid(const OpDesc& desc, const OpTensor& tensor, std::string text);
 
 // Whether an output may be the same tensor as this input (same address, strides and element size): always for
-// element-wise operators, otherwise if DirectML's documentation says so.
+// element-wise operators, otherwise only if DirectML's documentation allows it.
 [[nodiscard]] bool may_be_in_place(const OpDesc& desc, std::size_t input);
 
-// The log line of a dispatch, identical for every API.
+// The log line for a dispatch, identical for every API.
 [[nodiscard]] std::string dispatch_text(const OpDesc& desc, std::string_view device, std::string_view kernels);
 
 }  // namespace anydml

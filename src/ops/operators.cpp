@@ -21,8 +21,8 @@ TensorSpec spec_of(const schema::GivenTensor& given) {
           .strides = given.has_strides ? given.strides : nullptr};
 }
 
-// Collects the tensors of one direction, in the order of their fields. An array occupies as many positions as it has
-// tensors.
+// Collects either the inputs or the outputs, in the order of their fields. An array occupies as many positions as it
+// has tensors.
 Status take_tensors(const schema::Described& described, bool (*wanted)(facts::FieldKind), OpDesc& desc) {
   const facts::Operator& op = *described.op;
   for (std::size_t field = 0; field < op.fields.size(); ++field) {
@@ -58,7 +58,8 @@ Status check_types(const OpDesc& desc) {
   return {};
 }
 
-// Gives the input the output's sizes, with stride 0 where it repeats. If the sizes must be equal, nothing repeats.
+// Gives the input the output's sizes, with stride 0 along repeated dimensions. If the sizes must be equal, nothing
+// repeats.
 Status broadcast_input(const OpDesc& desc, OpTensor& named) {
   TensorDesc& input = named.tensor;
   const TensorDesc& output = desc.output().tensor;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// All implemented operators, for the layers above the families. make_op_desc turns a description into a checked
-// operator. When it returns, everything has been checked, and the layers below rely on it.
+// All implemented operators, for the layers above the families. make_op_desc checks a description and turns it into an
+// operator. The layers below rely on these checks.
 //
-// No family sees this header. An operator that is composed of others lists their descriptions (decomposition.h), and
-// the operators themselves are created here.
+// Families do not include this header. An operator that is composed of others lists their descriptions
+// (decomposition.h), and the operators themselves are created here.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace anydml {
 // Null if the operator belongs to no family.
 [[nodiscard]] const Family* find_family(const facts::Operator& op);
 
-// Returns an error if the operator is not implemented. This error precedes any error about the operator's fields, since
-// correcting the fields first would be wasted work.
+// Returns an error if the operator is not implemented. This is checked before the operator's fields, because correcting
+// the fields of an operator that is not implemented would be wasted work.
 [[nodiscard]] Status check_built(const facts::Operator& op);
 
 // Whether a description was already checked against all of DirectML's documentation. If not, everything is checked
-// except the limits for tensors at a level, because the C API supports more types, ranks and sizes.
+// except the tensor limits of a feature level, because the C API supports more types, ranks and sizes.
 enum class SchemaState : std::uint8_t { checked, unchecked };
 
 // How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its

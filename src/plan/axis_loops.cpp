@@ -24,7 +24,7 @@ void add_inner(AxisLoop* loops, std::uint32_t& rank, const AxisLoop& loop) {
   loops[rank++] = loop;
 }
 
-// One axis of the input and the output, and of the two further tensors.
+// One axis of the input, the output, and the two additional tensors.
 struct PairedLoop {
   AxisLoop loop;
   AxisLoop other;
@@ -93,9 +93,9 @@ PairedLoops split_axes_with(const TensorDesc& input, const TensorDesc& output, c
     }
     const bool is_reduced = (axes >> i & 1) != 0;
     const PairedLoop one{.loop = loop_of(i, size, input, output), .other = loop_of(i, size, first, second)};
-    loops.has_lanes = is_reduced ? 1 : 0;  // the last axis decides
+    loops.has_lanes = is_reduced ? 1 : 0;  // the last axis determines this
     (is_reduced ? loops.count : loops.outputs) *= size;
-    if (is_reduced) {  // their order determines the result's bits
+    if (is_reduced) {  // the order of the reduced axes determines the result's bits
       add_inner(loops.reduced, loops.reduced_rank, one.loop);
       add_inner(others.reduced, others.reduced_rank, one.other);
     } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An input and an output as loops over the axes that an operator works along, such as the axes of a sum, and loops over
-// the other axes; each position of the latter is a separate piece of work.
+// Represents an input and an output as loops over the axes that an operator works along, such as the axes of a sum, and
+// loops over the remaining axes. Each position of the remaining axes is a separate piece of work.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace anydml {
 
 struct AxisLoop {
   std::int64_t size;
-  std::int64_t input;  // strides, in bytes
+  std::int64_t input;  // strides in bytes
   std::int64_t output;
 };
 
@@ -24,18 +24,18 @@ struct AxisLoops {
   std::int64_t output_offset;
   std::int64_t outputs;        // the product of the kept sizes
   std::int64_t count;          // the product of the reduced sizes
-  AxisLoop kept[kMaxRank];     // in any order: they number the positions, the last fastest
-  AxisLoop reduced[kMaxRank];  // row-major, the last fastest
+  AxisLoop kept[kMaxRank];     // in any order; they number the positions, with the last loop fastest
+  AxisLoop reduced[kMaxRank];  // row-major, with the last loop fastest
 };
 
-// axes: bit i says that axis i is reduced. The output has the input's rank, and along a reduced axis the input's size
-// or 1. Kept loops have positive strides in the input, with the smallest stride innermost; neighbors that are
-// contiguous in both tensors are merged.
+// axes: bit i is set if axis i is reduced. The output has the input's rank. Along a reduced axis, its size is either
+// the input's size or 1. Kept loops have positive strides in the input, with the smallest stride innermost. Neighbors
+// that are contiguous in both tensors are merged.
 [[nodiscard]] AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uint32_t axes);
-// The loops of split_axes, and the loops of two further tensors of the input's sizes: in `others`, `input` and `output`
-// are the strides of `first` and `second`. The kept loops of `loops` and `others` have the same sizes and order, so
-// their positions have the same numbers. The reduced loops visit the same elements in the same order, but may be split
-// differently.
+// The loops from split_axes, and the loops of two additional tensors with the input's sizes. In `others`, `input` and
+// `output` are the strides of `first` and `second`. The kept loops of `loops` and `others` have the same sizes and
+// order, so their positions have the same numbers. The reduced loops visit the same elements in the same order, but may
+// be split differently.
 struct PairedLoops {
   AxisLoops loops;
   AxisLoops others;

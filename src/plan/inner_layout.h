@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the innermost loop of an element-wise step walks its operands. A kernel may be specialized for one of these.
+// How the innermost loop of an element-wise step accesses its operands. A kernel may be specialized for one of these
+// layouts.
 #pragma once
 
 #include <cstddef>

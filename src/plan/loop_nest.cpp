@@ -10,7 +10,7 @@
 namespace anydml {
 namespace {
 
-// The size in bytes of an element of each operand.
+// Each operand's element size in bytes.
 using ElementSizes = std::int64_t[kMaxOperands];
 
 InnerLayout classify(const LoopNest& nest, const ElementSizes& sizes) {
@@ -36,7 +36,7 @@ InnerLayout classify(const LoopNest& nest, const ElementSizes& sizes) {
   return InnerLayout::strided;
 }
 
-// The smallest stride of any operand along a loop: how close together its iterations are in memory.
+// The smallest stride of any operand along a loop, which is the distance in memory between its iterations.
 std::int64_t nearest_step(const Loop& loop, std::uint32_t operands) {
   std::int64_t nearest = std::numeric_limits<std::int64_t>::max();
   for (std::uint32_t operand = 0; operand < operands; ++operand) {
@@ -98,7 +98,7 @@ LoopNest make_loop_nest(std::span<const TensorDesc> tensors) {
     const Loop& inner = nest.loops[i];
     bool mergeable = true;
     for (std::size_t operand = 0; operand < tensors.size(); ++operand) {
-      // Checked: the last step of the inner loop fits, but one more step may overflow.
+      // The multiplication is checked, because one step past the end of the inner loop may overflow.
       mergeable = mergeable && checked_multiply(inner.strides[operand], inner.size) == outer.strides[operand];
     }
     if (mergeable) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The loops of an element-wise step, reduced to the simplest form that visits the same elements.
+// The loops of an element-wise step, in the simplest form that visits the same elements.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ struct LoopNest {
   std::uint32_t rank = 0;                   // at least 1
   Loop loops[kMaxRank] = {};                // outermost first
   std::int64_t offsets[kMaxOperands] = {};  // from each operand's address to the first element visited
-  std::int64_t count = 0;                   // the number of elements; 0: nothing to do
+  std::int64_t count = 0;                   // the number of elements; if 0, there is nothing to do
   InnerLayout inner = InnerLayout::contiguous;
-  bool crossed = false;  // an input is contiguous along the second innermost loop, but not along the innermost
+  bool crossed = false;  // an input is contiguous along the second innermost loop, but not along the innermost loop
 
   [[nodiscard]] const Loop& innermost() const { return loops[rank - 1]; }
 };
 
-// Requires validated tensors of equal sizes, the output last. Dimensions of size 1 are dropped, the output's strides
-// become positive, with the largest one outermost, and neighbors that are contiguous in every operand are merged. The
-// outer loops are then ordered by the smallest stride of any operand, so that all operands benefit from the caches.
+// Requires validated tensors of equal sizes, with the output last. Dimensions of size 1 are dropped. The output's
+// strides become positive, with the largest one outermost. Neighbors that are contiguous in every operand are merged.
+// The outer loops are then sorted by the smallest stride of any operand, so that all operands benefit from the caches.
 [[nodiscard]] LoopNest make_loop_nest(std::span<const TensorDesc> tensors);
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Steps through a nest of loops without a division per position.
+// Steps through a nest of loops without dividing at each position.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace anydml {
 
-// Visits the positions of a nest of loops in order, the last loop fastest, and computes their offsets. The first
-// position is `number`; input and output are the offsets of position 0.
+// Visits the positions of a nest of loops in order, with the last loop fastest, and computes their offsets. The walk
+// starts at position `number`; input and output are the offsets of position 0.
 class LoopWalk {
  public:
   LoopWalk(const AxisLoop* loops, std::uint32_t rank, std::int64_t number, std::int64_t input = 0,

@@ -20,8 +20,8 @@ struct Dimension {
 };
 
 // Two indices collide if their difference d, with |d[i]| <= steps[i] and not all zero, satisfies sum d[i] * stride[i] =
-// 0. The search is depth first from the largest stride down. Each level tries only those d[i] that the smaller strides
-// can still cancel: one or two values for typical layouts.
+// 0. The search is depth-first from the largest stride down. Each level tries only the values of d[i] that the smaller
+// strides can still cancel, which are one or two values for typical layouts.
 class CollisionSearch {
  public:
   explicit CollisionSearch(std::span<const Dimension> dimensions) : dimensions_(dimensions) {
@@ -37,7 +37,7 @@ class CollisionSearch {
   }
 
  private:
-  // Whether the dimensions from `level` on can bring `sum` to 0. `moved`: some d is already nonzero.
+  // Whether the dimensions from `level` on can bring `sum` to 0. `moved`: a previous d is nonzero.
   bool search(std::size_t level, std::int64_t sum, bool moved) {
     if (level == dimensions_.size()) {
       return moved && sum == 0;
@@ -47,7 +47,7 @@ class CollisionSearch {
     }
     const auto [stride, steps] = dimensions_[level];
     // sum + d * stride must be within the range that the remaining dimensions can cancel. Until some d is nonzero, d
-    // and -d are mirror images, so only one is tried.
+    // and -d are equivalent, so only one of them is tried.
     const std::int64_t below = rest_[level + 1];
     const std::int64_t minimum = moved ? std::max(-steps, ceiling(-below - sum, stride)) : 0;
     const std::int64_t limit = std::min(steps, floor(below - sum, stride));
@@ -63,7 +63,7 @@ class CollisionSearch {
   static std::int64_t ceiling(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
   std::span<const Dimension> dimensions_;
-  std::array<std::int64_t, kMaxRank + 1> rest_{};     // the largest distance that the dimensions from here on can cover
+  std::array<std::int64_t, kMaxRank + 1> rest_{};  // the largest distance that this and the later dimensions can cover
   std::array<std::int64_t, kMaxRank + 1> divisor_{};  // the greatest common divisor of their strides
   std::int64_t budget_ = 100'000;
 };
@@ -96,8 +96,8 @@ std::vector<std::size_t> sorted_ranges(std::span<const ByteRange> ranges) {
   return order;
 }
 
-// Whether all these tensors are on one grid, each at its own offset, like the columns of one matrix. If so, no two of
-// these tensors share a byte, because find_sharing compares two tensors on a grid that is a multiple of this one.
+// Whether all of these tensors are on one grid, each at its own offset, like the columns of one matrix. If so, no two
+// of them share a byte, because find_sharing compares two tensors on a grid that is a multiple of this one.
 bool are_interleaved(std::span<const TensorAt> tensors, std::span<const std::size_t> which) {
   std::uint64_t step = 0;
   for (const std::size_t i : which) {
@@ -165,8 +165,9 @@ Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const Tensor
 std::vector<bool> find_conflicts(std::span<const ByteRange> ranges) {
   std::vector<bool> found(ranges.size());
   const std::vector<std::size_t> order = sorted_ranges(ranges);
-  // In sorted order, a range overlaps an earlier one if any earlier one ends after its first byte. It overlaps a later
-  // one if the next one begins before its end. A range that is only read is compared with written ranges only.
+  // In sorted order, a range overlaps an earlier range if any earlier range ends after its first byte. It overlaps a
+  // later range if the next range begins before its end. A range that is only read is compared only with written
+  // ranges.
   std::uint64_t end = 0;
   std::uint64_t written_end = 0;
   for (std::size_t at = 0; at < order.size(); ++at) {

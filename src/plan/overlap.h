@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Detects tensors that share memory. The answers are exact or err on the safe side.
+// Detects tensors that share memory. The results are exact or conservative.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,11 @@ namespace anydml {
 enum class SelfOverlap {
   none,
   found,
-  undecided,  // the search gave up; only contrived layouts of many dimensions cause this
+  undecided,  // the search gave up, which happens only for contrived layouts with many dimensions
 };
 
-// Whether two different indices of the tensor refer to the same element, so that a write would depend on the order.
+// Whether two different indices of the tensor refer to the same element, so that the result of a write depends on the
+// order.
 [[nodiscard]] SelfOverlap find_self_overlap(const TensorDesc& tensor);
 
 // Whether the byte ranges of two tensors overlap.
@@ -35,23 +36,23 @@ enum class Sharing {
   partial,    // anything else, or not proven to be disjoint
 };
 
-// For two tensors of the same sizes; an address points to the element at index 0.
+// The two tensors must have the same sizes. An address points to the element at index 0.
 [[nodiscard]] Sharing find_sharing(const TensorDesc& a, std::uintptr_t a_address, const TensorDesc& b,
                                    std::uintptr_t b_address);
 
-// The bytes [first, end) of a buffer. An empty range overlaps no other.
+// The bytes [first, end) of a buffer. An empty range overlaps nothing.
 struct ByteRange {
-  std::uint64_t buffer = 0;  // ranges of different buffers do not overlap
+  std::uint64_t buffer = 0;  // ranges in different buffers do not overlap
   std::uint64_t first = 0;
   std::uint64_t end = 0;
   bool written = false;
 };
 
-// Up to this number, ranges or tensors are best compared pair by pair: this allocates nothing and is faster than
+// Up to this number, it is best to compare ranges or tensors pair by pair, which allocates nothing and is faster than
 // sorting.
 inline constexpr std::size_t kFewRanges = 16;
 
-// For each range, whether it overlaps another one and at least one of the two is written. Takes O(n log n) time.
+// For each range, whether it overlaps a different range and at least one of the two is written. Takes O(n log n) time.
 [[nodiscard]] std::vector<bool> find_conflicts(std::span<const ByteRange> ranges);
 
 struct TensorAt {
@@ -59,8 +60,8 @@ struct TensorAt {
   std::uintptr_t address;    // of the element at index 0
 };
 
-// For each tensor, whether find_sharing has to compare it with the others. The remaining tensors share no byte with any
-// tensor. Takes O(n log n) time.
+// For each tensor, whether find_sharing must compare it with other tensors. The remaining tensors share no bytes with
+// any tensor. Takes O(n log n) time.
 [[nodiscard]] std::vector<bool> find_sharing_candidates(std::span<const TensorAt> tensors);
 
 }  // namespace anydml

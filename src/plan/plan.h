@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The program that a backend runs: steps over slots, in order. A plan is flat, a sequence of numbers without pointers,
-// so it can be passed to a plugin unchanged. Nothing here depends on operators: a step names its family, and contains
-// the parameters that this family wrote for its own kernels.
+// The program that a backend runs: a sequence of steps over slots. A plan is a flat sequence of numbers without
+// pointers, so it can be passed to a plugin unchanged. Nothing here depends on operators: a step refers to its family,
+// and contains the parameters that this family wrote for its own kernels.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace anydml {
 
 inline constexpr std::uint64_t kTemporaryAlignment = 64;
 
-// The slot of an operand without an address: its elements, numbered as if they were packed, pass from one step to the
-// next as they are computed, and are never all in memory at once. Only for devices that join steps. The two steps are
-// matched by the offset, which is the same number in both.
+// The slot of an operand without an address. Its elements, numbered as if they were packed, pass from one step to the
+// next as they are computed, and are never all in memory at the same time. Used only for devices that join steps. The
+// offset matches the two steps: it is the same number in both.
 inline constexpr std::uint32_t kForwardedSlot = 0xffffffff;
-// The slot of an absent tensor, such as an optional one that was left out. Its address is null.
+// The slot of an absent tensor, such as an omitted optional tensor. Its address is null.
 inline constexpr std::uint32_t kAbsentSlot = 0xfffffffe;
 
 [[nodiscard]] constexpr bool has_address(std::uint32_t slot) { return slot < kAbsentSlot; }
@@ -30,10 +30,10 @@ inline constexpr std::uint32_t kAbsentSlot = 0xfffffffe;
 // They are adjacent in a plan and form one unit of work: prologues, the main step, epilogues.
 enum class StepRole : std::uint32_t { main, prologue, epilogue };
 
-// The largest number of tensors in a step of any family. Element-wise steps are limited to kMaxOperands (tensor.h).
+// The maximum number of tensors in a step of any family. Element-wise steps are limited to kMaxOperands (tensor.h).
 inline constexpr std::size_t kMaxStepOperands = 1024;
 
-// A tensor of a step: the slot with its address at run time, and its offset from that address.
+// A tensor of a step: the slot that contains its address at run time, and its offset from that address.
 struct Operand {
   std::uint32_t slot;
   DataType type;
@@ -59,12 +59,12 @@ class Plan {
 
   // Sets the role of the steps that are added from now on.
   void set_role(StepRole role) { role_ = role; }
-  // Adds a step after the earlier ones, whose results are visible to it.
+  // Adds a step after the earlier steps, whose results it can read.
   void add(std::uint32_t family, std::span<const Operand> operands, std::span<const std::byte> parameters);
 
   // Allocates space in the temporary and returns its offset.
   [[nodiscard]] std::uint64_t take_temporary(std::uint64_t bytes);
-  // From now on, space is allocated from this offset, even if it was used before: the earlier use has ended.
+  // From now on, space is allocated starting at this offset. Any earlier use of that space must have ended.
   void begin_temporary(std::uint64_t offset);
   [[nodiscard]] std::uint64_t temporary_bytes() const { return temporary_bytes_; }
 
@@ -79,7 +79,7 @@ class Plan {
   std::vector<std::uint64_t> words_;
 };
 
-// The beginning of a step in the words of a plan; its operands and its parameters follow.
+// The header of a step in the words of a plan. The step's operands and parameters follow it.
 struct StepHeader {
   std::uint32_t family;
   StepRole role;
@@ -87,7 +87,8 @@ struct StepHeader {
   std::uint32_t parameter_bytes;
 };
 
-// Calls use(step) for each step of a plan, in order, until use returns false. Returns whether all calls returned true.
+// Calls use(step) for each step of a plan, in order, until a call returns false. Returns whether all calls returned
+// true.
 template <class Use>
 bool for_each_step(std::span<const std::uint64_t> words, Use use) {
   while (!words.empty()) {
@@ -106,8 +107,8 @@ bool for_each_step(std::span<const std::uint64_t> words, Use use) {
   return true;
 }
 
-// Calls use(steps) for each unit of work of a plan: prologues, a main step, epilogues. Returns false if a call to use
-// returned false, or if prologues at the end have no main step.
+// Calls use(steps) for each unit of work in a plan: prologues, a main step, epilogues. Returns false if a call returned
+// false, or if prologues at the end have no main step.
 template <class Use>
 bool for_each_work(std::span<const std::uint64_t> words, Use use) {
   std::vector<Step> steps;

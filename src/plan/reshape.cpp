@@ -13,16 +13,16 @@ struct Run {
   std::int64_t stride;
 };
 
-// A dimension of a tensor and of its view, which have the same size.
+// A dimension of a tensor and the corresponding dimension of its view, which has the same size.
 struct SeenRun {
   std::int64_t size;
   std::int64_t stride;
   std::int64_t seen;
 };
 
-// Sorts the dimensions of a tensor whose elements all have different addresses by stride, the largest first, so that a
-// distance in memory corresponds to one index in each dimension. Neighbors that are contiguous in both tensors are
-// merged. Returns a negative number if no such order exists.
+// Sorts the dimensions of a tensor by stride, with the largest first, so that a distance in memory corresponds to one
+// index in each dimension. The tensor's elements must all have different addresses. Neighbors that are contiguous in
+// both tensors are merged. Returns a negative number if no such order exists.
 std::ptrdiff_t nested_runs(const TensorDesc& built, const TensorDesc& view, SeenRun (&runs)[kMaxRank]) {
   std::ptrdiff_t count = 0;
   for (std::uint32_t i = 0; i < built.rank; ++i) {
@@ -75,7 +75,7 @@ std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std
   if (element_count(tensor) == 0 || element_count(result) != element_count(tensor)) {
     return std::nullopt;
   }
-  // From the last dimension: each new dimension takes a factor of the old dimension that contains it.
+  // Starting from the last dimension, each new dimension uses a factor of the old dimension that contains it.
   std::int64_t rest = 1;  // the factor of the old dimension's size that remains
   std::int64_t stride = 0;
   for (std::size_t i = sizes.size(); i-- > 0;) {
@@ -109,7 +109,7 @@ std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offs
   }
   std::int64_t minimum[kMaxRank] = {};  // the range of indices in each run, over all elements that are read
   std::int64_t limit[kMaxRank] = {};
-  // Splits a distance in the memory of `built`, taken `times` times, into indices. Returns the same distance in the
+  // Splits `times` times a distance in the memory of `built` into indices. Returns the corresponding distance in the
   // view's memory.
   const auto follow = [&](std::int64_t distance, std::int64_t times) -> std::optional<std::int64_t> {
     std::int64_t seen = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Views a tensor's elements at other sizes.
+// Views a tensor's elements with different sizes.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace anydml {
 
-// Views the elements, in row-major order, at the given sizes. No value if no strides describe the view, or if the
+// Views the elements, in row-major order, with the given sizes. No value if strides cannot describe the view, or if the
 // element counts differ.
 [[nodiscard]] std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes);
 
-// Whether both tensors have the same sizes and element sizes, and each index has the same offset in both. Strides of
-// dimensions of size 1 are ignored.
+// Whether both tensors have the same sizes and element sizes, and each index has the same offset in both tensors. The
+// strides of dimensions of size 1 are ignored.
 [[nodiscard]] bool same_layout(const TensorDesc& a, const TensorDesc& b);
 
 // Whether the elements fill all bytes from the first to the last.
@@ -24,14 +24,14 @@ namespace anydml {
 // Whether the elements are contiguous and row-major.
 [[nodiscard]] bool is_packed(const TensorDesc& tensor);
 
-// A tensor over the memory of another, viewed as a part of a third.
+// A tensor that reads the memory of another tensor, translated to the memory of a view.
 struct SeenTensor {
   TensorDesc tensor;
-  std::int64_t offset;  // in bytes, of its element at index 0
+  std::int64_t offset;  // in bytes, to the element at index 0
 };
-// `read` begins `offset` bytes after the element at index 0 of `result` and reads its memory. Each element of `result`
-// is also the element of `view` at the same index, in other memory. The returned tensor locates the elements of `read`
-// in the memory of `view`. No value if no strides describe these locations.
+// `read` reads the memory of `result`, starting `offset` bytes after the element at index 0 of `result`. Each element
+// of `result` is also stored in the memory of `view`, at the same index. The returned tensor locates the elements of
+// `read` in the memory of `view`. No value if strides cannot describe these locations.
 [[nodiscard]] std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset,
                                                      const TensorDesc& result, const TensorDesc& view);
 

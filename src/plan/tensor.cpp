@@ -18,14 +18,15 @@ Status check_reach(Where where, const TensorDesc& tensor) {
   if (element_count(tensor) == 0) {
     return {};
   }
-  const auto size = static_cast<std::int64_t>(element_alignment(tensor.type));  // for four-bit types, more than enough
+  const auto size = static_cast<std::int64_t>(element_alignment(tensor.type));  // for 4-bit types, more than enough
   std::int64_t below = 0;
   std::int64_t above = size;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     if (tensor.sizes[i] == 1) {
       continue;
     }
-    // One step past the last element: plans compare the end of a dimension with the stride of the next one.
+    // Include one step past the last element, because plans compare the end of a dimension with the stride of the next
+    // one.
     const auto steps = checked_multiply(tensor.sizes[i], tensor.strides[i]);
     const auto bytes = steps ? checked_multiply(*steps, size) : std::nullopt;
     std::int64_t& side = tensor.strides[i] < 0 ? below : above;
@@ -40,8 +41,8 @@ Status check_reach(Where where, const TensorDesc& tensor) {
   return {};
 }
 
-// The stride of a dimension with a single element is never used, and may be any number. It is clamped so that sums and
-// products of offsets cannot overflow; its sign is kept.
+// The stride of a dimension with a single element is never used and may be any number. It is clamped, with its sign, so
+// that sums and products of offsets cannot overflow.
 void limit_idle_strides(TensorDesc& tensor) {
   constexpr std::int64_t kMax = std::int64_t{1} << 32;
   if (element_count(tensor) == 0) {
@@ -139,7 +140,7 @@ Reach reach_of(const TensorDesc& tensor) {
     const std::int64_t bytes = (tensor.sizes[i] - 1) * tensor.strides[i] * size;
     (bytes < 0 ? reach.first : reach.end) += bytes;
   }
-  if (is_four_bits(tensor.type)) {  // so far elements were counted: convert to bytes
+  if (is_four_bits(tensor.type)) {  // so far, reach counts elements; convert it to bytes
     reach = {.first = reach.first >> 1, .end = (reach.end >> 1) + (reach.end & 1)};
   }
   return reach;

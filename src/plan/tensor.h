@@ -13,7 +13,7 @@
 
 namespace anydml {
 
-// The largest number of tensors in a loop nest or a fused element-wise step. Other steps have up to kMaxStepOperands.
+// The maximum number of tensors in a loop nest or a fused element-wise step. Other steps have up to kMaxStepOperands.
 inline constexpr std::size_t kMaxOperands = 16;
 
 // The caller's description, which is untrusted.
@@ -32,13 +32,14 @@ struct TensorDesc {
   std::int64_t strides[kMaxRank] = {};  // in elements
 };
 
-// The tensor and the operator to which a message refers.
+// The tensor and operator that a message refers to.
 struct Where {
   std::string_view op;
   std::string_view tensor;
 };
 
-// The bytes that a tensor touches, relative to the address of its element at index 0: [first, end). Both 0 if empty.
+// The bytes that a tensor touches, [first, end), relative to the address of its element at index 0. Both are 0 if the
+// tensor is empty.
 struct Reach {
   std::int64_t first = 0;
   std::int64_t end = 0;
@@ -53,7 +54,7 @@ Result<TensorDesc> make_tensor(Where where, const TensorSpec& spec);
 
 // These functions require a validated tensor. A tensor broadcast with stride 0 counts every element that it represents.
 [[nodiscard]] std::int64_t element_count(const TensorDesc& tensor);
-// The bytes of that many elements, stored without gaps.
+// The size of the tensor's elements in bytes, without gaps.
 [[nodiscard]] std::int64_t packed_bytes(const TensorDesc& tensor);
 [[nodiscard]] Reach reach_of(const TensorDesc& tensor);
 

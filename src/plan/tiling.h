@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cuts a loop nest into tiles, which are blocks of its two innermost loops, and walks them. Nothing here reads
+// Splits a loop nest into tiles, which are blocks of its two innermost loops, and visits them. Nothing here reads
 // elements.
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace anydml {
 
-// rows x columns elements; the first element of operand i is `offsets[i]` bytes from its address.
+// A block of rows x columns elements. The first element of operand i is `offsets[i]` bytes from the operand's address.
 struct Block {
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t offsets[kMaxOperands];
 };
 
-// How a nest is cut. Tiles at the far edges may be smaller.
+// How a nest is split. Tiles at the far edges may be smaller.
 struct Tiling {
-  std::int64_t rows;     // rows of a tile, along the second innermost loop
-  std::int64_t columns;  // columns of a tile, along the innermost loop
+  std::int64_t rows;     // rows per tile, along the second innermost loop
+  std::int64_t columns;  // columns per tile, along the innermost loop
   std::int64_t tiles;    // the total number of tiles
 };
 
-// Tiles of about `elements` elements: whole rows if they are short, or a part of a long row. If an operand is
-// contiguous along the rows (`nest.crossed`), tiles are narrow and tall, so that much of each of its pages is read at a
-// time.
+// Tiles have about `elements` elements. A tile consists of whole rows if the rows are short, or of part of a long row.
+// If an operand is contiguous along the second innermost loop (`nest.crossed`), tiles are narrow and tall, so that a
+// tile reads a large part of each of the operand's pages.
 [[nodiscard]] inline Tiling make_tiling(const LoopNest& nest, std::int64_t elements) {
   constexpr std::int64_t kNarrow = 64;
   const std::int64_t rows = nest.rank >= 2 ? nest.loops[nest.rank - 2].size : 1;
@@ -36,7 +36,7 @@ struct Tiling {
   tiling.columns = std::max<std::int64_t>(1, std::min(columns, nest.crossed ? kNarrow : elements));
   std::int64_t fitting = elements / tiling.columns;
   if (nest.crossed && fitting > kNarrow) {
-    fitting -= fitting % kNarrow;  // whole cache lines of the operand that is contiguous along the rows
+    fitting -= fitting % kNarrow;  // whole cache lines of the operand that is not contiguous along a row
   }
   tiling.rows = std::clamp<std::int64_t>(fitting, 1, rows);
   tiling.tiles = nest.count == 0
@@ -46,8 +46,8 @@ struct Tiling {
 }
 
 // Calls use(block) for tiles begin to end - 1. Tiles that follow one another along a row, or as whole rows, are
-// combined into one block, because a kernel that restarts needs time to reach the memory's speed. Narrow tiles are not
-// combined.
+// combined into one block, because a kernel that restarts needs time to reach full memory bandwidth. Narrow tiles are
+// not combined.
 template <class Use>
 void for_each_tile(const LoopNest& nest, const Tiling& tiling, std::int64_t begin, std::int64_t end, Use use) {
   const bool has_rows = nest.rank >= 2;

@@ -26,7 +26,7 @@ BackendStatus compile_plans(const CoreDevice& device, GraphPrograms& programs) {
   return status;
 }
 
-// Logged only once: a process compiles many graphs on the same device, and they all fail for the same reason.
+// Logged only once: a process may compile many graphs on the same device, and all of them fail for the same reason.
 struct Refusal {
   std::string_view what;
   std::string_view instead;
@@ -43,7 +43,7 @@ struct Refusal {
 Refusal g_not_joined{.what = "join the steps", .instead = "; such graphs run with separate steps"};
 Refusal g_not_half{.what = "run the FLOAT16 products", .instead = "; such graphs run with the defined bits"};
 
-// Turns the device's answer into a message for a caller who may not know how the operator is decomposed.
+// Converts the device's answer to a message for callers who may not know how the operator is decomposed.
 LacksOperator lacks_of(const CoreDevice& device) {
   if (device.backend->lacks == nullptr) {
     return {};
@@ -74,7 +74,7 @@ Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOp
 
 Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
                                        std::string* text, const CompileOptions& options) {
-  // Lowering computes with floats too, and the caller may have set any rounding mode.
+  // Lowering also computes with floats, and the caller may have set any rounding mode.
   const DefaultFloatEnvironment modes;
   GraphPrograms programs;
   const auto allowed = lowering_traits(device.info->traits, options);
@@ -88,8 +88,8 @@ Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& dev
     programs.plans = std::move(plans.value());
     const BackendStatus status = compile_plans(device, programs);
     const bool unjoined = status.code == BackendCode::not_joined && traits.joins_from != 0;
-    // If the failure has another cause, it occurs again when the graph is compiled with the defined bits, with its own
-    // message.
+    // If the failure has a different cause, it occurs again with its own message when the graph is compiled with the
+    // defined bits.
     const bool unlike = status.code == BackendCode::failed && traits.half_products;
     if (unjoined || unlike) {
       (unjoined ? g_not_joined : g_not_half).log_once(who, *device.info, status.message);

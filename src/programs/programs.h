@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiles a graph into programs for a device: the device's backend compiles both of the graph's plans. Used by the C
-// API and DirectML.
+// Compiles a graph into programs for a device: the device's backend compiles both of the graph's plans. The C API and
+// DirectML use this file.
 #pragma once
 
 #include <cstdint>
@@ -55,12 +55,12 @@ struct CompileOptions {
   const GraphSharing* sharing = nullptr;  // memory shared with other graphs; null: none
 };
 
-// The traits for lowering a graph for a device: the environment may allow more than the options do.
+// The traits for lowering a graph for a device. The environment may allow more than the options do.
 [[nodiscard]] Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOptions& options);
 
-// If the backend turns out to be unable to join steps of the graph, the graph is compiled again with separate steps. If
-// the backend lacks a product that may differ from the defined bits, the graph is compiled again with the defined bits.
-// who: the beginning of messages. text: as in compile_graph.
+// If the backend cannot join steps of the graph, the graph is compiled again with separate steps. If the backend lacks
+// a product that may differ from the defined bits, the graph is compiled again with the defined bits. who: the
+// beginning of messages. text: as in compile_graph.
 [[nodiscard]] Result<GraphPrograms> compile_programs(const Graph& graph, const CoreDevice& device, std::string_view who,
                                                      std::string* text = nullptr, const CompileOptions& options = {});
 

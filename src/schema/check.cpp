@@ -23,7 +23,7 @@ std::string type_text(std::uint32_t type) {
   return known == types.values.end() ? format_text("{}", type) : std::string(known->name.substr(types.prefix.size()));
 }
 
-// The level from which the operator's field accepts the type, for messages; empty if no level after `level` does.
+// The first level after `level` at which the operator's field accepts the type, for messages; empty if there is none.
 std::string taken_from(const facts::Operator& op, std::size_t field, std::uint32_t type, facts::FeatureLevel level) {
   const facts::Support* first = nullptr;
   for (const facts::Support& row : op.support) {
@@ -41,7 +41,7 @@ struct Seen {
   Location location;
   bool type_fits = false;  // the operator accepts it
   bool rank_fits = false;
-  bool has_shape = false;     // it has sizes, and none is 0
+  bool has_shape = false;     // it has sizes, and no size is 0
   bool is_countable = false;  // in addition, its byte size does not overflow
   bool reports_size = false;
   bool rank_told = false;
@@ -109,7 +109,7 @@ class Checker {
     return std::span(tensor(i).sizes, tensor(i).rank);
   }
 
-  // Only some operators require their arrays not to be empty; their rules check that.
+  // Only some operators require nonempty arrays. Their rules check that.
   void check_absent(std::size_t index) {
     const facts::Field& field = op_.fields[index];
     const Location location{.field = index};
@@ -149,7 +149,7 @@ class Checker {
     if (seen.type_fits) {
       return;
     }
-    if (types == 0) {  // the documentation lists no types, but this is not a type
+    if (types == 0) {  // the documentation lists no types for this tensor, but the value is not a type at all
       return report(i, format_text("DataType is {}; expected a DirectML type, 1 (FLOAT32) to 13 (INT4)", type));
     }
     report(i, format_text("DataType is {}; expected {}{}{}", type_text(type), type_names(types), at_level(),
@@ -183,7 +183,7 @@ class Checker {
     const GivenTensor& given = tensor(i);
     Seen& seen = seen_[i];
     if (given.rank == 0 || given.rank > kMaxRank) {
-      return;  // the array that Sizes points to may be shorter
+      return;  // the array that Sizes points to may contain fewer numbers
     }
     if (!given.has_sizes) {
       return report(i, format_text("Sizes is null; expected {} sizes", given.rank));
@@ -247,7 +247,7 @@ class Checker {
   }
 
   void check_types() {
-    std::vector<TensorType> types;  // skip tensors that are wrong by themselves: they were already reported
+    std::vector<TensorType> types;  // skip tensors with errors of their own, which were already reported
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (seen_[i].type_fits) {
         types.push_back({seen_[i].location, tensor(i).type});
@@ -258,8 +258,8 @@ class Checker {
     }
   }
 
-  // The tensor whose sizes the other tensors of the group must have: preferably one whose rank the operator accepts,
-  // then an output, because inputs are broadcast to its sizes.
+  // The tensor whose sizes the other tensors in the group must have. A tensor with a rank that the operator accepts is
+  // preferred, then an output, because inputs are broadcast to its sizes.
   [[nodiscard]] std::size_t model_of(const facts::SameGroup& group) const {
     const auto worth = [&](std::size_t i) {
       return seen_[i].rank_fits * 2 + facts::is_output(op_.fields[field_of(i)].kind);
@@ -273,7 +273,8 @@ class Checker {
     return best;
   }
 
-  // Whether NumPy's rule would broadcast the tensor to the sizes: the message then says how to do that in DirectML.
+  // Whether NumPy's rule would broadcast the tensor to the sizes. If so, the message explains how to do that in
+  // DirectML.
   [[nodiscard]] bool may_repeat(std::size_t i, std::span<const std::int64_t> sizes) const {
     return facts::is_input(op_.fields[field_of(i)].kind) &&
            std::ranges::equal(sizes_of(i), sizes,
@@ -294,7 +295,7 @@ class Checker {
           continue;
         }
         if (!seen.rank_fits && tensor(i).rank != tensor(model).rank) {
-          continue;  // the rank was already reported, and with another rank the sizes would be different
+          continue;  // the wrong rank was already reported, and a correct rank would change the sizes
         }
         seen.reports_size = true;
         report(i,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks a described operator against DirectML's documentation at a feature level, and lists every broken rule, for all
-// 177 operators, implemented here or not. It does not check whether the strides of an output give two elements the same
-// address, or anything that depends on the values in tensors.
+// Checks a described operator against DirectML's documentation at a feature level, and lists every broken rule. This
+// works for all 177 operators, including those that are not implemented. It does not check whether the strides of an
+// output map two elements to the same address, or anything that depends on the values in tensors.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@
 
 namespace anydml::schema {
 
-// For each tensor, in the order of the fields, its position among the operator's inputs or outputs, where bindings and
-// kernels look for it. An absent optional tensor keeps its position; an array takes as many positions as it has
-// tensors.
+// For each tensor, in the order of the fields, its position among the operator's inputs or outputs. Bindings and
+// kernels use these positions. An absent optional tensor keeps its position; an array occupies as many positions as it
+// has tensors.
 [[nodiscard]] std::vector<std::size_t> positions_of(const Described& described);
 
-// The violation if the operator is newer than the level.
+// Returns a violation if the operator is newer than the level.
 [[nodiscard]] std::optional<Violation> check_level(const facts::Operator& op, facts::FeatureLevel level);
 
 struct TensorType {
@@ -30,21 +30,21 @@ struct TensorType {
   std::uint32_t type = 0;
 };
 
-// Types that differ although the facts require equal types. Each tensor is listed once, compared with the first tensor
-// of its group.
+// Lists the types that differ although the facts require equal types. Each tensor is listed once, compared with the
+// first tensor in its group.
 [[nodiscard]] std::vector<Violation> check_same_types(const facts::Operator& op, std::span<const TensorType> tensors);
 
-// Checks everything. First the level, then each tensor by itself in order, then relations between them, then the
-// attributes and the rules: CreateOperator reports the first violation. Violations that merely follow from a violation
-// already listed are left out.
+// Checks everything: first the level, then each tensor on its own in order, then the relations between tensors, then
+// the attributes and the rules. CreateOperator reports the first violation. Violations that merely follow from an
+// earlier violation are omitted.
 [[nodiscard]] std::vector<Violation> check_operator(const Described& described, facts::FeatureLevel level);
 
 // The part of check_operator that does not need attributes.
 [[nodiscard]] std::vector<Violation> check_tensors(const Described& described, facts::FeatureLevel level);
 
-// For callers whose tensors were already validated, have types that the operator accepts, and may be empty. Checks
-// attributes, rules, and types that must be equal. If sizes do not broadcast, also checks sizes and ranks that must be
-// equal.
+// For callers that have already validated the tensors. The types must be accepted by the operator, and tensors may be
+// empty. Checks attributes, rules, and types that must be equal. If sizes do not broadcast, also checks sizes and ranks
+// that must be equal.
 [[nodiscard]] std::vector<Violation> check_relations(const Described& described, facts::FeatureLevel level,
                                                      bool sizes_broadcast);
 

@@ -12,7 +12,7 @@
 namespace anydml::schema {
 namespace {
 
-// The lowest bytes, which contain the smaller members of a union on little-endian machines.
+// Returns the lowest bytes, which contain the smaller members of a union on little-endian machines.
 template <class T>
 T lowest(std::uint64_t bits) {
   T value;
@@ -39,11 +39,11 @@ std::string digits(T number) {
 }
 
 std::string real_text(f64 number) {
-  const auto single = static_cast<f32>(number);  // most were given as FLOAT32, which needs fewer digits
+  const auto single = static_cast<f32>(number);  // most numbers come from FLOAT32, which needs fewer digits
   return static_cast<f64>(single) == number ? digits(single) : digits(number);
 }
 
-// Formats the number in the type of the operator's scalar unions.
+// Formats the number using the type of the operator's scalar unions.
 std::string union_text(const Scalar& number, DataType type) {
   switch (type) {
     case DataType::FLOAT32:
@@ -125,7 +125,7 @@ std::size_t union_type_field(const facts::Operator& op) {
 }
 
 std::string attributes_text(const facts::Operator& op, std::span<const Argument> arguments) {
-  constexpr std::size_t kMaxShown = 16;  // elements of an array: logs are for human readers
+  constexpr std::size_t kMaxShown = 16;  // elements shown per array, because logs are for human readers
   const std::size_t union_type = union_type_field(op);
   const auto of_union = union_type != kNoField && !arguments[union_type].numbers.empty()
                             ? static_cast<DataType>(arguments[union_type].numbers.front().as<u32>())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An operator as a caller described it: the common form into which the DirectML structs, the C API, dmlrun's models and
-// Python calls are read. Only its shape can be trusted: one argument for each field of the operator, in the order of
-// the fields. schema/check.h checks it against the rules.
+// An operator as a caller described it. DirectML structs, C API calls, dmlrun's models and Python calls are all
+// converted to this form. Only its structure is guaranteed: one argument for each field of the operator, in the order
+// of the fields. schema/check.h checks the contents against the rules.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kOwnedByDml = 1;    // DML_TENSOR_FLAG_OWNED_BY_D
 // Sizes and strides contain `rank` numbers if the rank is at most kMaxRank, and no numbers otherwise.
 struct GivenTensor {
   std::uint32_t tensor_type = kBufferTensor;
-  bool has_desc = true;    // false: its Desc is null, and the members below have no meaning
+  bool has_desc = true;    // false: Desc is null, and the members below are meaningless
   std::uint32_t type = 0;  // DML_TENSOR_DATA_TYPE
   std::uint32_t flags = 0;
   std::uint32_t rank = 0;
@@ -37,13 +37,13 @@ struct GivenTensor {
 
 struct Described;
 
-// The argument for one field. The kind of the field determines which of the three lists may be filled:
+// The argument for one field. The field's kind determines which of the three lists may contain values:
 //   tensors    one, or all tensors of an array; none for an absent optional tensor, which keeps its field
 //   numbers    one for FLOAT, UINT, INT, BOOL, an enumeration and a scalar union (in the type that its sibling names);
 //              two for a ScaleBias (Scale, Bias) and a DML_SIZE_2D (Width, Height); all numbers of an array
 //   operators  one, or all operators of an array
 struct Argument {
-  bool present = false;  // false: null or left out
+  bool present = false;  // false: null or omitted
   std::vector<GivenTensor> tensors;
   std::vector<Scalar> numbers;
   std::vector<Described> operators;
@@ -56,14 +56,14 @@ struct Described {
   std::vector<Argument> arguments;
 };
 
-// The value of a DML_SCALAR_UNION with these bits in a DML_TENSOR_DATA_TYPE; no value if that is not a type.
+// The value of a DML_SCALAR_UNION with these bits, read as a DML_TENSOR_DATA_TYPE; no value if `type` is not a type.
 [[nodiscard]] std::optional<Scalar> union_number(std::uint32_t type, std::uint64_t bits);
 
 // The field of type DML_TENSOR_DATA_TYPE that determines how scalar unions are read; kNoField if there is none.
 inline constexpr std::size_t kNoField = static_cast<std::size_t>(-1);
 [[nodiscard]] std::size_t union_type_field(const facts::Operator& op);
 
-// The attributes that are present, for human readers: "Function=SUM, Axes=[3]". Counts are left out.
+// The attributes that are present, for human readers: "Function=SUM, Axes=[3]". Counts are omitted.
 [[nodiscard]] std::string attributes_text(const facts::Operator& op, std::span<const Argument> arguments);
 
 }  // namespace anydml::schema

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The requirements that follow from the kind of a field, for every operator.
+// Requirements that follow from the kind of a field. They apply to every operator.
 #include <algorithm>
 
 #include "base/element.h"
@@ -10,7 +10,7 @@
 namespace anydml::schema {
 namespace {
 
-// The names of an enumeration if there are only a few: "NONE or TRANSPOSE".
+// The names in an enumeration if there are only a few: "NONE or TRANSPOSE".
 std::string names_of(const facts::Enum& known) {
   constexpr std::size_t kFew = 8;
   if (known.values.size() > kFew) {
@@ -87,7 +87,7 @@ class FieldChecker {
     }
   }
 
-  // The length of an array is a field too. Callers that have no such fields leave it out.
+  // The length of an array is also a field. Callers without length fields omit it.
   void check_array(std::size_t i) {
     const facts::Field& field = op_.fields[i];
     const Argument& array = described_.arguments[i];
@@ -134,8 +134,8 @@ class FieldChecker {
                                             activation.name, activation.fields[i].name));
       }
     }
-    // Its attributes are checked like those of a separate operator; rules that depend on its absent tensors do not
-    // apply.
+    // The nested operator's attributes are checked like those of a separate operator. Rules that depend on its absent
+    // tensors do not apply.
     Findings within;
     check_fields(inner, level_, within);
     check_rules(inner, level_, within);

@@ -20,7 +20,7 @@ std::string open_type_text(const facts::Operator& op, std::size_t field, facts::
                      admitted && admitted->types != 0 ? type_names(admitted->types) : "any type");
 }
 
-// Tensors whose rank is too large have no sizes to read.
+// A tensor with too large a rank has no sizes to read.
 std::vector<Violation> impossible_ranks(const Described& described) {
   std::vector<Violation> found;
   for (std::size_t field = 0; field < described.arguments.size(); ++field) {
@@ -75,7 +75,7 @@ class Report {
     }
   }
 
-  // The reason why a rule could not determine the size is more specific than "not determined".
+  // If a rule explains why the size could not be determined, its message is more specific than "not determined".
   void add_size(Location location) {
     const auto fault = std::ranges::find_if(faults_, [&](const Violation& known) {
       return known.location.field == location.field && known.location.index == location.index &&

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules that the expressions of data/facts/rules.txt cannot express: shapes that are combined from parts of other
-// shapes.
+// Rules that the expressions in data/facts/rules.txt cannot express, because they combine parts of several shapes.
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +13,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-// The fields that a function reads, by name, if they are present and nothing is wrong with them.
+// Looks up, by name, the fields that a function reads. A field is returned only if it is present and has no errors.
 class Fields {
  public:
   Fields(const Described& described, const Findings& findings) : described_(described), findings_(findings) {}
@@ -70,7 +69,7 @@ void append(Sizes& sizes, const Sizes& more, std::size_t from, std::size_t to) {
 
 std::string text_of(const Sizes& sizes) { return shape_text(sizes.data(), static_cast<std::uint32_t>(sizes.size())); }
 
-// Whether the sizes are the same when aligned at the right: the extra leading sizes of the longer one must be 1.
+// Whether the sizes are equal when aligned on the right: the extra leading sizes of the longer one must be 1.
 bool same_but_for_leading_ones(const Sizes& a, const Sizes& b) {
   const Sizes& longer = a.size() > b.size() ? a : b;
   const Sizes& shorter = a.size() > b.size() ? b : a;
@@ -116,7 +115,8 @@ std::optional<SizesByFunction> gather_shape(const Described& described, const Fi
       std::nullopt};
 }
 
-// For GATHER_ND, GATHER_ND1 and SCATTER_ND. `slices` names the tensor of the slices: the output or the updates.
+// For GATHER_ND, GATHER_ND1 and SCATTER_ND. `slices` names the tensor that contains the slices: the output or the
+// updates.
 std::optional<SizesByFunction> nd_shape(const Described& described, std::string_view slices, const Findings& findings) {
   const Fields fields(described, findings);
   const auto all_input = fields.sizes("InputTensor");

@@ -14,7 +14,7 @@ using facts::RuleNode;
 using facts::RuleOp;
 using State = RuleValue::State;
 
-// More than any array may contain: a wrong count must not cause an endless loop.
+// More than any array may contain, so that a wrong count cannot cause an endless loop.
 constexpr std::int64_t kMaxOfRange = 1 << 20;
 
 RuleValue integer(std::int64_t number) { return {State::integer, number, 0}; }
@@ -29,7 +29,7 @@ std::int64_t effective_rank(const GivenTensor& tensor) {
   return tensor.rank - leading;
 }
 
-// If only one size is needed, only that size must be known.
+// Whether an operation reads an unknown part of the tensor. A single size is checked separately, when it is read.
 bool depends_on_unknown(RuleOp op, const GivenTensor& tensor) {
   switch (op) {
     case RuleOp::data_type:
@@ -45,7 +45,7 @@ bool depends_on_unknown(RuleOp op, const GivenTensor& tensor) {
   }
 }
 
-// Rounds down, so that a negative dividend gives a negative number, which is never a valid size.
+// Rounds down, so that a negative dividend yields a negative number, which is never a valid size.
 RuleValue divide(std::int64_t a, std::int64_t b) {
   if (b == 0) {
     return nothing(State::divided_by_zero);
@@ -297,7 +297,7 @@ std::optional<bool> RuleValues::holds(std::uint16_t index) const {
       }
       return compare(node.op, a, b);
     }
-    default: {  // a number is true if it is not 0
+    default: {  // a nonzero number is true
       const RuleValue number = value(index);
       return number.is_number() ? std::optional(number.integer != 0) : std::nullopt;
     }

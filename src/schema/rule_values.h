@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The nodes of a rule over a described operator: their values, and their wording in messages.
+// Evaluates the nodes of a rule for a described operator, and formats them for messages.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct RuleValue {
 // The number that is stored for an attribute of the field's type.
 [[nodiscard]] RuleValue rule_value(const facts::Field& field, const Scalar& number);
 
-// Whether parts of tensors may be unknown, as in infer.h: values that depend on them are absent.
+// Whether parts of tensors may be unknown, as in infer.h. Values that depend on unknown parts are absent.
 enum class Unknowns : std::uint8_t { none, allowed };
 
 class RuleValues {
@@ -44,21 +44,22 @@ class RuleValues {
   [[nodiscard]] RuleValue value(std::uint16_t index) const;
   // Whether a comparison or a condition is true; no value if that is unknown.
   [[nodiscard]] std::optional<bool> holds(std::uint16_t index) const;
-  // Like holds, for values that were already computed.
+  // Like holds, but for values that were already computed.
   [[nodiscard]] static bool compare(facts::RuleOp op, const RuleValue& a, const RuleValue& b);
 
   void set(std::int64_t variable, std::optional<std::int64_t> number) const {
     variables_[static_cast<std::size_t>(variable & 0xff) % variables_.size()] = number;
   }
 
-  // The first field that the expression refers to, with the indices of its elements.
+  // The first field that the expression refers to, including element indices.
   [[nodiscard]] Location location(std::uint16_t index) const;
   // Whether `location` describes the expression completely.
   [[nodiscard]] bool is_plain(std::uint16_t index) const;
 
-  // "(InputTensor.Sizes[2] + StartPadding[0]) / Strides[0]": indices are numbers if they are known.
+  // The text of an expression, such as "(InputTensor.Sizes[2] + StartPadding[0]) / Strides[0]". Known indices appear as
+  // numbers.
   [[nodiscard]] std::string text(std::uint16_t index) const { return text(index, 0); }
-  // The value of the node: "4", "FLOAT32".
+  // The value of the node as text: "4", "FLOAT32".
   [[nodiscard]] std::string value_text(std::uint16_t index, const RuleValue& value) const;
   [[nodiscard]] std::string value_text(std::uint16_t index) const { return value_text(index, value(index)); }
 
@@ -77,7 +78,7 @@ class RuleValues {
   facts::FeatureLevel level_;
   Unknowns unknowns_;
   std::span<const facts::RuleNode> nodes_;
-  mutable std::array<std::optional<std::int64_t>, 4> variables_;  // sums set their variable while they are computed
+  mutable std::array<std::optional<std::int64_t>, 4> variables_;  // a sum sets its variable while it is being computed
 };
 
 }  // namespace anydml::schema

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The wording of rule nodes in messages.
+// Formats rule nodes for messages.
 #include <algorithm>
 
 #include "schema/rule_values.h"

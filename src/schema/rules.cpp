@@ -41,7 +41,7 @@ class RuleChecker {
     reported_ = 0;
     (void)judge(rule.root);
     for (const std::size_t field : blamed_) {
-      findings_.mark(field);  // only now that the rule is finished, so that every element that breaks it is reported
+      findings_.mark(field);  // not earlier, so that every element that breaks the rule is reported
     }
     blamed_.clear();
     return verdict_;
@@ -57,7 +57,7 @@ class RuleChecker {
     return true;
   }
 
-  // Returns false if the rest of the rule must be skipped, because something that it refers to is absent, or because
+  // Returns false if the rest of the rule must be skipped, because the rule refers to something absent, or because
   // enough violations were reported.
   bool judge(std::uint16_t index) {
     const RuleNode& node = values_.node(index);
@@ -113,7 +113,7 @@ class RuleChecker {
     }
   }
 
-  // How to satisfy the rule, where that is not obvious from the field.
+  // How to satisfy the rule, if the field does not make that obvious.
   [[nodiscard]] std::string remedy_text(const RuleNode& claim) const {
     return values_.node(claim.a).op == RuleOp::flags
                ? format_text(
@@ -212,7 +212,7 @@ class RuleChecker {
     }
   }
 
-  // Why the rule applies here: the level, and the attributes and types that it depends on.
+  // Why the rule applies here: the level, and the attributes and types that the rule depends on.
   [[nodiscard]] std::string reasons_text() const {
     std::string text;
     for (const std::uint16_t condition : conditions_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks a described operator against the rules in the facts, and against the requirements for its kinds of fields.
+// Checks a described operator against the rules in the facts, and against the requirements for each kind of field.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace anydml::schema {
 
-// The violations found so far. Rules that depend on a field that is already wrong are not checked.
+// The violations found so far. A rule is not checked if it depends on a field that is already wrong.
 struct Findings {
   std::vector<Violation> violations;
   std::uint32_t wrong = 0;  // bit i: field i
@@ -28,7 +28,7 @@ struct Findings {
   [[nodiscard]] bool is_wrong(std::size_t field) const { return (wrong >> field & 1) != 0; }
 };
 
-// Checks attributes by themselves: values of enumerations, arrays and their lengths, types of scalar unions, and nested
+// Checks attributes individually: values of enumerations, arrays and their lengths, types of scalar unions, and nested
 // operators, which must be fusable.
 void check_fields(const Described& described, facts::FeatureLevel level, Findings& findings);
 
@@ -37,16 +37,15 @@ void check_rules(const Described& described, facts::FeatureLevel level, Findings
 
 enum class Verdict : std::uint8_t { asks_nothing, kept, broken };
 
-// Checks one rule by itself, independently of the other rules.
+// Checks a single rule, independently of the other rules.
 [[nodiscard]] Verdict judge(const Described& described, facts::FeatureLevel level, const facts::Rule& rule);
 
-// The sizes that a rule implemented as a function requires of a tensor, aligned at the right: leading 1s may be
-// missing.
+// The sizes that a rule function requires for a tensor, aligned on the right: leading 1s may be missing.
 struct SizesByFunction {
   std::size_t field;
   std::vector<std::int64_t> sizes;
   std::string why;
-  std::optional<Violation> fault;  // in another field, so that the sizes cannot be determined
+  std::optional<Violation> fault;  // an error in a different field, which prevents the sizes from being determined
 
   // Whether a tensor of this rank has enough dimensions for the sizes.
   [[nodiscard]] bool fit(std::size_t rank) const {
@@ -60,7 +59,7 @@ struct SizesByFunction {
 [[nodiscard]] std::optional<SizesByFunction> sizes_by_function(facts::RuleFunction function, const Described& described,
                                                                const Findings& findings);
 
-// Compares the required sizes with the tensor's own.
+// Compares the required sizes with the tensor's actual sizes.
 void check_by_function(facts::RuleFunction function, const Described& described, Findings& findings);
 
 }  // namespace anydml::schema

@@ -20,7 +20,7 @@ RuleValue integer(std::int64_t number) { return {State::integer, number, 0}; }
 
 bool in_group(const facts::SameGroup& group, std::size_t field) { return (group.fields >> field & 1) != 0; }
 
-// Calls use(tensor) for the tensors of a group, in the order of the fields.
+// Calls use(tensor) for each tensor in a group, in the order of the fields.
 template <class Use>
 void for_each_tensor(Described& described, const facts::SameGroup& group, const Use& use) {
   for (std::size_t field = 0; field < described.arguments.size(); ++field) {
@@ -32,7 +32,8 @@ void for_each_tensor(Described& described, const facts::SameGroup& group, const 
   }
 }
 
-// Widens `all` to the sizes to which both tensors broadcast by NumPy's rule. Returns false if they do not broadcast.
+// Extends `all` to the sizes to which both tensors broadcast under NumPy's rule. Returns false if they do not
+// broadcast.
 bool broadcast(const GivenTensor& tensor, GivenTensor& all) {
   GivenTensor wide = all;
   if (tensor.rank > all.rank) {
@@ -145,7 +146,7 @@ bool Solver::apply_groups() {
   return changed;
 }
 
-// Sets the type of tensors that accept only one.
+// Sets the type of each tensor that accepts only one type.
 bool Solver::apply_types() {
   bool changed = false;
   for (std::size_t field = 0; field < op_.fields.size(); ++field) {
@@ -186,8 +187,8 @@ bool Solver::apply_usual_types() {
   return changed;
 }
 
-// Sets the rank of outputs that no rule determines: the only rank that is accepted, or the number of dimensions that
-// the rules refer to from the end. Sizes further left would be 1, and can be omitted.
+// Sets the rank of outputs whose rank no rule determines: the only accepted rank, or the number of dimensions that the
+// rules refer to from the end. Sizes further left would be 1 and can be omitted.
 bool Solver::apply_ranks() {
   bool changed = false;
   for (std::size_t field = 0; field < op_.fields.size(); ++field) {
@@ -322,7 +323,7 @@ void Solver::claim(const RuleNode& node) {
   for (const std::uint16_t side : {node.a, node.b}) {
     const RuleNode& part = values_.node(side);
     const RuleValue which = part.op == RuleOp::size ? values_.value(part.a) : RuleValue{};
-    // A dimension further from the end than the largest rank has no meaning, and its negation may overflow.
+    // A dimension further from the end than the maximum rank is meaningless, and its negation may overflow.
     if (which.state == State::integer && which.integer < 0 && which.integer >= -std::int64_t{kMaxRank}) {
       min_ranks_[part.field] = std::max(min_ranks_[part.field], -which.integer);
     }
@@ -336,7 +337,7 @@ void Solver::claim(const RuleNode& node) {
   }
 }
 
-// Sets the one unknown of an expression so that the expression equals `wanted`.
+// Sets the only unknown in an expression so that the expression equals `wanted`.
 void Solver::solve(std::uint16_t index, const RuleValue& wanted, std::uint16_t source) {
   const RuleNode& node = values_.node(index);
   switch (node.op) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills in the unknown parts of a described operator (infer.h defines them), in any tensor and in attributes that are
-// single numbers. infer_outputs uses it for outputs; tests use it to create random operators.
+// Fills in the unknown parts of a described operator, as defined in infer.h, in any tensor and in attributes that are
+// single numbers. infer_outputs uses it for outputs, and tests use it to create random operators.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ class Solver {
   // The description must outlive the solver, and each argument must keep its number of tensors.
   Solver(Described& described, facts::FeatureLevel level, SizeRule sizes);
 
-  // Derives everything that can be derived now: from the rules alone, or also from the usual choices where the rules
-  // leave a value open.
+  // Derives everything that can be derived now: either from the rules alone, or also from the usual choices for values
+  // that the rules do not determine.
   enum class Stage : std::uint8_t { rules, everything };
   void run(Stage stage);
 
-  // The values that rules gave for parts that stay unknown, because they are not valid sizes or ranks.
+  // Values that rules produced but that are not valid sizes or ranks, so the parts stay unknown.
   [[nodiscard]] const std::vector<Violation>& faults() const { return faults_; }
 
-  // A rule that allows a size to be one of several numbers that are now known.
+  // A rule that allows a size to be one of several known numbers.
   struct Choice {
     Location location;
     std::vector<std::int64_t> numbers;
@@ -38,7 +38,7 @@ class Solver {
   struct Target {
     GivenTensor* tensor;
     std::size_t field;
-    std::size_t index;  // in the argument
+    std::size_t index;  // index into the argument's tensors
   };
 
   bool apply_groups();
@@ -70,9 +70,9 @@ class Solver {
   SizeRule size_rule_;
   RuleValues values_;
   std::vector<Violation> faults_;
-  std::vector<Choice>* choices_ = nullptr;  // while choices are collected, nothing is solved
-  std::vector<std::int64_t> min_ranks_;     // by field: the number of sizes that rules refer to from the end
-  std::int64_t max_steps_ = 0;              // the number of dimensions or elements; bounds loops if a count is wrong
+  std::vector<Choice>* choices_ = nullptr;  // set while choices are collected; nothing is solved then
+  std::vector<std::int64_t> min_ranks_;     // for each field, the number of sizes that rules refer to from the end
+  std::int64_t max_steps_ = 0;              // the number of dimensions or elements; limits loops if a count is wrong
   bool changed_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rules for the tensors of every operator.
+// Rules for the tensors of all operators.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@ namespace anydml {
 // type.
 [[nodiscard]] std::uint32_t element_bits(std::uint32_t type);
 
-// The smallest valid TotalTensorSizeInBytes, as in DirectML's DMLCalcBufferTensorSize: up to the last element, rounded
-// up to a multiple of 4. Strides are in elements; null: packed. No value if it does not fit into 63 bits.
+// The smallest valid TotalTensorSizeInBytes, as in DirectML's DMLCalcBufferTensorSize: the bytes up to the last
+// element, rounded up to a multiple of 4. Strides are in elements; null means packed. No value if the size does not fit
+// into 63 bits.
 [[nodiscard]] std::optional<std::uint64_t> implied_bytes(std::uint32_t type, std::span<const std::uint32_t> sizes,
                                                          const std::uint32_t* strides);
 // Sizes and strides must not be negative.

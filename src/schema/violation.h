@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A rule that a described operator breaks: its location and a message.
+// A violation of a rule by a described operator: its location and a message.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,18 @@ enum class Part : std::uint8_t {
   second,           // of a pair: Height, Bias
 };
 
-// A field of an operator, or a part of it.
+// A field of an operator, or part of a field.
 struct Location {
   std::size_t field = kNone;  // kNone: the operator as a whole
-  std::size_t index = kNone;  // in an array; kNone: the array as a whole, or not an array
+  std::size_t index = kNone;  // index into an array; kNone: the array as a whole, or not an array
   Part part = Part::whole;
   std::size_t part_index = kNone;  // for sizes: the dimension
 
   bool operator==(const Location&) const = default;
 };
 
-// "ATensor", "InputTensors[1]", "Axes[2]", "OutputTensor.Sizes[0]", "ScaleSize.Height", or an empty string for the
-// operator as a whole.
+// The location as text: "ATensor", "InputTensors[1]", "Axes[2]", "OutputTensor.Sizes[0]", "ScaleSize.Height", or an
+// empty string for the operator as a whole.
 [[nodiscard]] std::string location_name(const facts::Operator& op, Location location);
 
 struct Violation {
@@ -42,7 +42,7 @@ struct Violation {
   std::string reason;  // a message without the location
 };
 
-// With the location: "Axis is 4; expected ...", "ATensor: DimensionCount is 2; expected ...".
+// The message with the location: "Axis is 4; expected ...", "ATensor: DimensionCount is 2; expected ...".
 [[nodiscard]] std::string sentence(const facts::Operator& op, const Violation& violation);
 
 }  // namespace anydml::schema

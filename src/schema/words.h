@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The wording of types in messages.
+// Formats types for messages.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// "FLOAT32, INT8"
+// Lists the types: "FLOAT32, INT8".
 [[nodiscard]] std::string type_names(TypeSet types);
 
 }  // namespace anydml

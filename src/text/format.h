@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages with values in them. This is fmt, with its expensive part compiled once, in format.cpp. A file that uses
+// Formats messages with fmt. The expensive part of fmt is compiled only once, in format.cpp, so a file that includes
 // this header compiles in one or two seconds instead of a dozen.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace anydml {
 
 [[nodiscard]] std::string format_erased(fmt::string_view pattern, fmt::format_args values);
 
-// Like fmt::format: the pattern is checked at compile time.
+// Like fmt::format. The pattern is checked at compile time.
 template <class... Values>
 [[nodiscard]] std::string format_text(fmt::format_string<Values...> pattern, Values&&... values) {
   return format_erased(pattern, fmt::make_format_args(values...));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ring 2: every single-type entry, through the plan and the CPU backend, over every kind of layout, compared bit for
-// bit with the scalar definition. Driven by elementwise.def, so new entries are tested automatically.
+// Tests every single-type entry through the plan and the CPU backend, over every kind of layout, and compares the
+// results bit for bit with the scalar definition. Driven by elementwise.def, so new entries are tested automatically.
 // typed_entries_test.cpp covers entries whose tensors differ in type.
 #include "backend/backend.h"
 

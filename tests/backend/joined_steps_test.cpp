@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Joined steps as data, without a backend: how neighbors are attached to the main step, and the loops, vectors and
-// addresses of an element-wise neighbor.
+// Tests the data structures for joined steps without a backend: how neighbors are attached to the main step, and the
+// loops, vectors and addresses of an element-wise neighbor.
 #include "backend/joined_steps.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr DataType kFloat = DataType::FLOAT32;
 
-// A backend's form of a step. It stores only the family of that step.
+// Stands in for a backend's representation of a step. It stores only the step's family.
 struct Form {
   std::uint32_t family;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Steps with several phases and steps with scratch memory, through the CPU backend. The program defines its own family
-// in place of the library's, so that it tests only the backend's side of backend/cpu/family.h.
+// Runs steps with several phases and steps with scratch memory through the CPU backend. The program defines its own
+// family instead of the library's, so that it tests only the backend's side of backend/cpu/family.h.
 #include "backend/cpu/family.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ struct ScanParameters {
 std::atomic<std::uint64_t> g_wrong_scratch{0};
 
 // An inclusive prefix sum with doubling distances: phase k adds the element 2^k positions earlier. The values alternate
-// between the two operands, so a phase that starts too early, or does not see another thread's writes, gives wrong
+// between the two operands, so a phase that starts too early, or does not see another thread's writes, produces wrong
 // sums.
 class Scan final : public cpu::PreparedStep {
  public:

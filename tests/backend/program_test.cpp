@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Element-wise programs of any length, over values of any type, with several stores, in place or not. The results are
-// compared with those of the scalar definitions applied one after another.
+// Runs element-wise programs of any length on values of any type, with several stores, in place and out of place. The
+// results are compared with the scalar definitions applied one after another.
 #include <gtest/gtest.h>
 
 #include <cinttypes>
@@ -320,7 +320,7 @@ TEST(Runs, AreTheirDefinitionsOneAfterAnother) {
   std::printf("  %" PRIu64 " elements, all equal to the scalars\n", elements);
 }
 
-// More simultaneously live values than the scratch memory holds: compilation refuses the program, and nothing runs.
+// A program with more live values than fit in the scratch memory. Compilation rejects it, and nothing runs.
 TEST(Programs, WithTooManyLiveValuesAreRefused) {
   ElementwiseProgram program(1);
   const Entry& negate = entry(EntryId::ELEMENT_WISE_NEGATE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The batching of small tasks, without a device: the test records the launches. Tasks that run concurrently must not
-// access memory that another of them writes, and every task is launched once, in order.
+// Tests the batching of small tasks without a device by recording the launches. A task must not access memory that a
+// concurrent task writes, and every task is launched once, in order.
 #include "backend/small_tasks.h"
 
 #include <gtest/gtest.h>

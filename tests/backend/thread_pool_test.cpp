@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPU backend's threads and their scratch memory, without any operator.
+// Tests the CPU backend's threads and their scratch memory, without any operators.
 #include "backend/cpu/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(ThreadPool, RunsEachChunkOnce) {
   }
 }
 
-// An interrupted job skips its remaining chunks; none runs afterwards, and the sequence runs no further job.
+// An interrupted job skips its remaining chunks; no chunk runs later, and the sequence starts no further jobs.
 TEST(ThreadPool, AnInterruptedJobEndsEarly) {
   struct Slow {
     std::atomic<int> running{0};
@@ -125,7 +125,7 @@ bool layers_are_right(ThreadPool& pool, Between between, std::size_t width, int 
   Layers expected = layers;
   ThreadPool::Sequence sequence(pool, between);
   for (int job = 0; job < jobs; ++job) {
-    // An occasional job of one chunk, which the caller runs without the workers.
+    // Occasionally submits a job with one chunk, which the caller runs without the workers.
     const std::uint64_t count = job % 7 == 3 ? 1 : width;
     sequence.run(count, Layers::add, &layers);
     std::swap(layers.before, layers.after);
@@ -169,7 +169,7 @@ TEST(ThreadPool, ServesManyCallersAtOnce) {
   }
 }
 
-// There are 64 job slots. A caller that finds no free slot does its work alone.
+// There are 64 job slots. A caller that finds no free slot runs its job alone.
 TEST(ThreadPool, ServesMoreCallersThanItHasPlaces) {
   ThreadPool& pool = make_pool(2);
   constexpr int kCallers = 70;
@@ -259,8 +259,8 @@ TEST(ThreadPool, ThreadsOfAJobHaveDifferentNumbers) {
   EXPECT_FALSE(numbers.is_wrong);
 }
 
-// A worker that received a signal would run the host's handler, or be killed by a signal that the host waits for
-// elsewhere.
+// A worker that received a signal would run the host's handler, or the signal would kill the process although the host
+// waits for it on a different thread.
 TEST(ThreadPool, WorkersTakeNoSignals) {
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);

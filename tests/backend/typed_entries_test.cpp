@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ring 2 for entries whose tensors differ in type: every variant, through the plan and the CPU backend, over every kind
-// of layout, compared bit for bit with the scalar definition. Driven by elementwise.def, so new entries are tested
-// automatically.
+// Tests every variant of the entries whose tensors differ in type, through the plan and the CPU backend and over every
+// kind of layout, and compares the results bit for bit with the scalar definition. Driven by elementwise.def, so new
+// entries are tested automatically.
 #include <gtest/gtest.h>
 
 #include <cinttypes>
@@ -21,8 +21,9 @@ namespace {
 
 constexpr int kRounds = kSanitized ? 3 : 12;
 
-// A tensor's memory, with its elements as bits: integers are distinguished only by size, to compile less code, but
-// floats by type, because any NaN equals any other. The rest is compiled once for all variants.
+// A tensor's memory, with its elements as bits. To compile less code, integer types are distinguished only by size.
+// Float types are distinguished individually, because all NaNs of a type count as equal. The rest is compiled once for
+// all variants.
 class AnyMemory {
  public:
   AnyMemory(DataType type, const Layout& layout, Random& random)
@@ -143,7 +144,7 @@ void check_entry(EntryId id, const ForEach& for_each) {
   }
 #include "ops/elementwise/elementwise.def"
 
-// ---- The definitions, computed in another way ----
+// ---- The definitions, computed in a different way ----
 
 template <class T>
 u64 class_of(T value) {  // the bits of the value, but the same result for all NaNs
@@ -174,7 +175,7 @@ To rounded_by_integers(From x) {
   } else {
     magnitude <<= -drop;
   }
-  // The hidden bit adds one to the exponent, and so does a carry from the rounding.
+  // The hidden bit and a carry from the rounding each add one to the exponent.
   const u64 bits = (static_cast<u64>(width - 1 + F::kBias - 1) << F::kFractionBits) + magnitude;
   return from_raw<To>(std::min<u64>(bits, F::kInfinity) | (negative ? u64{F::kSign} : 0));
 }

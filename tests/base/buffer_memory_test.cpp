@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Buffer memory: aligned, non-overlapping, zeroed, and returned to the system even if the kernel refuses to unmap it.
+// Tests that buffer memory is aligned, non-overlapping and zeroed, and that it is returned to the system even if the
+// kernel refuses to unmap it.
 #include "base/buffer_memory.h"
 
 #include <gtest/gtest.h>

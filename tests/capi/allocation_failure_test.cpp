@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every allocation of every call fails once. Each time the call must report the failure, write nothing and leak
-// nothing, and the next call must work. In addition, repeating a call allocates nothing.
+// Makes every allocation of every call fail once. Each time, the call must report the failure, write nothing and leak
+// nothing, and the next call must work. In addition, repeating a call must not allocate.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -38,7 +38,7 @@ struct Data {
 struct Scenario {
   const char* what;
   std::function<int(Data&)> call;
-  std::function<bool(const Data&)> untouched;  // after a failure
+  std::function<bool(const Data&)> untouched;  // whether a failed call left the data unchanged
   int success = ANYDML_OK;                     // the code that the call returns if nothing fails
 };
 
@@ -196,8 +196,8 @@ Outcome fail_nth_here(const Scenario& scenario, long n) {
   if (!failed) {
     return code == scenario.success ? Outcome::nothing_failed : Outcome::wrong;
   }
-  // A failure that costs only speed (a worker thread that is not created) may be tolerated; any other must be reported
-  // as out of memory.
+  // A failure that costs only speed (a worker thread that is not created) may be tolerated; any other failure must be
+  // reported as out of memory.
   const bool reported = code == ANYDML_OUT_OF_MEMORY && scenario.untouched(data) &&
                         std::string_view(anydml_last_error()).find("memory") != std::string_view::npos;
   const bool good = code == scenario.success || reported;
@@ -224,7 +224,8 @@ bool is_out_of_reach() {
 }
 constexpr const char* kOutOfReach = "the library does not use this program's operator new";
 
-// The first call in a process opens the device and creates the threads, once, so each failure needs its own process.
+// The first call in a process opens the device and creates the threads. This happens only once, so each failure needs
+// its own process.
 TEST(AllocationFailure, InTheFirstCallOfAProcess) {
   const Scenario scenario{"the first call of a process",
                           [](Data& d) { return anydml_modulus_floor(&d.ta, &d.tb, &d.to); }, output_untouched};
@@ -324,7 +325,7 @@ TEST(Allocation, ARepeatedCallMakesNone) {
     EXPECT_EQ(anydml_modulus_truncate(&data.ta, &data.tb, &data.to), 0);
     EXPECT_EQ(anydml_run(nullptr, "ELEMENT_WISE_ADD", inputs, 2, &data.to, 1, nullptr, 0), 0);
     EXPECT_EQ(anydml_compiled_run(compiled, addresses, 2, &data.to.data, 1), 0);
-    for (const double maximum : {5.0, 100.0}) {  // two distinct calls, by their attributes
+    for (const double maximum : {5.0, 100.0}) {  // two calls that differ only in an attribute
       anydml_attribute attributes[] = {{"Min", ANYDML_INT64, 0, {}}, {"Max", ANYDML_FLOAT64, 0, {}}};
       attributes[0].value.i64 = -1;
       attributes[1].value.f64 = maximum;

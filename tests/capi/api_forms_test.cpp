@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The less common forms of the C API: constants, numbers of any kind, names, arrays, operators.
+// Tests the less common forms of the C API: constants, numbers of any kind, names, arrays, operators.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ TEST(Constants, AreReadWhenTheOperatorIsCompiled) {
   anydml_compiled_release(compiled);
 }
 
-// A long product: square matrices.
+// A product of square matrices that is slow enough to be interrupted.
 struct LongProduct {
   static constexpr int64_t kSide = anydml::test::kSanitized ? 600 : 3000;
   const int64_t sizes[4] = {1, 1, kSide, kSide};
@@ -191,7 +191,7 @@ TEST(Compiled, AbsentTensorsAtTheEndNeedNoAddress) {
   anydml_compiled_release(compiled);
 }
 
-// Inputs may also be declared constant through the options, instead of by a flag in the tensor's type.
+// Inputs may also be declared constant through the options instead of a flag in the tensor's type.
 TEST(Options, NameConstantInputs) {
   const std::vector<float> a = {7, -7, 7, -7, 1};
   std::vector<float> b = {3, 3, -3, -3, 1};
@@ -339,7 +339,7 @@ TEST(InferOutputs, CompletesTypesAndSizes) {
       << anydml_last_error();
   EXPECT_EQ(shape.type, std::uint32_t{ANYDML_FLOAT16});
   EXPECT_EQ(sizes_of(shape), sizes);
-  // A type given by the caller is kept; ARGMAX allows several output types.
+  // A type set by the caller is kept; ARGMAX allows several output types.
   const int64_t axes[] = {2};
   anydml_attribute attributes[] = {{"Axes", ANYDML_INT64 | uint32_t{ANYDML_ARRAY}, 1, {}},
                                    {"AxisDirection", ANYDML_TEXT, 0, {}}};
@@ -425,7 +425,7 @@ TEST(Fill, TakesNoInput) {
   ASSERT_EQ(anydml_run(nullptr, "FILL_VALUE_CONSTANT", nullptr, 0, &output, 1, &value, 1), ANYDML_OK)
       << anydml_last_error();
   EXPECT_EQ(out, std::vector<float>(5, -3.0F));
-  // The data type may be given as well, as a number or by name.
+  // The data type may also be specified, by number or by name.
   anydml_attribute both[] = {value, {"ValueDataType", ANYDML_TEXT, 0, {}}};
   both[1].value.text = "FLOAT32";
   EXPECT_EQ(anydml_run(nullptr, "FILL_VALUE_CONSTANT", nullptr, 0, &output, 1, both, 2), ANYDML_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A program as users write it, in C and, through api_program.cpp, in C++. It uses the current forms and those of older
- * programs, and is compiled with warnings as errors.
+ * A program as users write it, in C and, through api_program.cpp, in C++. It uses the API's current forms and the forms
+ * in older programs, and is compiled with warnings as errors.
  */
 #include <anydml/anydml.h>
 #include <stdio.h>

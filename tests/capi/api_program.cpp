@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#include "api_program.c"  // NOLINT: the same program in another language
+#include "api_program.c"  // NOLINT: the same program, compiled as C++

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ring 3: the public API alone, over random shapes, strides, broadcasts and aliases, with guard bytes everywhere.
-// Expected values come from the oracle, so this ring depends on none of our code but the library under test.
+// Ring 3: tests only the public API, with random shapes, strides, broadcasts and aliases, and with guard bytes
+// everywhere. Expected values come from the oracle, so this ring depends on none of our code except the library under
+// test.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cases of misuse, which bad_input_test.cpp runs.
+// Misuse cases for bad_input_test.cpp.
 #pragma once
 
 #include <anydml/anydml.h>

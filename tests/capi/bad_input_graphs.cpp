@@ -231,7 +231,7 @@ const Case kCases[] = {
      "ELEMENT_WISE_MODULUS_FLOOR: options.constants is null; expected an array of 2 positions",
      compile_with([](anydml_options& options) { options.constant_count = 2; })},
 
-    // The whole process.
+    // Process-wide settings.
     {"an unknown log level", ANYDML_INVALID_ARGUMENT,
      "anydml_set_log: level is 5; expected ANYDML_LOG_NONE (0) to ANYDML_LOG_DISPATCH (4)",
      [](Call&) { return anydml_set_log([](void*, int, const char*) {}, nullptr, 5); }},

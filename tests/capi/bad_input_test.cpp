@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Misuse returns an error code and a message, and nothing is written. One process survives all the cases.
-// docs/errors.md contains the table that this test prints.
+// Misuse returns an error code and a message, and nothing is written. All cases run in one process. docs/errors.md
+// contains the table that this test prints.
 #include "bad_input.h"
 
 #include <gtest/gtest.h>

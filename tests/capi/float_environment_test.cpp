@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The caller may have set any rounding, flush or trap mode. No bit of a result may depend on it, and the caller's modes
-// and exception flags must be preserved. operator_digests --upwards covers the operators that do not fit these calls.
+// The caller may have set any rounding, flush or trap mode. No bit of a result may depend on these modes, and the
+// caller's modes and exception flags must be preserved. operator_digests --upwards covers the operators that these
+// tests cannot call.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ class WithModes {
   WithModes& operator=(const WithModes&) = delete;
 };
 
-// Pairs of every distribution, mixed with special values.
+// Pairs from every distribution, mixed with special values.
 template <class T>
 void draw_operands(std::vector<T>& a, std::vector<T>& b) {
   Random random(kSeed);

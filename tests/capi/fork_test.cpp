@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A process may fork at any moment, even during another thread's first call: parent and child both continue to work.
+// A process may fork at any moment, even during another thread's first call. Parent and child must both continue to
+// work.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -23,7 +24,7 @@ bool call_works() {
   return anydml_modulus_floor(&ta, &tb, &to) == ANYDML_OK && out.back() == 1.0F;
 }
 
-// Waits for a child that reports success by its exit code; the child's alarm kills it if it hangs.
+// Waits for a child that reports success through its exit code. The child's alarm kills it if it hangs.
 bool succeeded(pid_t child) {
   int status = 0;
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs built with the C API, compared bit for bit with the same operators run one by one.
+// Compares graphs built with the C API bit for bit with the same operators run one by one.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -283,7 +283,7 @@ TEST(GraphApi, AHundredThousandInputsAndOutputs) {
     wrong += *static_cast<const float*>(outputs[i]) == -static_cast<float>(i) ? 0U : 1U;
   }
   EXPECT_EQ(wrong, 0U);
-  // Of several overlaps, the one with the lowest output indices is reported.
+  // If several outputs overlap, the overlap with the lowest output indices is reported.
   outputs[90'000] = outputs[80'001];
   outputs[70'000] = outputs[50'000];
   outputs[60'001] = outputs[50'000];
@@ -465,8 +465,8 @@ class RandomGraph {
   Twin twin_;
 };
 
-// The header promises a packed output for any stride below 0, even for a dimension of size 1, whose stride no element
-// uses.
+// The header promises a packed output for any stride below 0, even for a dimension of size 1, where the stride has no
+// effect.
 TEST(GraphApi, AnOutputWithAStrideBelowZeroIsPacked) {
   Twin twin;
   const Form form(ANYDML_FLOAT32, {4, 4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Element-wise operators before and after reductions, in C API graphs, compared with the same operators run one by one.
+// Compares C API graphs with element-wise operators before and after reductions with the same operators run one by one.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Constants that several C API graphs share, and the values derived from them.
+// Tests constants that several C API graphs share, and the values derived from these constants.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

@@ -64,7 +64,7 @@ TEST(OperatorInfo, NamesTheValuesOfAnEnumeration) {
   EXPECT_TRUE(found);
 }
 
-// For all operators, implemented or not, by index and by name.
+// Checks all operators, implemented or not, by index and by name.
 TEST(OperatorInfo, IsWholeForEveryOperator) {
   for (std::size_t i = 0; i < anydml_operator_count(); ++i) {
     const anydml_operator_info* const info = anydml_operator_at(i);
@@ -120,7 +120,7 @@ TEST(OperatorInfo, AgreesWithWhatCallsAccept) {
       if (attribute.is_optional != 0) {
         continue;
       }
-      // This attribute has not been given yet.
+      // This attribute has not been set yet.
       anydml_compiled* compiled = nullptr;
       EXPECT_EQ(anydml_compile(nullptr, info.name, inputs.data(), inputs.size(), outputs.data(), outputs.size(),
                                given.data(), given.size(), &compiled),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Process-wide settings: the number of threads, before anything else, and the destination of the log.
+// Tests process-wide settings: the number of threads, which must be set first, and the destination of the log.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

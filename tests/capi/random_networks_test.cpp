@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Random C API graphs of operators that move, gather, scatter and sort elements, multiply matrices, normalize, reduce,
-// pool and resample, with element-wise operators between them. They must give the same bits as the operators run one by
-// one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of its
-// graph.
+// pool and resample, with element-wise operators between them. They must produce the same bits as the operators run one
+// by one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure message contains the
+// seed of its graph.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -65,7 +65,7 @@ class RandomNetwork {
     return may_be_constant && one_in(3) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
   }
 
-  // A FLOAT32 value, usually one of the latest.
+  // A FLOAT32 value, usually a recent one.
   [[nodiscard]] std::size_t any_value() {
     const std::size_t count = twin_.count();
     for (int attempt = 0; attempt < 8; ++attempt) {

@@ -5,7 +5,7 @@ if(TARGET api_test)
 endif()
 anydml_test(api_forms_test NO_RACES LIBRARIES anydml::anydml)
 anydml_test(operator_info_test NO_RACES LIBRARIES anydml::anydml)
-anydml_test(process_test LIBRARIES anydml::anydml)  # it must be the first to set the number of threads
+anydml_test(process_test LIBRARIES anydml::anydml)  # sets the number of threads before the first use of a device
 # The header as programs use it, in C and in C++, with warnings as errors.
 foreach(language c cpp)
   add_executable(api_program_${language} capi/api_program.${language})
@@ -45,7 +45,7 @@ if(NOT ANYDML_SANITIZE)  # sanitizers have their own malloc
   add_executable(without_memory capi/without_memory.c)
   target_link_libraries(without_memory PRIVATE anydml_options Threads::Threads ${CMAKE_DL_LIBS})
   target_include_directories(without_memory PRIVATE ${PROJECT_SOURCE_DIR}/include)
-  # C++'s per-thread storage belongs to libstdc++, and is allocated from the start in a program that is linked with it.
+  # libstdc++'s thread-local storage is allocated at startup if the program is linked with libstdc++.
   target_link_options(without_memory PRIVATE LINKER:--no-as-needed -lstdc++)
   add_test(NAME without_memory COMMAND without_memory $<TARGET_FILE:anydml>)
 endif()
@@ -65,8 +65,8 @@ if(NOT ANYDML_SANITIZE)  # with sanitizers, the programs run without these setti
   # Kernels request workspace in addition to the plan's temporary memory.
   anydml_test_later(graph_api_test_workspace graph_api_test ANYDML_LATER_WORKSPACE=1000)
   set_property(TEST graph_api_test_workspace_on_later PROPERTY LABELS long)
-  # The device refuses joined steps although its traits allow them: graphs give the same bits, and the log mentions it
-  # once.
+  # The device rejects joined steps although its traits allow them. Graphs must still produce the same bits, and the log
+  # reports the rejection once.
   anydml_test_later(graph_joins_test_apart graph_joins_test ANYDML_LATER_APART=1)
   set_tests_properties(graph_joins_test_apart_on_later PROPERTIES
     PASS_REGULAR_EXPRESSION "cannot join the steps.*PASSED" FAIL_REGULAR_EXPRESSION "cannot join.*cannot join;FAILED")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The source that is generated for programs, tested without a GPU: its text is checked, and NVRTC compiles it if
+// Tests the source that is generated for programs, without a GPU: its text is checked, and NVRTC compiles it if
 // available. Testing the results of the kernels requires a GPU.
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ bool find_function(EntryId id, std::uint32_t variant, CodeFunction& function) no
 
 namespace {
 
-// The entry, and a copy of its result.
+// A step with the entry and a copy of its result.
 ElementStep step_of(const Entry& of, std::uint32_t variant) {
   const DataType result = of.variants[variant][of.inputs];
   const Entry& identity = entry(EntryId::ELEMENT_WISE_IDENTITY);
@@ -112,7 +112,7 @@ TEST(RecentObjects, KeepsWhatIsUsedAndWhatWasAskedForLast) {
   EXPECT_EQ(kept.size(), 3U);
 }
 
-// Compiling an entry takes most of a second, so only every fourth is compiled unless all are requested.
+// Compiling an entry takes almost a second, so only every fourth entry is compiled unless all are requested.
 TEST(FusedSource, EntriesCompile) {
   const std::size_t step = std::getenv("ANYDML_TEST_ALL_ENTRIES") != nullptr ? 1 : 4;
   for (std::size_t i = 0; i < entries().size(); i += step) {

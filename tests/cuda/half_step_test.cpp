@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The CUDA step for FLOAT16 products, tested on the CPU. This file replaces the library that the step calls with its
-// own versions of cuBLASLt's functions, for column-major matrices. It tests the descriptors of a product and the
-// results that they give.
+// Tests the CUDA step for FLOAT16 products on the CPU. This file replaces the library that the step calls with its own
+// versions of cuBLASLt's functions, for column-major matrices. It checks the descriptors of a product and the results
+// that they produce.
 #include "backend/cuda/cublaslt.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions and products that form one kernel with the element-wise steps before and after them, without a GPU: from a
-// graph to the source, which NVRTC compiles if it is available, and to the parameters of a launch. Testing the results
-// of the kernels requires a GPU.
+// Tests, without a GPU, reductions and products that are fused with neighboring element-wise steps: the path from a
+// graph to the kernel source (compiled by NVRTC if available) and to the launch parameters. Testing the results of the
+// kernels requires a GPU.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -100,7 +100,7 @@ cudaError_t start_convolution(const ConvolutionLaunch&, const TileGrid&, cudaStr
 cudaError_t start_convolution_sums(const ConvolutionLaunch&, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_direct_convolution(const ConvolutionLaunch&, u32, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_planes(const ConvolutionLaunch&, const PlaneForm&, const dim3&, cudaStream_t) { return cudaSuccess; }
-// The real function needs a CUDA library, and it joins nothing.
+// The real function needs a CUDA library and never joins steps.
 std::unique_ptr<PreparedStep> prepare_half_product(const Step&, const GpuProperties&, const char**) { return nullptr; }
 cudaError_t start_double_product(const DoubleLaunch&, u32, cudaStream_t) { return cudaSuccess; }
 cudaError_t start_double_convolution(const DoubleWindowLaunch&, cudaStream_t) { return cudaSuccess; }
@@ -125,7 +125,7 @@ extern const FamilyKernels product_family;
 
 namespace {
 
-// A separate element-wise step. It requests as many bytes of workspace as its operand's offset.
+// A separate element-wise step. Its operand's offset doubles as the number of workspace bytes it requests.
 class AloneStep final : public PreparedStep {
  public:
   explicit AloneStep(const Step& step) : workspace_(step.operands.front().offset) {}
@@ -197,7 +197,7 @@ void expect_compiled() {
   }
 }
 
-// The graph is then compiled again with separate steps.
+// If NVRTC is missing, the caller compiles the graph again with separate steps.
 TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
   const auto graph = test::parse_graph(
       "a = input 256\n"
@@ -215,7 +215,8 @@ TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
   }
 }
 
-// Using fewer threads per sum is better once the sums keep the device busy, and a smaller device is busy sooner.
+// If there are enough sums to keep the device busy, fewer threads per sum are better. A smaller device needs fewer sums
+// to stay busy.
 TEST(Joined, TheDeviceSaysHowManyThreadsAreEnough) {
   const std::string graph =
       "a = input 122880\n"
@@ -301,7 +302,7 @@ TEST(Joined, AProductHandsItsOutputsOn) {
   EXPECT_EQ(g_launched[0].threads, 256U);
 }
 
-// Few outputs with a large k: blocks of threads share it, and the kernel that adds their sums is joined.
+// With few outputs and a large k, several thread blocks split k, and the kernel that adds their sums is joined.
 TEST(Joined, TheSumsOfASplitProductAreHandedOn) {
   EXPECT_EQ(launched("x = input 262144\nw = input 1048576\n"
                      "p = GEMM x:f32[16,4096] w:f32[4096,64] - -> f32[16,64] TransA=NONE TransB=NONE Alpha=1 Beta=1\n"

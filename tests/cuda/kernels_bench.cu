@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The speed of the CUDA kernels relative to a pass that moves the same bytes, measured in the same run. --entries: only
+// Measures the speed of the CUDA kernels relative to a pass that moves the same bytes, in the same run. --entries: only
 // entries and programs other than modulus. --variants: shapes of the vector kernels, for tuning. --type NAME: only one
 // type.
 #include <algorithm>
@@ -221,7 +221,7 @@ void bench_type(Timer& timer, const Memory& memory) {
   std::fflush(stdout);
 }
 
-// One long row, in the form that kernels expect.
+// One long row, in the form that the kernels expect.
 template <int kOperands>
 Launch<kOperands> one_row(const Memory& memory, u32 vector_elements) {
   Launch<kOperands> launch{};
@@ -341,7 +341,7 @@ void bench_tasks(Timer& timer, const Memory& memory) {
   }
 }
 
-// Entries and programs whose operands differ in type, each compared with a pass of three streams that moves as many
+// Entries and programs whose operands differ in type, each compared with a pass over three streams that moves as many
 // bytes.
 void bench_entries(Timer& timer, const Memory& memory) {
   fill_operands<f32><<<static_cast<unsigned>(kElements / 256), 256>>>(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolutions, including integer ones, and integer products on the device, compared bit for bit with their definitions
-// on the host: any geometry, any layout, sums around the ends of blocks. The bytes between the outputs must be
+// Compares convolutions, integer convolutions and integer products on the device bit for bit with their definitions on
+// the host, for any geometry and layout and for sums around the ends of blocks. The bytes between the outputs must be
 // preserved.
 #include <algorithm>
 #include <optional>
@@ -249,7 +249,7 @@ void check_convolution(Check& check, ConvolutionStep step, bool is_plain) {
   check.compare(found == output.host(), [] { return "a convolution wrote between its outputs"; });
 }
 
-// ---- Products of bytes ----------------------------------------------------------------------------------------------
+// ---- Integer products -----------------------------------------------------------------------------------------------
 
 [[nodiscard]] i32 byte_at(const TestOperand& operand, std::int64_t offset, bool is_signed) {
   return is_signed ? operand.at<i8>(offset) : operand.at<u8>(offset);
@@ -403,7 +403,7 @@ void check_integers(Check& check, std::int64_t rows, std::int64_t columns, std::
   check.compare(found == output.host(), [] { return "a product of bytes wrote between its outputs"; });
 }
 
-// ---- Convolutions of bytes ------------------------------------------------------------------------------------------
+// ---- Integer convolutions -------------------------------------------------------------------------------------------
 
 void check_integer_convolution(Check& check, const ConvolutionStep& geometry, bool is_plain) {
   test::Random& random = check.random;

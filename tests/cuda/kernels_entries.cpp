@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every variant of every entry in every shape, and programs, compared with the scalar definitions on the host.
+// Compares programs, and every variant of every entry in every shape, with the scalar definitions on the host.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -35,8 +35,8 @@ void check_program(LayoutCheck& check, const Program& program, int rounds) {
   }
 }
 
-// Whether the variant is a bitwise one for floats. The bits of a NaN are unspecified, and after another operation such
-// a variant would expose them.
+// Whether the variant operates on the bits of floats. A NaN's bits are unspecified, and such a variant would expose
+// them if it followed another operation.
 bool shows_bits(const VariantInfo& variant) {
   return is_float_type(variant.types[0]) &&
          std::string_view(entry_name(variant.entry)).find("_BIT_") != std::string_view::npos;
@@ -144,7 +144,7 @@ void check_programs() {
          check.different);
 }
 
-// The operations of small tasks are the scalar definitions of the supported entries.
+// Checks that small tasks compute the scalar definitions of the entries that they support.
 void check_small_tasks() {
   constexpr std::size_t kBuffers = 24;
   constexpr std::size_t kBytes = kMaxSmallElements * 8 + 64;

@@ -27,7 +27,7 @@ void check_products();
 void check_convolutions();
 void check_integer_products();
 void check_integer_convolutions();
-void check_reductions(u32 part = 0, u32 parts = 1);  // checks the functions of part `part` of `parts`
+void check_reductions(u32 part = 0, u32 parts = 1);  // checks one of `parts` groups of functions
 void check_moves();
 void check_normalizations();
 
@@ -71,7 +71,8 @@ struct Program {
 [[nodiscard]] ElementStep step_of(const Program& program, const std::vector<TensorDesc>& tensors);
 void prepare_or_exit(PreparedElements& prepared, const ElementStep& step);
 
-// Runs programs on the device and on the host, over memory that is otherwise filled with random bytes.
+// Runs programs on the device and on the host and compares them. Memory not covered by the tensors is filled with
+// random bytes, and must not change.
 class LayoutCheck {
  public:
   explicit LayoutCheck(u64 seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tuned kernels for the two modulus operators, compared on the device with the scalar definitions: every pair of
+// Compares the tuned kernels for the two modulus operators with the scalar definitions, on the device: every pair of
 // 8-bit and 16-bit values, and many pairs of wider ones.
 #include <algorithm>
 #include <cstdio>

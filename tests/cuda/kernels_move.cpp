@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies on the device, compared element by element with the loops that define them: any layouts and addresses, runs of
-// any length, tiles, many copies in one step. All of the outputs' memory is compared.
+// Checks every element of the device's copies against the loops that define them. Covers arbitrary layouts and
+// addresses, runs of any length, tiles, and many copies in one step. All of the outputs' memory is compared.
 #include <algorithm>
 #include <vector>
 

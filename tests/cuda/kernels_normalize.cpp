@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Softmax and related functions on the device, compared element by element with a separate implementation of the CPU's
-// definition: every function and type, sizes around the edges of warps, lanes, tiles and blocks, any layout.
+// Checks every element of the device's softmax and related functions against an independent host implementation of the
+// CPU's definition. Covers every function and type, arbitrary layouts, and sizes just below and above warp, lane, tile
+// and block boundaries.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -87,7 +88,8 @@ T draw(u64 kind, test::Random& random) {
   }
 }
 
-// Kept and reduced loops, on the device and on the host, over memory that is otherwise filled with random bytes.
+// Runs a function on the device and on the host and compares them. The bytes between the output's elements are random,
+// and must not change.
 class NormalizeCheck {
  public:
   NormalizeCheck() : input_(kBytes), output_(kBytes), found_(kBytes), random_(test::kSeed) {

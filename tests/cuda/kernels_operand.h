@@ -102,8 +102,8 @@ class TestOperand {
   std::int64_t base_ = 0;  // offset of the element at index 0
 };
 
-// Prepares the step for this device, or for one with fewer multiprocessors, and runs it. Returns false if the step was
-// refused.
+// Prepares the step for this device, or for a device with fewer multiprocessors, and runs it. Returns false if the step
+// was rejected.
 template <class Parameters>
 bool run_step(const FamilyKernels& family, const Parameters& parameters, std::span<const Operand> operands,
               std::span<std::byte* const> bases, test::Random& random) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Products on the device, compared bit for bit with their definition on the host: sizes around the edges of tiles,
-// steps and blocks, any layout, with and without C, single and batched. The bytes between the outputs must be
-// preserved. The kernels are chosen for this device's number of multiprocessors, or for fewer.
+// Compares products on the device bit for bit with their definition on the host. Covers sizes just below and above
+// tile, step and block boundaries, arbitrary layouts, products with and without C, single and batched. The bytes
+// between the outputs must be preserved. The kernels are chosen for this device's number of multiprocessors, or for
+// fewer.
 #include <algorithm>
 #include <cstring>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions on the device, compared element by element with a separate implementation of their evaluation order over
-// the scalar definitions: every function and type, sizes around the edges of vectors, lanes, warps and blocks, any
-// layout.
+// Checks every element of the device's reductions against an independent host implementation that combines the scalar
+// definitions in the same order. Covers every function and type, arbitrary layouts, and sizes just below and above
+// vector, lane, warp and block boundaries.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -139,7 +139,8 @@ bool same_element(DataType type, u64 a, u64 b) {
   return visit_type(type, [&]<class T>() { return test::same(test::from_raw<T>(a), test::from_raw<T>(b)); });
 }
 
-// Kept and reduced loops, on the device and on the host, over memory that is otherwise filled with random bytes.
+// Runs a reduction on the device and on the host and compares them. The bytes between the output's elements are random,
+// and must not change.
 class ReduceCheck {
  public:
   ReduceCheck() : input_(kInputBytes), output_(kOutputBytes), found_(kOutputBytes), random_(test::kSeed) {
@@ -438,7 +439,7 @@ void check_reductions(u32 part, u32 parts) {
     }
   });
   if (!g_quick) {
-    // Reductions that need two launches to combine blocks; then many outputs of one block each.
+    // Reductions that need two launches to combine blocks, then many outputs that need only one block each.
     for_each("reductions, large", [&](ReduceFunction function, DataType type) {
       const auto bytes = static_cast<std::int64_t>(element_size(type));
       check.run(function, type, {{1}, {std::min<std::int64_t>((40 << 20) / bytes, 9'000'001)}, true, {0, 1}}, true);

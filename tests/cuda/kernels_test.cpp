@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The CUDA kernels, compared bit for bit with the scalar definitions. Every entry, layout and program, small tasks and
-// fills are compared with the host (kernels_entries.cpp); so are reductions, copies, products and normalized rows
-// (kernels_reduce.cpp, kernels_move.cpp, kernels_product.cpp, kernels_normalize.cpp). The tuned kernels are compared
-// with generic ones on the device (kernels_modulus.cu). Exits with 77, "skipped", if there is no device. --quick: few
-// elements, for tools that track every access.
+// Compares the CUDA kernels bit for bit with the scalar definitions. Entries, layouts, programs, small tasks and fills
+// (kernels_entries.cpp) as well as reductions, copies, products and normalized rows (kernels_reduce.cpp,
+// kernels_move.cpp, kernels_product.cpp, kernels_normalize.cpp) are compared with the host. The tuned kernels are
+// compared with generic kernels on the device (kernels_modulus.cu). Exits with 77, "skipped", if there is no device.
+// --quick: few elements, for tools that track every access.
 #include <cinttypes>
 #include <cstdio>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The preparation of element-wise steps for the GPU, tested without a GPU: the choice of a kernel for each layout and
+// Tests how element-wise steps are prepared for the GPU, without a GPU: the choice of a kernel for each layout and
 // address, and the interpreter's code. The tables of kernels are fakes that record the launches.
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ cudaError_t launch_code(const Code&, const KernelLaunch&, cudaStream_t) noexcept
   g_launched = "code";
   return cudaSuccess;
 }
-// The elements of all operands have 4 bytes. ADD has two inputs, every other entry one.
+// All elements are 4 bytes wide. ADD has two inputs, every other entry one.
 bool find_function(EntryId entry, std::uint32_t, CodeFunction& function) noexcept {
   function = {};
   function.number = static_cast<std::uint16_t>(entry);
@@ -313,7 +313,7 @@ TEST(Code, TooManyValuesAtOnceAreRefused) {
   for (std::uint32_t i = 0; i <= kMaxSlots; ++i) {
     step.program.push_back({.entry = EntryId::ELEMENT_WISE_CLIP, .variant = 0, .sources = {0}, .attributes = {}});
   }
-  for (std::uint32_t i = 0; i < kMaxSlots; ++i) {  // all values are needed at once
+  for (std::uint32_t i = 0; i < kMaxSlots; ++i) {  // all values are needed at the same time
     const auto before = static_cast<std::uint16_t>(i == 0 ? 1 : step.program.size());
     step.program.push_back({.entry = EntryId::ELEMENT_WISE_ADD,
                             .variant = 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a queue runs the steps of a program, without a GPU: the addresses passed to launches.
+// Tests how a queue runs the steps of a program, without a GPU: the addresses passed to launches.
 #include "backend/cuda/queue.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reductions alone on a GPU, without the rest of the plugin: compared with the host, and their speed as a fraction of a
-// pass that reads the same bytes. Built from this file, kernels_reduce.cpp and src/ops/reduce/cuda.
+// Checks and measures reductions on a GPU, without the rest of the plugin. Results are compared with the host, and the
+// speed is reported as a fraction of a pass that reads the same bytes. Built from this file, kernels_reduce.cpp and
+// src/ops/reduce/cuda.
 //   reduce_bench [--check | --quick-check | --check-part N] [--bench]     N: 0 to 9, one of the functions
 #include <algorithm>
 #include <cinttypes>
@@ -34,7 +35,7 @@ __global__ void fill_random(u32* words, u64 count) {
   }
 }
 
-// Reads every byte once, and does hardly anything else.
+// Reads every byte once, and does almost nothing else.
 __global__ void __launch_bounds__(256) read_all(const uint4* from, u64 count, u32* to) {
   u32 sum = 0;
   u64 i = u64{blockIdx.x} * 1024 + threadIdx.x;
@@ -98,7 +99,7 @@ struct Bench {
                 kBytes / pass * 1e-6);
   }
 
-  // The sizes are packed; bit i of `reduced` says whether axis i is reduced.
+  // The sizes are packed; bit i of `reduced` is set if axis i is reduced.
   void run(ReduceFunction function, DataType type, const std::vector<std::int64_t>& sizes, u32 reduced) {
     ReduceStep step{};
     step.function = function;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stand-ins for the functions of NVIDIA's driver that kernels compiled at run time need, for machines without the
-// driver. They are built as a library with the driver's name (libcuda.so.1), and they record the calls.
+// Stand-ins for the NVIDIA driver functions that kernels compiled at run time need, for machines without the driver.
+// They are built as a library with the driver's name (libcuda.so.1), and they record the calls.
 #include "cuda/runtime_driver.h"
 
 #include <cstring>

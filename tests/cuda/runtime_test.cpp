@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that are compiled at run time, from source to launch, without a GPU: NVRTC compiles them, if it is available,
-// and a fake driver records how they are loaded and launched.
+// Tests kernels that are compiled at run time, from source to launch, without a GPU: NVRTC compiles them, if it is
+// available, and a fake driver records how they are loaded and launched.
 #include "backend/cuda/runtime.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Tests of the code around the CUDA kernels. They need the CUDA headers, but neither a GPU nor nvcc.
+# Tests for the code around the CUDA kernels. They need the CUDA headers, but neither a GPU nor nvcc.
 if(NOT ANYDML_SANITIZE)
   find_package(CUDAToolkit QUIET)
 endif()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel that traps, in the context that every library of the process shares, like a fault in any library's kernel.
-// Tests load this library; the function returns 0 if the kernel was launched.
+// A kernel that traps in the context shared by all libraries in the process, like a faulty kernel in any library. Tests
+// load this library; the function returns 0 if the kernel was launched.
 namespace {
 
 __global__ void trap_at_once() { asm volatile("trap;"); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The GPU kernels of the trial family (support/trial_family.h), added to those of all families: a step with several
-// launches and a workspace. This file replaces ops/cuda_families.cpp in a plugin for trial_family_test:
+// The GPU kernels of the trial family (support/trial_family.h), added to the kernels of all other families: a step with
+// several launches and a workspace. This file replaces ops/cuda_families.cpp in a plugin for trial_family_test:
 //
 //   cmake -S src/backend/cuda -B build/cuda_trial -G Ninja -DANYDML_CUDA_FAMILY_TABLE=$PWD/tests/cuda/trial_family.cu
 //   ninja -C build/cuda_trial
@@ -39,7 +39,7 @@ struct Tensor {
 struct AddLaunch {
   TrialStep step;
   Tensor inputs[kInputsAtOnce];
-  std::uint32_t first;  // the index of the first one among all inputs
+  std::uint32_t first;  // the index of this launch's first input
   std::uint32_t count;
   float* sums;
   float* maximum;

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Each violation, with part of the failing test's name, or of the message that explains why nothing runs.
+# Each violation, with part of the failing test's name, or of the message that explains why no test runs.
 WRONG = {
     "alignment": "DeviceMemory.HasItsNames",
     "zeros": "DeviceMemory.BuffersHoldZeros",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies, fills and timestamps.
+// Tests a device's copies, fills and timestamps.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -20,7 +20,7 @@ struct Piece {
 constexpr Piece kPieces[] = {{0, 0, kRoom}, {0, 0, 1},     {1, 0, 1},      {0, 3, 5},       {7, 13, 1001},
                              {4, 8, 4096},  {5, 9, 65536}, {1, 1, 65'537}, {64, 128, 3000}, {333, 4444, 17}};
 
-// Copies ranges of `from` over `to`, whose bytes are known, and compares the whole block.
+// Copies ranges of `from` to `to`, which has known contents, and compares the whole block.
 void check_pieces(const Queue& queue, const Block& to, const Block& from) {
   for (const Piece& piece : kPieces) {
     SCOPED_TRACE(testing::Message() << piece.bytes << " bytes from offset " << piece.from << " to offset " << piece.to);
@@ -194,7 +194,7 @@ TEST(DeviceTimestamps, PassAsTheCpusTimeDoes) {
   queue.finish();
   const std::chrono::nanoseconds maximum = std::chrono::steady_clock::now() - begin;
   const std::uint64_t passed = time_at(times, 1) - time_at(times, 0);
-  // A clock with another unit would be off by a large factor; the clocks of two chips differ by parts per million.
+  // A clock in the wrong unit would be off by a large factor; the clocks of two chips differ by parts per million.
   EXPECT_GE(passed, static_cast<std::uint64_t>(std::chrono::nanoseconds(kPause).count()) * 9 / 10)
       << "60 ms passed between the two; expected nanoseconds";
   EXPECT_LE(passed, static_cast<std::uint64_t>(maximum.count()) * 11 / 10) << "expected nanoseconds";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device under test, and RAII owners for the objects of its backend's table. Nothing here accesses memory through a
-// device address: data is transferred by copies, or through the CPU's pointer of a block that has one.
+// The device under test, and RAII owners for the objects created through its backend's table. Nothing here accesses
+// memory through a device address: data is transferred with copies, or through a block's CPU pointer if it has one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ extern Device g_device;
                                                               : "a code that backend.h does not define";
 }
 
-// For EXPECT_TRUE: whether a function returned this code, and a message unless the code is ok.
+// For EXPECT_TRUE: whether a function returned the expected code, with a message unless the code is ok.
 [[nodiscard]] inline testing::AssertionResult returns(BackendCode expected, BackendStatus got) {
   if (got.code != expected) {
     return testing::AssertionFailure() << "it returned " << name_of(got.code) << " ("
@@ -126,7 +126,7 @@ class Mark {
   BackendMark* mark_ = nullptr;
 };
 
-// A queue, whose destructor waits for its work.
+// A queue. The destructor waits for its work.
 class Queue {
  public:
   explicit Queue(const Device& device = g_device) : device_(&device) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A device that fails: from then on every function reports the failure, and nothing waits forever. The tests need help
-// to make the device fail. If a backend's table has the name `name`, the backend may read ANYDML_NAME_FAILS=N, which
-// makes the N-th run of an opened device fail; and ANYDML_TEST_TRAP may name a library whose function anydml_test_trap
-// breaks this process's device (cuda/trap.cu). These tests come last, because a broken device does not recover.
+// Tests a device that fails: from then on every function reports the failure, and nothing waits forever. The tests need
+// help to make the device fail. A backend called `name` may support ANYDML_NAME_FAILS=N, which makes the N-th run on an
+// opened device fail. Alternatively, ANYDML_TEST_TRAP names a library with a function anydml_test_trap that breaks this
+// process's device (cuda/trap.cu). These tests come last, because a broken device does not recover.
 #include <dlfcn.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A device's memory: its handle, address and host pointer, its contents, and its limits.
+// Tests device memory: its handle, address and host pointer, its contents, and its limits.
 #include <sys/mman.h>
 
 #include <algorithm>

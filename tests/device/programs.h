@@ -96,8 +96,8 @@ class Program {
   return a;
 }
 
-// Compiles a graph's program, or leaves the test: skipped if the device lacks an operator, failed if the device cannot
-// compile a plan that its traits allow.
+// Compiles a graph's program or ends the test: skips it if the device lacks an operator, and fails it if the device
+// cannot compile a plan that its traits allow.
 #define ANYDML_MAKE_PROGRAM(plans, program, graph)                           \
   std::string why_no_##program;                                              \
   const auto plans = plan_of(graph, g_device.info.traits, why_no_##program); \

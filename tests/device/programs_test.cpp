@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs: plans that the device compiles and runs, the memory that a run needs, and plans that the device refuses.
-// operator_digests checks the bits of operators.
+// Tests programs: plans that the device compiles and runs, the memory that a run needs, and plans that the device
+// rejects. operator_digests checks operator results bit for bit.
 #include "device/programs.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queues and marks: the order of work, work that waits for other queues, and the meaning of a mark.
+// Tests queues and marks: the order of work, work that waits for other queues, and the meaning of a mark.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBytes = test::kSanitized ? 1 << 16 : 1 << 20;
 
-// Expects every word to be the one that a single fill wrote.
+// Expects every word to have the value written by one fill.
 void expect_filled(const Bytes& bytes, std::uint32_t word, const std::string& when) {
   const std::vector<std::uint32_t> words = as<std::uint32_t>(bytes);
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Behavior that only a device running asynchronously can show: work submitted ahead of it, queues that wait for one
-// another on the device, objects released while it works, and faults. The same programs also run on other devices.
+// Tests behavior that only asynchronous devices show: work submitted ahead of the device, queues that wait for one
+// another on the device, objects released while the device works, and faults. The same programs also run on other
+// devices.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -27,8 +28,8 @@ std::vector<std::uint32_t> numbers(std::uint32_t first) {
   return values;
 }
 
-// In each round one queue writes, another waits for it on the device and copies the result; the CPU waits only for the
-// second queue.
+// In each round one queue writes, and a second queue waits for it on the device and copies the result. The CPU waits
+// only for the second queue.
 TEST(Asynchronous, QueuesWaitForOneAnotherOnTheDevice) {
   const auto device = create_d3d12_device();
   Queue first(device.Get());
@@ -54,7 +55,7 @@ TEST(Asynchronous, QueuesWaitForOneAnotherOnTheDevice) {
   }
 }
 
-// The wait is enqueued before the signal. Later work is held back until the signal arrives, whoever sends it.
+// The wait is enqueued before the signal. Later work is held back until the signal arrives, no matter who sends it.
 TEST(Asynchronous, AWaitForAValueNobodyHasSignalledHoldsBack) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
@@ -179,9 +180,8 @@ TEST(Asynchronous, TimestampsFollowOneAnother) {
   EXPECT_LT(cpu_before, cpu_after);
 }
 
-// Makes the device fail. A test device is made to fail through its environment variable (ANYDML_LATER_FAILS=1, and
-// likewise for other names); a GPU gets a kernel that traps (ANYDML_TEST_TRAP=library). Returns false if neither is
-// set.
+// Makes the device fail. A test device fails if its environment variable is set (for example, ANYDML_LATER_FAILS=1); a
+// GPU runs a kernel that traps (ANYDML_TEST_TRAP=library). Returns false if neither variable is set.
 bool make_fail() {
   if (const char* library = std::getenv("ANYDML_TEST_TRAP"); library != nullptr) {
     void* loaded = dlopen(library, RTLD_NOW);

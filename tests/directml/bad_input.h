@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The building blocks and the case lists of directml_bad_input_test.
+// The building blocks and the lists of cases for directml_bad_input_test.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace anydml::test {
 
 inline constexpr auto kFloat = DML_TENSOR_DATA_TYPE_FLOAT32;
 
-// A value that the enumeration may not define, as a C program or a newer header could pass.
+// A value that may be outside the enumeration, such as one from a C program or a program built with newer headers.
 template <class E>
 E number_as(int number) {
   E value;
@@ -117,7 +117,7 @@ std::function<HRESULT(Program&)> creating(Change change) {
   };
 }
 
-// A void method: the outcome is whether the device was removed.
+// For methods that return void: the only outcome is whether the device was removed.
 template <class Body>
 std::function<HRESULT(Program&)> binding(Body body) {
   return [body](Program& p) -> HRESULT {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invalid bindings, recordings and submissions. These are void methods, so errors remove the DirectML device.
+// Cases of invalid bindings, recordings and submissions. The methods return void, so errors remove the DirectML device.
 #include "directml/bad_input.h"
 
 namespace anydml::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invalid operator descriptions: the rules for every operator's tensors, and rules for individual operators.
+// Cases of invalid operator descriptions: the rules for every operator's tensors, and rules for individual operators.
 #include "directml/bad_input.h"
 
 namespace anydml::test {

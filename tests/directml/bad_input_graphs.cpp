@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Invalid graphs. Each is valid except for one detail: y = a MODULUS_FLOOR b, then out = y MODULUS_FLOOR a.
+// Cases of invalid graphs. Each differs from a valid graph, y = a MODULUS_FLOOR b, out = y MODULUS_FLOOR a, in one
+// detail.
 #include "directml/bad_input.h"
 #include "directml/graph_program.h"
 

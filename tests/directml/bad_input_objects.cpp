@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Invalid arguments to the methods that create and query objects.
+// Cases of invalid arguments to the methods that create and query objects.
 #include "directml/bad_input.h"
 
 namespace anydml::test {

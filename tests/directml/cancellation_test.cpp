@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Thread cancellation and signals during calls. A canceled thread finishes its current call; after a signal handler
-// has run, the call continues.
+// Tests thread cancellation and signals during calls. A canceled thread finishes its current call; after a signal
+// handler has run, the call continues.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every operator with one of its tensors or numbers changed (support/changed_tensors.h), through DirectML.
-// CreateOperator either rejects it with a message, or it is compiled, initialized, bound and run, once with its inputs
-// bound at execution and once with all of them owned by DirectML. It writes only its outputs, and both runs give the
-// same results.
+// Tests every operator through DirectML with one of its tensors or numbers changed (support/changed_tensors.h). Either
+// CreateOperator rejects the operator with a message, or the operator is compiled, initialized, bound and run, once
+// with its inputs bound at execution and once with all of them owned by DirectML. The operator writes only its outputs,
+// and both runs give the same results.
 //
 // ANYDML_CHANGED_DRAWS, ANYDML_CHANGED_PAIRS, ANYDML_CHANGED_SEED and ANYDML_CHANGED_OPERATOR work as in
 // changed_tensors_test.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Both modulus operators through the public DirectML API: every type, ranks 1 to 8, every kind of layout for each
+// Tests both modulus operators through the public DirectML API: every type, ranks 1 to 8, every kind of layout for each
 // tensor, out of place and in place over either input. Each element is compared with an independent oracle, and every
 // byte around the elements must stay unchanged.
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// D3D12 fences, and device removal, which reaches every fence.
+// Tests D3D12 fences, and that device removal signals every fence.
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

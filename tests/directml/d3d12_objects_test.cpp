@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Behavior common to all D3D12 objects, and the debug layer.
+// Tests behavior common to all D3D12 objects, and the debug layer.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -133,7 +133,7 @@ TEST(DebugLayer, MessagesReachCallbacksAndTheQueue) {
   ComPtr<IUnknown> b;
   ASSERT_EQ(device.As(&a), S_OK);
   ASSERT_EQ(queue.As(&b), S_OK);
-  EXPECT_EQ(a.Get(), b.Get());  // one object
+  EXPECT_EQ(a.Get(), b.Get());  // the same object
 
   std::vector<std::string> heard;
   DWORD cookie = 0;

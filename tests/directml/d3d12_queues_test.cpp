@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// D3D12 command lists and queues, as DirectML programs use them.
+// Tests D3D12 command lists and queues as DirectML programs use them.
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -284,7 +284,7 @@ TEST(Queues, WorkGoesOnWhenTheWaitThatWasExpectedNeverComes) {
   EXPECT_TRUE(reached);
 }
 
-// Every other way to observe completion, right after waits that made the queue expect another wait.
+// Observes completion in every other way, right after waits that made the queue expect another wait.
 TEST(Queues, WorkGoesOnForThoseWhoDoNotRunIt) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// D3D12 as DirectML programs use it, with regression tests for each behavior that has broken a client. This file covers
-// devices, their features and memory.
+// Tests D3D12 as DirectML programs use it, including each behavior that once broke a client. This file covers devices,
+// their features and memory.
 #include "directml/harness.h"
 
 namespace anydml::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random descriptions, most of them nearly valid, with numbers at the limits of their fields. Each is either rejected
-// or creates an operator, which is then taken as far as possible: compiled, bound to small buffers, recorded and run.
-// Nothing may crash, and no sum of sizes may overflow.
+// Tests random descriptions, most of them nearly valid, with numbers at the limits of their fields. Each description is
+// either rejected or creates an operator, which is then taken as far as possible: compiled, bound to small buffers,
+// recorded and run. Nothing may crash, and no sum of sizes may overflow.
 //
 // ANYDML_FUZZ_SEED sets the seed and ANYDML_FUZZ_ROUNDS the number of descriptions.
 #include <cstdlib>

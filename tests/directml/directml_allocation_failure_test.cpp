@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every allocation on a DirectML program's own thread fails once, from device creation to the result. Each time, some
-// call reports the failure or a device is removed; no exception crosses the API, nothing leaks, and the next program
-// works. A program in its steady state allocates nothing, however many dispatches its lists contain.
+// Makes every allocation on a DirectML program's own thread fail once, from device creation to the result. Each time,
+// some call reports the failure or a device is removed; no exception crosses the API, nothing leaks, and the next
+// program works. Also tests that a program in its steady state allocates nothing, no matter how many dispatches its
+// lists contain.
 #include <chrono>
 #include <cstdio>
 #include <thread>

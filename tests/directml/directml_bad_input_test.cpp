@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Invalid use of the DirectML API yields an HRESULT or the removal of the DirectML device, and a message. One process
-// survives all of it. docs/directml-errors.md contains the table that this test prints.
+// Tests that invalid use of the DirectML API causes an error code or the removal of the DirectML device, with a message
+// in either case. One process survives all of these errors. docs/directml-errors.md contains the table that this test
+// prints.
 #include <cstdio>
 #include <mutex>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bindings that samples use although DirectML's rules forbid them: a size of 0, and descriptors that another table
-// overwrites between recording and execution. The debug layer warns about them.
+// Tests bindings that samples use although DirectML's rules forbid them: a size of 0, and descriptors that another
+// table overwrites between recording and execution. The debug layer warns about them.
 #include <memory>
 
 #include "directml/modulus.h"
@@ -173,6 +173,9 @@ TEST_F(WrittenOver, AnInitializerKeepsTheBindingsOfItsRecording) {
   record_initializer(modulus);
   initializer_table.Reset();
   bind_execution(modulus, {modulus.a_buffer.Get(), 0, 16}, {modulus.out_buffer.Get(), 0, 16}, kept);
+  D3D12_RESOURCE_BARRIER barrier{};
+  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
+  dml->queue.list->ResourceBarrier(1, &barrier);
   modulus.record();
   dml->queue.finish();
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();
@@ -241,7 +244,7 @@ TEST_F(WrittenOver, ByTheSameTableIsABinding) {
   EXPECT_TRUE(heard.empty()) << heard[0];
 }
 
-// Volatile descriptors may come from any table of the operator, up to the submission.
+// Volatile descriptors may come from any table of the operator, until the submission.
 TEST_F(WrittenOver, VolatileDescriptorsMayComeFromAnotherTableOfTheOperator) {
   Modulus modulus(*dml, DML_EXECUTION_FLAG_DESCRIPTORS_VOLATILE);
   dml->initialize(modulus.compiled.Get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Initializers and tensors owned by DirectML.
+// Tests initializers, and tensors owned by DirectML.
 #include "directml/graph_program.h"
 #include "directml/modulus.h"
 
@@ -113,7 +113,7 @@ TEST(Initializer, AgainBeforeEveryExecution) {
   }
 }
 
-// The persistent resource bound at execution may be another resource over the same memory.
+// The persistent resource bound at execution may be a different resource over the same memory.
 TEST(Initializer, ThePersistentResourceIsItsMemory) {
   Dml dml;
   Modulus modulus(dml, DML_EXECUTION_FLAG_NONE, DML_TENSOR_FLAG_OWNED_BY_DML);

@@ -147,7 +147,7 @@ TEST_F(GraphNames, OfAConstant) {
   EXPECT_SAID("DataSize of Nodes[2] (a constant 'half') is 4; expected 16 or more");
 }
 
-// Names may come from a model file, from another language, or from a mistake.
+// Names may come from a model file, contain control characters, or be garbage.
 TEST_F(GraphNames, ThatAreNotNamesDoNotSpoilTheLine) {
   const std::string endless(1 << 20, 'x');
   for (const std::string& name : {std::string("a\nanydml: b"), std::string("\x1b[2J\xff"), endless}) {

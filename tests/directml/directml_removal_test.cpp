@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Removal of DirectML devices, behavior common to their objects, and messages from the debug layer.
+// Tests the removal of DirectML devices, behavior common to their objects, and messages from the debug layer.
 #include "directml/modulus.h"
 
 namespace anydml::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DirectML as programs use it: objects and their rules, late bindings, owned tensors, hazards, removal, and regression
-// tests for each behavior that has broken a client. This file covers devices, operators and bindings.
+// Tests DirectML as programs use it: objects and their rules, late bindings, owned tensors, hazards, removal, and each
+// behavior that once broke a client. This file covers devices, operators and bindings.
 #include "directml/modulus.h"
 
 namespace anydml::test {

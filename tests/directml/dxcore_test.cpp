@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DXCore as DirectML programs use it: loaded by its bare name, every call that the surveyed clients make, and invalid
-// calls.
+// Tests DXCore as DirectML programs use it: the library is loaded under its bare name, and receives every call that the
+// surveyed clients make as well as invalid calls.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <wsl/winadapter.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An application's event for tests; on Linux, an eventfd.
+// An application's event for tests. On Linux, this is an eventfd.
 #pragma once
 
 #include <sys/eventfd.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exhaustion of threads, mappings and address space. Each is reported as an error, and the process recovers fully.
+// Tests the exhaustion of threads, mappings and address space. Each is reported as an error, and the process recovers
+// fully.
 #include <sys/resource.h>
 
 #include <chrono>

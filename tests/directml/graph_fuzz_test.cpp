@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Valid graph descriptions with some fields changed. Each is rejected with a message, or compiled and run.
+// Tests valid graph descriptions with some fields changed. Each is rejected with a message, or compiled and run.
 // ANYDML_FUZZ_ROUNDS sets the number of descriptions and ANYDML_FUZZ_SEED the seed.
 #include <cstdio>
 #include <cstdlib>
@@ -139,7 +139,7 @@ struct Counts {
 void take_as_far_as_it_goes(std::unique_ptr<Dml>& dml, const ComPtr<IDMLCompiledOperator>& compiled,
                             const DML_GRAPH_DESC& desc, const RandomGraph& graph, Counts& counts) {
   GraphInputs inputs = graph.inputs();
-  constexpr std::size_t kEnough = 4096;  // for every tensor of a graph of small tensors
+  constexpr std::size_t kEnough = 4096;  // for any tensor in a graph of small tensors
   for (Bytes& value : inputs.values) {
     value.resize(std::max(value.size(), kEnough));
   }
@@ -148,7 +148,7 @@ void take_as_far_as_it_goes(std::unique_ptr<Dml>& dml, const ComPtr<IDMLCompiled
   GraphRun run(*dml, compiled, inputs, std::vector<std::uint64_t>(desc.OutputCount, 4 * kEnough));
   run.record_initialize();
   run.record_execute();
-  if (FAILED(dml->device->GetDeviceRemovedReason())) {  // the change made an input owned, or no longer owned
+  if (FAILED(dml->device->GetDeviceRemovedReason())) {  // the change added or removed an owned input
     ASSERT_EQ(dml->device->GetDeviceRemovedReason(), E_INVALIDARG);
     ++counts.not_run;
     dml = std::make_unique<Dml>();

@@ -25,7 +25,7 @@ std::vector<T> values_of(const Bytes& bytes) {
   return values;
 }
 
-// The arrays that a DML_GRAPH_DESC points to. Input and output counts follow from the edges unless set.
+// The arrays that a DML_GRAPH_DESC points to. Input and output counts follow from the edges unless set explicitly.
 class GraphBuilder {
  public:
   UINT add(IDMLOperator* op, const char* name = nullptr) {
@@ -108,7 +108,7 @@ class GraphBuilder {
   std::vector<ComPtr<IDMLOperator>> kept_;
 };
 
-// Ranges of one buffer, aligned to 256 bytes but no further, with 0xFF bytes between them.
+// Ranges of one buffer, aligned to 256 bytes but not more, with 0xFF bytes between them.
 class Ranges {
  public:
   std::size_t add(std::uint64_t bytes) {
@@ -172,8 +172,8 @@ class Ranges {
 
 // The inputs bound to a graph.
 struct GraphInputs {
-  std::vector<Bytes> values;  // nothing is bound for an empty entry
-  std::vector<bool> owned;    // if empty, none
+  std::vector<Bytes> values;  // nothing is bound for an empty value
+  std::vector<bool> owned;    // empty: none is owned
   [[nodiscard]] bool is_owned(std::size_t i) const { return i < owned.size() && owned[i]; }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// IDMLDevice1::CompileGraph according to DirectML's contract: edges, values, owned inputs, constants, views of the same
-// bytes. All memory given to a graph is filled with 0xFF, starts at an odd multiple of 256 bytes, and is surrounded by
-// guard bytes.
+// Tests that IDMLDevice1::CompileGraph follows DirectML's contract for edges, values, owned inputs, constants and views
+// of the same bytes. All memory given to a graph is filled with 0xFF, starts at an odd multiple of 256 bytes, and is
+// surrounded by guard bytes.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -172,7 +172,7 @@ TEST_F(GraphTest, OwnedInputsAreKeptRawFoldedAndBoth) {
       Ints expected = raw ? sum(a, b) : a;
       expected = through_identity ? product(expected, b) : expected;
       EXPECT_EQ(run.output_as<std::int32_t>(0), expected);
-      // Execute again without another initialization.
+      // Execute again without a second initialization.
       run.spoil();
       run.record_execute();
       dml.queue.finish();
@@ -228,7 +228,7 @@ TEST_F(GraphTest, ConstantsAreReadBeforeTheCallReturns) {
 }
 
 TEST_F(GraphTest, AnEdgeShowsTheSameBytesOtherwise) {
-  // 4x25 columns of a sum, read as rows of 25x4, as the bits of FLOAT32, and then as bytes.
+  // A sum of 100 elements, read as a transposed 4x25 matrix, as FLOAT32 bits, and as bytes.
   const Tensor table(kInt, {1, 1, 4, 25});
   const Tensor turned(kInt, {1, 1, 25, 4}, {100, 100, 1, 25});
   const Tensor straight(kInt, {1, 1, 25, 4});
@@ -338,7 +338,7 @@ TEST_F(GraphTest, RunsOftenWithListsThatAreResetMeanwhile) {
     run.record_execute();
     run.record_execute();
     dml.queue.submit();
-    // The list is reset with another allocator while its earlier commands run.
+    // The list is reset with a different allocator while its earlier commands run.
     allocators.push_back(dml.queue.allocator);
     ASSERT_EQ(dml.d3d12->CreateCommandAllocator(D3D12_COMMAND_LIST_TYPE_DIRECT,
                                                 IID_PPV_ARGS(dml.queue.allocator.ReleaseAndGetAddressOf())),
@@ -468,7 +468,8 @@ TEST_F(ManyTensors, AreRecordedAndExecuted) {
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
 }
 
-// Of several errors, the one about the first output is reported; an input is reported before another output.
+// The reported error concerns the first output that overlaps another tensor, and overlapping inputs are reported before
+// overlapping outputs.
 TEST_F(ManyTensors, TheFirstInputOverAnOutputIsTold) {
   bindings[kTensors + 50'000] = bindings[kTensors + 40'000];
   bindings[900] = bindings[700] = bindings[kTensors + 40'000];

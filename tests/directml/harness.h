@@ -141,7 +141,7 @@ struct Queue {
     EXPECT_EQ(allocator->Reset(), S_OK);
     EXPECT_EQ(list->Reset(allocator.Get(), nullptr), S_OK) << anydml_last_error();
   }
-  // Closes, runs, waits, and opens the list again.
+  // Closes and runs the list, waits, and reopens the list.
   void finish() {
     submit();
     wait();

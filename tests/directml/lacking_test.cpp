@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The errors that a program gets from a device without some operators or types, through the C API and through DirectML.
-// The device comes from plugin/later_backend.cpp and is configured to lack PRODUCT, REDUCE, FLOAT64 and INT4
-// (ANYDML_LATER_LACKS).
+// Tests the errors that a program receives from a device that lacks some operators or types, through the C API and
+// through DirectML. The device comes from plugin/later_backend.cpp and is configured to lack PRODUCT, REDUCE, FLOAT64
+// and INT4 (ANYDML_LATER_LACKS).
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages that reach a person without a callback: lines on standard error, each once.
+// Tests the messages that users see without a callback. Each appears on standard error once.
 #include <unistd.h>
 
 #include <cstdio>
@@ -167,7 +167,7 @@ TEST_F(Messages, TheCApiDoesNotPrint) {
   EXPECT_STREQ(anydml_last_error(), "ELEMENT_WISE_ABS: the number of input tensors is 0; expected 1");
 }
 
-// One function per process: it receives the lines of every library, whatever ANYDML_LOG says.
+// A process has one log function. It receives the lines from every library, regardless of ANYDML_LOG.
 TEST_F(Messages, GoToAFunctionOfTheProgram) {
   std::vector<std::string> lines;
   const auto take = [](void* context, int level, const char* line) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The networks of examples/networks at a small size, used the way DirectML's clients use graphs: all or some of the
-// weights are OWNED_BY_DML, all memory is initially NaN, edges reinterpret bytes with other sizes, and a transposed
-// convolution's output is one larger than its natural size. Each network produces the bits whose digest is in
-// data/digests/network_digests.txt, on every target and device and with any number of threads, and each row of a batch
-// equals the result for that row alone. bench/networks.py compares the same networks with PyTorch.
+// Runs the networks in examples/networks at a small size, the way DirectML's clients use graphs: all or some of the
+// weights are OWNED_BY_DML, all memory is initially NaN, edges reinterpret bytes with different sizes, and a transposed
+// convolution's output is one larger than its natural size. Each network's result must match its digest in
+// data/digests/network_digests.txt, on every target and device and with any number of threads. Each row of a batch must
+// equal the result for that row alone. bench/networks.py compares the same networks with PyTorch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ namespace {
 
 using networks::Kind;
 
-// All NaNs count as equal, as everywhere; there should be none.
+// All NaNs count as equal, as in all tests; there should be none.
 std::string digest_of(const std::vector<float>& elements) {
   std::uint64_t sum = elements.size();
   for (const float element : elements) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs the libraries with a libanydml from another build. This program stands in for the other build, because its own
-// function takes precedence over the library's. Each entry point must fail with a message on standard error, without
-// using the rest of the table.
+// Runs the libraries with a libanydml from a different build. This program stands in for the other build, because its
+// own function takes precedence over the library's. Each entry point must fail with a message on standard error,
+// without using the rest of the table.
 // usage: other_build
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each library reports that it found a libanydml from another build, whatever ANYDML_LOG says.
+# Each library reports that it found a libanydml from a different build, regardless of ANYDML_LOG.
 # usage: other_build.sh PROGRAM
 set -euo pipefail
 errors=$(env -u ANYDML_LOG "$1" 2>&1 >/dev/null) || { echo "$errors" >&2 && exit 1; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Other kinds of operators through DirectML: one that needs a temporary resource, one with an absent tensor, one with a
-// fused operator, one with an array of operators, two with arrays of tensors, and one with several outputs in place.
-// The results have the same bits as the C API's, which other tests compare with NumPy.
+// Tests further kinds of operators through DirectML: one that needs a temporary resource, one with an absent tensor,
+// one with a fused operator, one with an array of operators, two with arrays of tensors, and one with several outputs
+// in place. The results must match those of the C API bit for bit; other tests compare the C API with NumPy.
 #include <cstring>
 #include <random>
 

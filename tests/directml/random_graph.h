@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random DirectML graphs of all implemented operators, over random layouts and views of the same bytes. They read only
-// bytes that were written; each node records which bytes of its output were.
+// Random DirectML graphs of all implemented operators, over random layouts and views of the same bytes. The graphs read
+// only bytes that were written, so each node records which bytes of its output it wrote.
 #pragma once
 
 #include <deque>

@@ -132,8 +132,8 @@ std::size_t first_difference(const Bytes& found, const Bytes& expected, DML_TENS
   return found.size();
 }
 
-// A NaN's sign and payload are not specified. Nodes that read its bits, as another type or individually, may differ,
-// and so may their readers.
+// A NaN's sign and payload are not specified. Nodes that read its bits, as a different type or individually, may give
+// different results, as may all nodes that depend on them.
 std::vector<bool> depending_on_bits_of_nan(const RandomGraph& graph, const std::vector<Bytes>& values) {
   std::vector<bool> depends(values.size());
   std::vector<bool> has_nan(values.size());

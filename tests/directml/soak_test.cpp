@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Everything at once, for any length of time: threads create and release queues, fences, buffers, events and operators
-// in any order, wait and are canceled, under constant signals, with some invalid calls. Results are compared. After
-// each round everything is released, and the process must not have more threads, descriptors, mappings or memory than
-// before.
+// Exercises everything at the same time, for as long as requested: threads create and release queues, fences, buffers,
+// events and operators in any order, wait and are canceled, under constant signals, with some invalid calls. The
+// results are checked. After each round everything is released, and the process must not have more threads,
+// descriptors, mappings or memory than before.
 //
 // ANYDML_SOAK_SECONDS sets the duration and ANYDML_SOAK_SEED the seed.
 #include <pthread.h>
@@ -244,7 +244,7 @@ class Worker {
     EXPECT_EQ(later->SetEventOnCompletion(3, reinterpret_cast<HANDLE>(std::intptr_t{2})), E_INVALIDARG);
   }
 
-  // Work passed from queue to queue by fences that only the queues still reference. It must still finish.
+  // Work passed from queue to queue through fences that only the queues still reference. It must still finish.
   void pass_by_released_fences() {
     std::vector<ComPtr<ID3D12CommandQueue>> queues;
     for (std::uint64_t i = 2 + below(4); i-- > 0;) {

@@ -21,6 +21,9 @@ foreach(test directml_bad_input_test directml_allocation_failure_test exhaustion
              messages_test debug_reports_test typed_operators_test other_operators_test)
   anydml_test(${test} NO_RACES LIBRARIES anydml::directml anydml::anydml)
 endforeach()
+# The debug layer's checks: for each mistake a program that makes it, and one that does not.
+anydml_test(debug_layer_test SOURCE directml/debug_barriers_test.cpp LIBRARIES anydml::directml anydml::anydml)
+target_sources(debug_layer_test PRIVATE directml/debug_lifetimes_test.cpp)
 anydml_test(random_graphs_test
             LIBRARIES anydml::directml anydml::anydml anydml_operators anydml_schema)
 target_sources(random_graphs_test PRIVATE directml/random_graph.cpp)
@@ -69,7 +72,7 @@ foreach(order dxcore d3d12 directml "dxcore d3d12 directml" "dxcore directml d3d
   set_tests_properties(loading_${name} PROPERTIES
     ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;${without_leak_check}")
 endforeach()
-# Tests the libraries with a libanydml from another build, for which this program stands in.
+# Tests the libraries with a libanydml from a different build. This program stands in for that build.
 add_executable(beside_another_build directml/other_build.cpp)
 set_target_properties(beside_another_build PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)
 target_include_directories(beside_another_build PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -110,7 +113,7 @@ endif()
 anydml_test_on_later(d3d12_test directml_test dred_test threads_test asynchronous_test directml_bad_input_test waiting_test
                      cancellation_test typed_operators_test graph_test random_graphs_test)
 if(ANYDML_BUILD_EXAMPLES)
-  # The networks of examples/networks must match digests shared by every target, device and number of threads.
+  # The networks in examples/networks must match digests shared by every target, device and number of threads.
   anydml_test(networks_test NO_RACES LABELS long LIBRARIES anydml_networks
               ENVIRONMENT ANYDML_THREADS=2)
   if(TARGET networks_test)

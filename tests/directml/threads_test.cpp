@@ -13,7 +13,7 @@ namespace {
 constexpr int kThreads = 8;
 constexpr int kRounds = 12;
 
-// The whole life of one operator, on a queue.
+// The whole lifetime of one operator, on a queue.
 void one_round(Dml& dml, int seed) {
   const UINT width = 64 + static_cast<UINT>(seed % 7) * 1000;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_INT32, {1, 1, 1, width});

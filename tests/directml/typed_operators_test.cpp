@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators whose tensors differ in type, through DirectML: the same bits as the C API's, which other tests compare
-// with NumPy and the definitions.
+// Tests operators whose tensors differ in type through DirectML. The results must match those of the C API bit for bit;
+// other tests compare the C API with NumPy and the definitions.
 #include <random>
 
 #include "directml/harness.h"

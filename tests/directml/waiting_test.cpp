@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waits that never end, and resources left behind by waiting: queues that wait for released fences, events of several
-// fences, one event registered repeatedly.
+// Tests waits that never end, and the resources that waiting leaves behind: queues that wait for released fences,
+// events registered with several fences, and one event registered repeatedly.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -154,7 +154,7 @@ TEST_F(Abandoned, AnEventOfAReleasedFenceIsWaitedForToo) {
   EXPECT_EQ(device->GetDeviceRemovedReason(), static_cast<HRESULT>(0x887A0006));
 }
 
-// Objects that the application has released, including callbacks and their context, are no longer used.
+// The library must not use objects that the application has released, including callbacks and their context.
 TEST_F(Abandoned, NoCallbackComesAfterTheDeviceWasReleased) {
   ComPtr<ID3D12Debug> debug;
   ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun's shell completion: the same completions are requested from bash, zsh and fish, where installed.
+"""Tests dmlrun's shell completion: the same completions are requested from bash, zsh and fish, if installed.
 
 usage: completion_test.py DMLRUN SOURCE WORK
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun as people and scripts use it: the examples, invalid models, the facts, files, the manual page.
+"""Tests dmlrun as people and scripts use it: the examples, invalid models, the facts, files, the manual page.
 
 usage: dmlrun_test.py DMLRUN SOURCE WORK [PYTHON_WITH_NUMPY]
        dmlrun_test.py DMLRUN SOURCE WORK --update     rewrite the examples' expected output and docs/dmlrun-errors.md

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun prints the outputs shown on DirectML's own pages (data/python/documented_examples.py).
+"""Checks that dmlrun prints the outputs shown on DirectML's own pages (data/python/documented_examples.py).
 
 usage: documented_test.py DMLRUN SOURCE
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arbitrary bytes as a model: reading and checking terminates, with or without problems, and touches no file.
+// Fuzzes the model reader: reading and checking must terminate, with or without problems, and touch no file.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

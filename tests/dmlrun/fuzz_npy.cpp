@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arbitrary bytes as a .npy file: an accepted header must be consistent, and must survive being written and read again.
+// Fuzzes the .npy reader: an accepted header must be consistent, and must survive being written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shared by the tests for dmlrun: the program, the folders, and a function that runs it.
+"""Shared by the tests for dmlrun: the paths of the program and of the folders, and a function that runs the program.
 
 Each test's command line is DMLRUN SOURCE WORK [PYTHON_WITH_NUMPY].
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""dmlrun within its limits: the memory a process actually uses, and the files left behind when it is killed.
+"""Tests dmlrun's limits: the memory a process actually uses, and the files left behind when it is killed.
 
 usage: limits_test.py DMLRUN SOURCE WORK
 """

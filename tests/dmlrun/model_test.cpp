@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading models: JSON as DxDispatch accepts it, every operator's desc, and the struct built from it.
+// Tests reading models: JSON as DxDispatch accepts it, every operator's desc, and the struct built from it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -297,7 +297,7 @@ TEST(MemoryBudget, SaysOnceWhatWasNeededForWhat) {
   std::vector<std::string> said;
   const auto say = [&](std::string sentence) { said.push_back(std::move(sentence)); };
   EXPECT_TRUE(memory.take(For::buffers, 60 << 20, say));
-  EXPECT_TRUE(memory.borrow(For::staging, 40 << 20, say));  // returned at once
+  EXPECT_TRUE(memory.borrow(For::staging, 40 << 20, say));  // returned immediately
   EXPECT_TRUE(memory.take(For::kept, 30 << 20, say));
   EXPECT_EQ(memory.taken(For::kept), 30U << 20);
   EXPECT_FALSE(memory.over());

@@ -40,7 +40,7 @@ std::string error(const std::string& bytes) {
 using Shape = std::vector<std::uint64_t>;
 
 TEST(NpyHeader, IsMadeAsNumPyMakesIt) {
-  // The expected headers were written by np.save of NumPy 1.24 and 2.4.
+  // The expected headers were written with np.save in NumPy 1.24 and 2.4.
   const auto result = [](DataType type, const Shape& shape) { return make_npy_header(type, shape); };
   const auto padded = [](std::string text, std::size_t size) {
     return file(text.append(size - 10 - 1 - text.size(), ' ').append("\n"));

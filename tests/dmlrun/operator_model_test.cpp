@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Requests from the command line: models with one operator, values given as words, comparisons.
+// Tests requests from the command line: models with one operator, values given as words, comparisons.
 #include <gtest/gtest.h>
 
 #include <cstring>

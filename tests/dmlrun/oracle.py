@@ -116,7 +116,7 @@ class Oracle:
             self.values[name][at] = self.rounded(self.compute(dispatchable["type"], desc, operands), self.types[name])
 
     def product(self, kind, desc, bound):
-        """A layer computed with plain sums; the examples choose terms for which nothing is rounded."""
+        """A layer computed with plain sums; the examples choose terms that need no rounding."""
         value = {field: self.values[bound[field]] for field in bound}
         if kind == "GEMM":
             (rows, depth), columns = desc["ATensor"]["Sizes"], desc["BTensor"]["Sizes"][1]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Requests on dmlrun's command line: other inputs, expected outputs, one operator, steps, closed pipes.
+"""Tests requests on dmlrun's command line: different inputs, expected outputs, one operator, steps, closed pipes.
 
 usage: requests_test.py DMLRUN SOURCE WORK
 """

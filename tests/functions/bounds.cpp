@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks the functions with parameters, for parameters that `prove` does not cover: their results must be within 0.5001
+// Checks functions with parameters, for parameter values that `prove` does not cover. The results must be within 0.5001
 // units in the last place of the true value, which MPFR computes.
 #include <cmath>
 #include <cstdint>

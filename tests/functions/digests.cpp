@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Re-proves the library's functions in seconds, on whatever target and device it uses: computes a digest of the results
-// for every FLOAT32 and every FLOAT16, or for functions of two arguments every pair of FLOAT16, in 256 parts each, and
+// Re-proves the library's functions in seconds, on whatever target and device it uses. For every FLOAT32 and FLOAT16
+// number or, for functions of two arguments, every FLOAT16 pair, computes a digest of the results in 256 parts, and
 // compares it with the digest of the definitions that `prove`, `prove_pairs` and `prove_powers` proved.
 //
 //   digests [NAME...]                 operators of the library; missing ones are skipped unless named
@@ -38,8 +38,8 @@ constexpr std::size_t kSingles = std::size_t{1} << 24;  // per part
 constexpr std::size_t kHalves = 256;
 constexpr std::size_t kStretch = std::size_t{1} << 16;  // one task of a thread
 
-// Some parts, given by the highest eight bits of their inputs. Each part has one sign and two exponents. Of all 256
-// parts, four contain zeros or infinities; three of them are here.
+// A selection of parts, identified by the highest eight bits of their inputs. Each part has one sign and two exponents.
+// Four of the 256 parts contain zeros or infinities; three of these are selected.
 constexpr std::size_t kSome[] = {0x00, 0x3b, 0x3e, 0x3f, 0x41, 0x7f, 0x80, 0xbf};
 
 using Digests = std::array<u64, kParts>;
@@ -47,8 +47,8 @@ using Table = std::map<std::string, Digests>;  // by the names of the function a
 
 constexpr u64 kFactor = 0x9E37'79B9'7F4A'7C15U;
 
-// Eight sums in parallel, since each step depends on the product before it. Each step is invertible, so no single
-// change is lost. `count` is a multiple of eight words.
+// Computes eight sums in parallel, since each step depends on the previous product. Each step is invertible, so no
+// single change is lost. `count` is a multiple of eight words.
 u64 digest(const u64* words, std::size_t count) {
   u64 sums[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   for (std::size_t i = 0; i < count; i += 8) {
@@ -172,8 +172,8 @@ bool digest_row(const Row& row, const std::vector<std::size_t>& parts, Digests& 
   return true;
 }
 
-// Every pair of FLOAT16; the first element begins with the part's eight bits. Each stretch combines one first element
-// with every possible second element.
+// Every FLOAT16 pair; the first element begins with the part's eight bits. Each stretch combines one first element with
+// every possible second element.
 static_assert(kStretch == 65536 && kSingles == 256 * kStretch);
 f16 first_of_pair(std::size_t part, std::size_t i) {
   return from_bits<f16>(static_cast<u16>(part * 256 + i / kStretch));

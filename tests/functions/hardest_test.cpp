@@ -75,7 +75,7 @@ TEST(HardestFile, NamesNoUnknownFunction) {
   }
 }
 
-// 0 * infinity is a NaN whose sign differs between processors: it must not determine the sign of the 0.
+// The sign of the NaN from 0 * infinity differs between processors. It must not determine the sign of the 0.
 TEST(ScaledTanh, OfInfinitiesTimesZeroHasTheirSigns) {
   const int64_t sizes[] = {4};
   f32 in[] = {INFINITY, -INFINITY, 1.0F, -1.0F};

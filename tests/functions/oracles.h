@@ -75,8 +75,8 @@ f16 run_half(f16 x) {
   return make<Function<f16, Of>, kValues...>()(x);
 }
 
-// Functions that MPFR lacks are composed with far more bits than necessary. The final rounding is that of mpfr_set,
-// which is right unless the true value is within 2^-200 of a midpoint. Exact cases are exact here too.
+// Functions that MPFR lacks are composed with far more bits than necessary. mpfr_set does the final rounding, which is
+// correct unless the true value is within 2^-200 of a midpoint. Exact cases are exact here too.
 inline constexpr mpfr_prec_t kManyBits = 400;
 
 class Number {

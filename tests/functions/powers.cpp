@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks POW of integers and of mixed types: every pair of types, special and random values, against exact 128-bit
+// Checks POW for integers and mixed types: every pair of types, special and random values, against exact 128-bit
 // arithmetic or MPFR.
 #include <mpfr.h>
 
@@ -33,7 +33,7 @@ void compare(T x, Exponent y, double ours, double right) {
   }
 }
 
-// Integers, as in the definition: one multiplication after another.
+// The definition for integers: one multiplication after another.
 template <class T, class Exponent>
 T multiplied(T x, Exponent y) {
   if (std::is_signed_v<Exponent> && y < Exponent{0}) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Proves that functions are correctly rounded for every input. The oracle is glibc's FLOAT64 function where its result
-// is so far from a midpoint of two FLOAT32 numbers that its error cannot matter, and MPFR elsewhere.
+// Proves that functions are correctly rounded for every input. The oracle is glibc's FLOAT64 function if its result is
+// so far from a midpoint of two FLOAT32 numbers that its error cannot matter, and MPFR otherwise.
 //
 //   prove NAME...                      every FLOAT32 and every FLOAT16
 //   prove --write-hard FILE NAME       the same, and saves the inputs that needed MPFR
 //   prove --read-hard FILE NAME        only those inputs: a quick check after changing a coefficient
-//   prove --near BITS ...              uses MPFR wherever a midpoint is within 2^-BITS of the value
+//   prove --near BITS ...              uses MPFR when a midpoint is within 2^-BITS of the value
 //   prove --write-hardest FILE ...     also saves the inputs that are nearest to a midpoint
 #include <algorithm>
 #include <atomic>
@@ -38,7 +38,7 @@ struct Findings {
   std::uint64_t asked = 0;
   std::vector<std::uint32_t> hard;
   // The inputs whose results are nearest to a midpoint, in units in the last place. Subnormal results are listed
-  // separately, because functions that halve a tiny argument give ties, or almost.
+  // separately, because functions that halve a tiny argument give ties or near-ties.
   std::vector<std::pair<double, std::uint32_t>> nearest[2];
 };
 struct Options {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Like prove.cpp, for functions of two arguments: every pair of FLOAT16, and any number of FLOAT32 pairs of kinds that
+// Like prove.cpp, for functions of two arguments: every FLOAT16 pair, and any number of FLOAT32 pairs of the kinds that
 // are known to be difficult.
 //
-//   prove_pairs halves NAME            every pair of FLOAT16 (a few minutes)
-//   prove_pairs singles NAME COUNT     COUNT pairs of FLOAT32 of each kind
+//   prove_pairs halves NAME            every FLOAT16 pair (a few minutes)
+//   prove_pairs singles NAME COUNT     COUNT FLOAT32 pairs of each kind
 //   prove_pairs hard NAME COUNT        the same for `hard` alone, which must be right everywhere
 #include <algorithm>
 #include <array>

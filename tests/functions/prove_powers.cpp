@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Proves that POW is correctly rounded for every pair of FLOAT16, and tests pairs of FLOAT32: those whose power is
-// exact or a midpoint, special values, and any number of random ones. The oracle is glibc's FLOAT64 pow where its
-// result is so far from a midpoint that its error cannot matter, and MPFR elsewhere.
+// Proves that POW is correctly rounded for every FLOAT16 pair, and tests FLOAT32 pairs: those whose power is exact or a
+// midpoint, special values, and any number of random pairs. The oracle is glibc's FLOAT64 pow if its result is so far
+// from a midpoint that its error cannot matter, and MPFR otherwise.
 //
-//   prove_powers halves      every pair of FLOAT16
+//   prove_powers halves      every FLOAT16 pair
 //   prove_powers exact       FLOAT32 pairs that are special, exact or a midpoint, and the neighbors of those
-//   prove_powers COUNT       random pairs of FLOAT32
+//   prove_powers COUNT       random FLOAT32 pairs
 //   prove_powers time        nanoseconds per element on one core
 #include <mpfr.h>
 

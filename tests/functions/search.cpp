@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Searches for coefficients of exp's polynomial with which no function based on it gives a wrong result, for
-// developers who change a definition in exponential.h. It starts from the committed coefficients and makes random steps
-// as small as the polynomial's error. It keeps a step if it does not increase the number of wrong results, and prints
-// the coefficients whenever the number drops.
+// Searches for coefficients of exp's polynomial for which no function based on it gives a wrong result. For developers
+// who change a definition in exponential.h. It starts from the committed coefficients and makes random steps as small
+// as the polynomial's error. It keeps a step if it does not increase the number of wrong results, and prints the
+// coefficients whenever the number drops.
 //
 //   search SECONDS SEED NAME=FILE...     FILE was written by `prove --write-hard FILE NAME`
 #include <array>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "ops/scalar/functions/function.h"
-// Turns the constants of these headers into variables.
+// Turns the constants in these headers into variables.
 #define constexpr
 #include "ops/scalar/functions/exponential.h"
 #include "ops/scalar/functions/hyperbolic.h"
@@ -125,7 +125,7 @@ int main(int count, char** arguments) {
       const std::size_t i = random() % kept.size();
       *coefficients[i] += normal(random) * size / std::pow(0.34, static_cast<double>(i + 2));
     }
-    // Occasionally accept a worse one, to escape local minima.
+    // Occasionally accepts a worse step, to escape local minima.
     const int allowed = now + static_cast<int>(random() % 40000 == 0);
     const int after = wrong(all, allowed);
     if (after <= allowed) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Functions are proven once for every input (prove). With the stored digests of their results, any target or device is
-# proven again in seconds. The inputs that are hardest to round have their own test. *_like_gpu: the same with the
+# proven again in seconds. The inputs that are hardest to round have their own test. *_like_gpu: the same tests with the
 # operations that functions use on a GPU (ops/scalar/primitives.h), run on this CPU.
 set(hardest_tests hardest_test)
 if(NOT ANYDML_SANITIZE AND ANYDML_BUILD_PROOFS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The passes over large graphs: each visits every node and every source a bounded number of times, and its results do
-// not depend on the number of nodes.
+// Tests the passes over large graphs. Each pass visits every node and every source a bounded number of times, and its
+// results do not depend on the number of nodes.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The temporary memory of three familiar graphs against the minimum, found by exhaustive search over every order of
-// their steps, every choice of in-place results, and every assignment of offsets.
+// Compares the temporary memory of three familiar graphs with the minimum, found by an exhaustive search over every
+// order of their steps, every choice of in-place results, and every assignment of offsets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,8 +54,9 @@ constexpr char kLayerNormalization[] =
     "z = DIVIDE d2:f32[128,64] s2:f32[128,64/1,0] -> f32[128,64]\n"
     "out z\n";
 
-// Attention of one query to 64 keys of 32 elements, in two heads whose results are added: weights are the squares of
-// the scores' excess over their mean, divided by their sum.
+// Attention of one query to 64 keys of 32 elements, in two heads whose results are added. In the first head, each
+// weight is the square of a score's excess over the mean score, divided by the sum of these squares. In the second
+// head, each weight is a score divided by the largest score.
 constexpr char kAttention[] =
     "q = input 128\n"
     "k = input 8192\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The passes over small graphs, checked through their descriptions of the plan: which nodes are folded, which are fused
-// into one program, the order of steps, and the offsets of values.
+// Tests the passes over small graphs through descriptions of the resulting plan: which nodes are folded, which are
+// fused into one program, the order of steps, and the offsets of values.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -158,7 +158,7 @@ TEST(Compile, ADeviceIsAskedForEveryPartWithItsTypes) {
   EXPECT_EQ(plans.error().kind, ErrorKind::unsupported);
 }
 
-// The caller may number the nodes differently, as DirectML does, where constants are nodes too.
+// The caller may number the nodes differently. In DirectML, for example, constants are nodes too.
 TEST(Compile, WhatADeviceLacksHasTheCallersNumber) {
   Graph graph = parse_graph(
       "a = input 32\n"
@@ -223,7 +223,7 @@ TEST(Prune, WhatNoOutputNeedsIsLeftOut) {
 TEST(Fold, WhatIsKnownIsMadeOnce) {
   EXPECT_EQ(compiled("a = input 16\n"
                      "w = owned 16\n"
-                     "p = IDENTITY w:f32[4] -> f32[4]\n"  // folded, and so is its consumer
+                     "p = IDENTITY w:f32[4] -> f32[4]\n"  // folded together with its consumer
                      "q = NEGATE p:f32[4] -> f32[4]\n"
                      "x = ADD a:f32[4] q:f32[4] -> f32[4]\n"
                      "y = MULTIPLY x:f32[4] w:f32[4] -> f32[4]\n"  // w itself is also kept
@@ -249,7 +249,7 @@ TEST(Fold, NotWhatMakesMuchOfLittle) {
 TEST(Fuse, AChainIsOneStep) {
   EXPECT_EQ(compiled("a = input 16\n"
                      "x = ADD a:f32[4] a:f32[4] -> f32[4]\n"
-                     "y = NEGATE x:f32[2,2] -> f32[2,2]\n"  // other sizes, same elements
+                     "y = NEGATE x:f32[2,2] -> f32[2,2]\n"  // different sizes, same elements
                      "z = CAST y:f32[1,4] -> u8[1,4]\n"
                      "out z\n"),
             "3 nodes\n"
@@ -261,7 +261,7 @@ TEST(Fuse, NotWhereElementsDoNotMeet) {
   EXPECT_EQ(compiled("a = input 16\n"
                      "x = NEGATE a:f32[4] -> f32[4]\n"
                      "y = NEGATE x:f32[2,2/1,2] -> f32[2,2]\n"  // transposed
-                     "z = NEGATE y:u16[4] -> u16[4]\n"          // the first half, as another type
+                     "z = NEGATE y:u16[4] -> u16[4]\n"          // the first half, as a different type
                      "out y\nout z\n"),
             "3 nodes\n"
             "run: %0 ELEMENT_WISE_NEGATE | reads input0 | writes temporary+0\n"
@@ -287,7 +287,7 @@ constexpr char kNorms[] =
     "a = input 4096\n"
     "b = input 128\n"
     "x = ADD a:f32[32,32] b:f32[32,32/0,1] -> f32[32,32]\n"
-    "y = MULTIPLY x:f32[1024] x:f32[1024] -> f32[1024]\n"  // other sizes, same elements
+    "y = MULTIPLY x:f32[1024] x:f32[1024] -> f32[1024]\n"  // different sizes, same elements
     "r = REDUCE y:f32[32,32] -> f32[32,1] Function=SUM Axes=[1]\n"
     "s = ADD r:f32[32] b:f32[32] -> f32[32]\n"
     "t = SQRT s:f32[32] -> f32[32]\n"

@@ -37,8 +37,8 @@ check ./c_pkg "C, pkg-config"
 c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror program.cpp -o cpp_pkg $(pkg-config --cflags --libs anydml)
 check ./cpp_pkg "C++11, pkg-config"
 
-# The library is in the standard folder: the flags have no rpath; a separate variable offers one for prefixes that the
-# loader does not search.
+# The library is in the standard folder, so the flags contain no rpath. A separate variable provides one for prefixes
+# that the loader does not search.
 if grep -q rpath <<<"$(pkg-config --libs anydml)"; then
   echo "pkg-config --libs anydml gives an rpath" >&2 && exit 1
 fi

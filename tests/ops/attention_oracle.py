@@ -56,7 +56,7 @@ class Checks:
         return array.reshape((1,) * self.some(0, max(0, most - array.ndim)) + array.shape) if self.chance(0.3) else array
 
     def placed(self, array, repeats=False):
-        """Returns the same numbers in another layout."""
+        """Returns the same numbers in a different layout."""
         if self.chance(0.4):
             return array
         result, _ = lay_out(self.random, array.shape, np.dtype(f"u{array.itemsize}"), False)
@@ -171,7 +171,7 @@ class Checks:
 
     def beside_float64(self, sizes, scale=None):
         """Computes attention in FLOAT64, which is effectively exact here. The bound covers the errors of the scores
-        times the magnitudes of the values, averaged by the weights, plus the errors of both sums."""
+        times the magnitudes of the values, averaged with the weights, plus the errors of both sums."""
         batches, heads, queries, keys, depth, width = sizes
         q, k, v = (self.random.standard_normal((batches, rows, heads * elements)).astype(self.dtype)
                    for rows, elements in ((queries, depth), (keys, depth), (keys, width)))

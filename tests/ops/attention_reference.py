@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 to the bit, in NumPy; docs/numerics.md shows `attention`."""
+"""Bit-exact MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 in NumPy. docs/numerics.md shows `attention`."""
 import numpy as np
 
 from product_reference import product

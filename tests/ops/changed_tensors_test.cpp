@@ -4,7 +4,7 @@
 // made with all inputs passed to every run and with all inputs constant; both must give the same results.
 //
 // ANYDML_CHANGED_DRAWS: how many instances of each operator are drawn. ANYDML_CHANGED_PAIRS: how many pairs of changes
-// are applied to each of them. ANYDML_CHANGED_SEED: another seed. ANYDML_CHANGED_OPERATOR: only this operator.
+// are applied to each instance. ANYDML_CHANGED_SEED: the seed. ANYDML_CHANGED_OPERATOR: only this operator.
 // ANYDML_ADAPTER, ANYDML_CPU_TARGET and ANYDML_THREADS work as usual.
 #include <gtest/gtest.h>
 

@@ -180,7 +180,7 @@ def check_large_filters(checker, random, _):
 
 
 def check_padding(checker, random, _):
-    """Most taps meet only padding, or most outputs have no tap. Sums that underflow to -0 must become +0 there, and
+    """Most taps read only padding, or most outputs have no tap. Sums that underflow to -0 must become +0 there, and
     infinite weights must give NaN."""
     zeros = 0
     for kind, weights, direction, mode in itertools.product(("everyday", "any", "tiny"), ("finite", "infinite"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CONVOLUTION to the bit, in NumPy and without a fused multiply-add; docs/numerics.md shows it."""
+"""A bit-exact CONVOLUTION in NumPy, without fused multiply-add. docs/numerics.md explains the algorithm."""
 import itertools
 
 import numpy as np
@@ -18,9 +18,9 @@ def taps_of(o, kernel, backward, flipped, stride, dilation, start):
 
 
 def windows(x, outputs, kernel, options):
-    """Groups the pixels that have the same taps: yields the pixels, the taps, and the input elements [..., taps...,
-    pixels...] that these read. Elements outside the input are +0."""
-    along = []  # by dimension: the taps, and for each output its number and its input indices
+    """Groups pixels that have the same taps. For each group, yields the pixels, the taps, and the input elements they
+    read, shaped [..., taps..., pixels...]. Elements outside the input are +0."""
+    along = []  # per dimension: maps taps to a list of (output index, input indices)
     for axis, size in enumerate(outputs):
         found = {}
         for o in range(size):
@@ -91,7 +91,7 @@ def forward_of_planes(x, w, stride, dilation, start, outputs, multiply=product):
 
 
 def exact(x, w, outputs, **options):
-    """The sums in FLOAT64, and how far from them FLOAT32 may be in this summation order; without a bias."""
+    """The FLOAT64 sums, and a bound on the error of FLOAT32 sums in this order. Excludes the bias."""
     def find(a, b):
         return convolution(a, b, outputs, **options, multiply=np.matmul, wide=np.float64)
     count = (x.shape[1] // options.get("groups", 1)) * int(np.prod(w.shape[2:]))

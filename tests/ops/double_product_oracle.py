@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks, bit for bit, that FLOAT64 GEMM and CONVOLUTION sum in the order of docs/numerics.md. NumPy has no fused
-multiply-add, so the exact sum is a pair of FLOAT64 numbers where it is far from overflow and from the subnormals, and a
-Python fraction elsewhere.
+"""Checks, bit for bit, that FLOAT64 GEMM and CONVOLUTION sum in the order given in docs/numerics.md. NumPy has no fused
+multiply-add, so the exact sum is computed as a pair of FLOAT64 numbers if it is far from overflow and from the
+subnormals, and otherwise as a Python fraction.
 
 usage: double_product_oracle.py LIBANYDML
 """
@@ -119,7 +119,7 @@ class Checker:
 
 
 def check_orders(checker, random):
-    """Every depth and kind of number. Also checks the test itself: another order must change the bits."""
+    """Every depth and kind of number. Also checks the test itself: a different order must change the bits."""
     noticed = 0
     for depth, kind in itertools.product(DEPTHS, ("everyday", "any", "tiny", "cancelling")):
         for rows, columns in SIZES if depth <= 3 else SIZES[depth % 4::4] if kind in ("everyday", "cancelling") else (

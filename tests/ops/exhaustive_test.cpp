@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All 2^32 pairs of the 16-bit types, for both modulus operators, through the public API, against the oracle. Also
+// Checks both modulus operators through the public API against the oracle, for all 2^32 pairs of each 16-bit type. Also
 // tests the largest tensor.
 #include <gtest/gtest.h>
 
@@ -77,8 +77,8 @@ void check_all_pairs() {
                         << ", expected " << show(expected);
         }
       };
-      // Two full tensors against the oracle, with a different divisor for each element: all rounds together cover every
-      // pair.
+      // Compares two full tensors with the oracle, with a different divisor for each element. Together, the rounds
+      // cover every pair.
       for (u64 i = 0; i < kValues; ++i) {
         b[i] = from_raw<T>(i ^ turn);
       }
@@ -109,7 +109,8 @@ void check_all_pairs() {
           compare(i, oracle(a[i], b[i]));
         }
       }
-      // A broadcast divisor against two full tensors, which the code above compares with the oracle for every pair.
+      // Compares a broadcast divisor with two full tensors. The code above has compared these with the oracle for every
+      // pair.
       std::fill(b.begin(), b.end(), from_raw<T>(turn));
       if (!run(0, 0) || !run(1, 0) || !run(0, 1) || !run(1, 1)) {
         ++different;

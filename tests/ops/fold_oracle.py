@@ -36,8 +36,8 @@ def fold(x, channels, dimensions):
 
 
 def draw(random, dtype, shape, kind):
-    """Returns an array in any layout, of small numbers whose sums reveal their order or of random bits, and its
-    memory."""
+    """Returns an array in any layout, and its memory. The elements are random bits, or small numbers whose sums reveal
+    the order of the additions."""
     array, memory = lay_out(random, shape, np.dtype(dtype), True)
     values = random_values(random, dtype, array.size).reshape(shape)
     if kind == "small" and np.dtype(dtype).kind == "f":

@@ -157,7 +157,7 @@ TEST(Reversal, AnyLengths) {
       std::vector<float> found(from.size(), 77.0F);
       std::vector<std::uint64_t> lengths(static_cast<std::size_t>(6 * inner));
       std::mt19937_64 random(3);
-      // An invalid length counts as the whole axis, whatever its sign.
+      // An invalid length counts as the whole axis, regardless of its sign.
       std::ranges::generate(lengths, [&] { return random() % 5 == 0 ? random() : random() % 5002; });
       const std::int64_t strides[] = {inner, 0, shared ? 0 : 1};
       const anydml_tensor inputs[] = {tensor(ANYDML_FLOAT32, sizes, from.data()),

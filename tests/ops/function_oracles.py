@@ -57,7 +57,8 @@ def power_of_integers(x, y):
 
 
 def power_to_integers(x, y):
-    """Converts integers and floats: truncates the fraction, clamps numbers that are too large, and turns NaN into 0."""
+    """An integer base raised to a float exponent. The result is converted back to the integer type: fractions are
+    truncated, out-of-range values are clamped, and NaN becomes 0."""
     limits = np.iinfo(x.dtype)
     with np.errstate(all="ignore"):
         value = power(x.astype(np.float64), y.astype(np.float64))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the gathers, the scatters, ONE_HOT and NONZERO_COORDINATES with NumPy, byte for byte: every type of element
-and of index, ranks 1 to 8, tensors in any layout, and indices that are negative, out of range or random 64 bits. The
-bytes between the elements of an output are compared too. If the onnx package is installed, its reference evaluator is
-also compared.
+"""Compares the gathers, the scatters, ONE_HOT and NONZERO_COORDINATES with NumPy, byte for byte: every element type and
+index type, ranks 1 to 8, tensors in any layout, and indices that are negative, out of range or random 64-bit values.
+The bytes between the elements of an output are compared too. If the onnx package is installed, it also compares with
+ONNX's reference evaluator.
 
 usage: gather_oracle.py LIBANYDML [--cases N]
 """
@@ -61,7 +61,7 @@ class Checks:
                 low, high = (low - 2 if dtype.kind == "i" else low), high + 2
             drawn = self.random.integers(low, np.maximum(high, low + 1), shape) if array.size else np.zeros(shape, int)
             array[...] = drawn.astype(dtype)
-            if kind == 0:  # indices may share memory, so that a later one has replaced an earlier one
+            if kind == 0:  # indices may share memory, so a later index may have replaced an earlier one
                 return array, bool(((array < sizes) & (array.astype(np.int64) >= -sizes)).all())
         return array, False
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gradients of resampling and of pooling to the bit, in NumPy; docs/numerics.md shows these functions."""
+"""The bit-exact gradients of resampling and pooling in NumPy. docs/numerics.md shows these functions."""
 import numpy as np
 
 from pool_reference import maximum

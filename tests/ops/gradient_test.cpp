@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks gradients against their definition. The steps of resampling and average pooling run on the CPU for every
-// target and split for several thread counts, against a reference that scatters. The gradients of max pooling and of
-// slices run through the C API. The entire memory of the outputs is compared, so that changes to the bytes between
+// target and several thread counts, and are compared with a reference that scatters. The gradients of max pooling and
+// of slices run through the C API. The entire memory of the outputs is compared, so that changes to the bytes between
 // elements are detected. tests/ops/gradient_oracle.py compares the operators with NumPy and PyTorch.
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ GradientDimension windowed(i64 output, i64 window, i64 stride, i64 padding) {
   return result;
 }
 
-// Adds each element of the input gradient in turn, along one dimension after another.
+// Adds the elements of the input gradient one by one, along one dimension after another.
 std::vector<f32> add_along(const std::vector<f32>& from, const GradientDimension& dimension, i64 outer, i64 inner) {
   const i64 inputs = dimension.forward.output_size;
   const i64 outputs = dimension.forward.input_size;
@@ -435,7 +435,7 @@ TEST(Gradient, OfWindowsFarLargerThanTheTensor) {
   EXPECT_TRUE(std::ranges::all_of(y, [](float one) { return one == 2; }));
 }
 
-// An infinity spreads to the elements that it reaches; all other elements are +0, whatever the sign of their
+// An infinity spreads to the elements that it reaches; all other elements are +0, regardless of the signs of their
 // contributions.
 TEST(Gradient, NoInfinityFromAside) {
   const i64 sizes[] = {3};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT16 GEMM where bits other than the defined ones are allowed. Results are compared with FLOAT64 sums, within the
-// bound of docs/numerics.md, so the tests pass on every device, whether it uses the permission or not. The plan tests
-// describe a device that supports such products, so none needs to be present.
+// Tests FLOAT16 GEMM when results may differ from the defined bits. The results are compared with FLOAT64 sums, within
+// the bound given in docs/numerics.md, so the tests pass on every device, whether or not it uses this permission. The
+// plan tests describe a device that supports such products, so no such device needs to be present.
 #include <gtest/gtest.h>
 
 #include <cmath>

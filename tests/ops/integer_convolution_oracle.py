@@ -152,7 +152,7 @@ def check_layouts(checker, _):
 
 
 def check_parameters(checker, _):
-    """Zero points and scales of other ranks and strides, and scales with special values."""
+    """Zero points and scales with other ranks and strides, and scales with special values."""
     case = Case((5, 6), (3, 3), (4, 6), start=1)
     x, w = checker.draw(case)
     for x_shape, w_shape in (((), ()), ((1,), (6,)), ((1, 1), (1, 6)), ((1, 1, 1), (6, 1, 1)), ((1, 1, 1, 1), (1, 6, 1, 1)),
@@ -238,7 +238,7 @@ def check_large(checker, _):
 
 
 def check_onnx(checker, _):
-    """Compares with ONNX's definitions; QLinearConv scales in another order, so a result may be off by one."""
+    """Compares with ONNX's definitions; QLinearConv scales in a different order, so a result may be off by one."""
     try:
         from onnx import helper
         from onnx.reference import ReferenceEvaluator

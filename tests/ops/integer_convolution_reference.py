@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The convolutions of 8-bit integers to the bit, in NumPy; docs/numerics.md shows total_of_planes. An absent zero point
+"""The bit-exact convolutions of 8-bit integers in NumPy. docs/numerics.md shows total_of_planes. An absent zero point
 is 0."""
 import numpy as np
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks CONVOLUTION_INTEGER and QUANTIZED_LINEAR_CONVOLUTION through the C API, output by output, against a second
 // implementation of their definition that ignores layouts, packing, threads and vectors. The test runs with several
-// thread counts and targets; since all of them match one reference, they also match each other.
+// thread counts and targets; since all runs match the same reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <iterator>
@@ -21,7 +21,7 @@
 namespace anydml::test {
 namespace {
 
-// The kernel for few channels on every target, overwriting the totals or adding to them. Nothing else is written.
+// Runs the kernel for few channels on every target, overwriting the totals or adding to them. Nothing else is written.
 TEST(IntegerLines, GiveTheDefinition) {
   std::mt19937 random(2);
   for (const cpu::Target target : cpu::machine_targets()) {

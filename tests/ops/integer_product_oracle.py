@@ -125,7 +125,7 @@ def check_layouts(checker):
 
 
 def check_parameters(checker):
-    """Zero points and scales of other ranks and strides."""
+    """Zero points and scales with other ranks and strides."""
     a, b = checker.integers(np.uint8, (6, 20)), checker.integers(np.int8, (20, 11))
     for a_zero, b_zero in (((), (1,)), ((1,), ()), ((1, 1, 6, 1), (1, 1, 1, 11)), ((6, 1), (11,)), ((1, 6, 1), (1,))):
         a_zero, b_zero = checker.integers(np.uint8, a_zero), checker.integers(np.int8, b_zero)
@@ -184,7 +184,7 @@ def check_random(checker, count):
 
 
 def check_onnx(checker):
-    """Compares with ONNX's definitions; QLinearMatMul scales in another order, so a result may be off by one."""
+    """Compares with ONNX's definitions; QLinearMatMul scales in a different order, so a result may be off by one."""
     try:
         from onnx import helper
         from onnx.reference import ReferenceEvaluator

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The integer matrix products to the bit, in NumPy; docs/numerics.md shows the first two functions. An absent zero
-point is 0."""
+"""The bit-exact integer matrix products in NumPy. docs/numerics.md shows the first two functions. An absent zero point
+is 0."""
 import numpy as np
 
 from product_reference import product

@@ -26,8 +26,8 @@ std::string name_of(cpu::Target target, const IntegerKernels& kernels) {
   return std::string(cpu::target_name(target)) + " " + kernels.name;
 }
 
-// Strips and a panel for all kernels, from any start, overwriting the totals or adding to them. Nothing else is
-// written.
+// Runs all kernels on strips and a panel, from any starting position, overwriting the totals or adding to them. Nothing
+// else is written.
 TEST(IntegerKernels, GiveTheDefinition) {
   std::mt19937 random(3);
   for (const cpu::Target target : cpu::machine_targets()) {

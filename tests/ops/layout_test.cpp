@@ -165,7 +165,7 @@ void check(const Layout& layout, bool floor, int in_place, bool plain, std::mt19
   Memory<T> apart(layout.sizes, layout.out, Fill::mixed, random);
   Memory<T>& out = in_place == 0 ? apart : in_place == 1 ? a : b;
   const Sizes& out_strides = in_place == 0 ? layout.out : in_place == 1 ? layout.a : layout.b;
-  // The expected output: the original memory, with every element computed by the scalar definition.
+  // The expected output: the original memory, with every element computed with the scalar definition.
   Memory<T> expected = out;
   Sizes index(layout.sizes.size());
   for (bool more = true; more; ++elements) {
@@ -224,8 +224,8 @@ void check_all() {
           continue;
         }
         for (const bool plain : {false, true}) {
-          // Sanitizers check addresses and threads, which do not depend on operators and values: one of each in turn
-          // suffices.
+          // Sanitizers check addresses and threads, which do not depend on operators or values, so one combination of
+          // these suffices for each case.
           if (kSanitized && (plain != (in_place == 1) || floor != (in_place != 1))) {
             continue;
           }

@@ -97,7 +97,7 @@ class Checks:
         return lay_out(self.random, shape, self.unsigned, not is_output)
 
     def compare(self, name, inputs, answers, attributes, numbers=()):
-        """answers: NumPy's result for each output. numbers: further inputs, of other types, after `inputs`."""
+        """answers: NumPy's result for each output. numbers: further inputs with other types, after `inputs`."""
         placed = [self.draw(answer.shape, True) for answer in answers]
         expected = []
         for (array, memory), answer in zip(placed, answers):
@@ -269,12 +269,12 @@ class Checks:
         self.compare(name, inputs, [np.where(fills, bits, base)], attributes)
 
 
-# The element of a dimension of `size` elements that stands in for one beyond it.
+# For each mode, the index that replaces index i if it is outside a dimension of `size` elements.
 INDICES = {"EDGE": lambda i, size: np.clip(i, 0, size - 1),
            "REFLECTION": lambda i, size: size - 1 - np.abs(size - 1 - i % max(1, 2 * (size - 1))),
            "SYMMETRIC": lambda i, size: np.minimum(i % (2 * size), 2 * size - 1 - i % (2 * size)),
            "WRAP": lambda i, size: i % size}
-# The check of each operator, and the lowest rank for it.
+# The check for each operator, and the lowest rank that it accepts.
 MEMBERS = {"SPLIT": (Checks.split, 1), "JOIN": (Checks.join, 1), "SLICE": (Checks.slice, 0), "SLICE1": (Checks.slice1, 0),
            "SLICE_GRAD": (partial(Checks.slice1, name="SLICE_GRAD"), 0),
            "PADDING": (Checks.padding, 0), "PADDING1": (Checks.padding1, 0), "TILE": (Checks.tile, 0),

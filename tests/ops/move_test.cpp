@@ -88,7 +88,7 @@ TEST(Move, AnyLayouts) {
 TEST(Move, SizesAroundEdges) {
   MovementDraw draw(kSeed);
   for (const std::int64_t element : kElements) {
-    // Runs of every length to just beyond the shortest row, and some around the tile sizes.
+    // Runs of every length up to just beyond the shortest row, and some around the tile sizes.
     for (std::int64_t size = 1; size <= 140; ++size) {
       DrawnStep step;
       draw.any({5, size}, element, step, true);

@@ -23,7 +23,7 @@ KINDS = ("everyday", "special", "any")
 
 
 def laid_out(x, number):
-    """The elements in another layout; one of the layouts also reverses their order."""
+    """The elements in a different layout; one of the layouts also reverses their order."""
     return next(itertools.islice(layouts(x), number % 4, None))
 
 
@@ -33,8 +33,8 @@ class Checker:
         self.compared = self.cases = 0
 
     def check(self, name, inputs, attributes, expected, layout=0, fused=None):
-        """The result also has another layout. A fused activation must give the same as the activation applied to the
-        result."""
+        """The result also has a different layout. A fused activation must give the same result as the activation
+        applied to the result."""
         x = inputs[0]
         out = laid_out(np.full(x.shape, 77, x.dtype), layout) if x.size else np.full(x.shape, 77, x.dtype)
         given = list(attributes)
@@ -231,7 +231,7 @@ def beside_onnx(library, random):
 
 
 def order_shows(random):
-    """Another summation order gives different results, so the bitwise comparison would detect a wrong one."""
+    """A different summation order gives different results, so the bitwise comparison would detect a wrong one."""
     x = numbers(random, np.float32, (200, 5000), "everyday")
     other = np.swapaxes(mean_variance(x.T, (0,)), 0, 1)
     if not count_different(mean_variance(x, (1,)), other).any():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The operators that normalize by a mean, a variance or a norm, to the bit, in NumPy; docs/numerics.md shows them."""
+"""Bit-exact operators in NumPy that normalize by a mean, a variance or a norm. docs/numerics.md shows them."""
 import itertools
 
 import numpy as np

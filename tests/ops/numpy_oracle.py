@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the library with NumPy, bit for bit: every implemented operator, and every type for which NumPy has an
-answer.
+"""Compares the library with NumPy, bit for bit: every implemented operator, and every type for which NumPy defines the
+result.
 
 usage: numpy_oracle.py LIBANYDML
 """
@@ -200,7 +200,8 @@ def typed_cases(draw):
 
 
 def is_of_type(value, dtype):
-    """Whether the type has a number near the value; tests/capi/bad_input_test.cpp checks that others are rejected."""
+    """Whether the type can represent a number near the value; tests/capi/bad_input_test.cpp checks that other values
+    are rejected."""
     if np.dtype(dtype).kind == "f":
         return not math.isfinite(value) or abs(value) <= float(np.finfo(dtype).max)
     return math.isfinite(value) and value == int(value) and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max

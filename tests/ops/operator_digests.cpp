@@ -9,13 +9,13 @@
 //   operator_digests                            compares; names each operator and case that differs, and where
 //   operator_digests --operator NAME            the same for one operator
 //   operator_digests --operator NAME --case N   prints one case: the operator, and every element of its outputs
-//   operator_digests --update                   writes the digests of all operators; with --operator, of that one
+//   operator_digests --update                   writes the digests of all operators, or only of --operator NAME
 //
 // To add an operator, implement it, run --update, and commit the table. Cases depend only on the operator's name and
 // their number, so the lines of other operators do not change. An implemented operator that is not in the table is an
 // error. If an operator's line changes although its meaning did not, some kernel gives different bits.
 //
-// ANYDML_ADAPTER, ANYDML_CPU_TARGET and ANYDML_THREADS work as usual. --table FILE: another table.
+// ANYDML_ADAPTER, ANYDML_CPU_TARGET and ANYDML_THREADS work as usual. --table FILE: a different table.
 #include <unistd.h>
 
 #include <algorithm>
@@ -197,7 +197,8 @@ void change_types(schema::Described& described, std::uint32_t types, Random& ran
   }
 }
 
-// A draw is accepted or rejected identically everywhere, because the CPU decides, whichever device runs it.
+// A draw is accepted or rejected identically everywhere, because the CPU always decides, no matter which device runs
+// it.
 std::optional<schema::Described> draw(const facts::Operator& op, const anydml_operator_info& info, int number,
                                       Random& random) {
   const anydml_device* const cpu = anydml_find_device("cpu");

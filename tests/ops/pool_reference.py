@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pooling to the bit, in NumPy: loops over the elements of a window, in row-major order, and handles all windows at
+"""Bit-exact pooling in NumPy. Loops over the elements of a window, in row-major order, and handles all windows at
 once."""
 import numpy as np
 

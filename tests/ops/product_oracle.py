@@ -34,7 +34,7 @@ def numbers(random, kind, shape):
 
 
 def laid_out(x, number):
-    """The same elements in another layout: transposed, spread out, reversed, at an odd address."""
+    """The same elements in a different layout: transposed, spread out, reversed, at an odd address."""
     if number == 0:
         return x
     if number == 1:
@@ -78,7 +78,7 @@ class Checker:
 
 
 def check_orders(checker, random):
-    """Every depth and kind of number. Also checks the test itself: another order must change the bits."""
+    """Every depth and kind of number. Also checks the test itself: a different order must change the bits."""
     noticed = 0
     for depth, kind in itertools.product(DEPTHS, ("everyday", "any", "tiny", "cancelling")):
         for rows, columns in SIZES if depth <= 17 else SIZES[depth % 3::3]:

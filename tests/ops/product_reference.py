@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GEMM to the bit, in NumPy and without a fused multiply-add; docs/numerics.md shows the first two functions."""
+"""A bit-exact GEMM in NumPy, without fused multiply-add. docs/numerics.md shows the first two functions."""
 import numpy as np
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks GEMM through the C API, output by output, against a second implementation of its summation order that ignores
-// layouts, threads and vectors. The test runs with several thread counts and targets; since all of them match one
+// layouts, threads and vectors. The test runs with several thread counts and targets; since all runs match the same
 // reference, they also match each other.
 #include <gtest/gtest.h>
 

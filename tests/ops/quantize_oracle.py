@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares QUANTIZE and DEQUANTIZE with NumPy, bit for bit: codes of four and eight bits, scales and zero points for
-blocks of any sizes, tensors in any layout. docs/numerics.md has the formulas.
+"""Compares QUANTIZE and DEQUANTIZE with NumPy, bit for bit: 4-bit and 8-bit codes, scales and zero points for blocks of
+any sizes, tensors in any layout. docs/numerics.md has the formulas.
 
 usage: quantize_oracle.py LIBANYDML [--cases N] [--onnx]
 
@@ -57,7 +57,7 @@ def draw_codes(random, codes, shape):
         values = array.view(np.int8 if codes.lowest < 0 else np.uint8)
         return values.astype(np.int64), make_tensor(codes, shape, values.strides, memory,
                                                     array.ctypes.data - memory.ctypes.data)
-    # Each byte of the layout becomes half a byte of the tensor, whose first element begins a byte.
+    # Each byte of the layout becomes half a byte of the tensor. The tensor's first element starts at a byte boundary.
     memory &= 15
     values = array.astype(np.int64)
     offset = array.ctypes.data - memory.ctypes.data

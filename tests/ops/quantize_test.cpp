@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks QUANTIZE and DEQUANTIZE through the C API against their definitions, element by element, at sizes that are
-// split between threads. Also checks four-bit tensors wherever they are allowed (strides, overlaps, graphs), and the
-// error messages where they are not. tests/ops/quantize_oracle.py compares every type and layout with NumPy.
+// split between threads. Also checks four-bit tensors where they are allowed (strides, overlaps, graphs), and the error
+// messages where they are not. tests/ops/quantize_oracle.py compares every type and layout with NumPy.
 #include <gtest/gtest.h>
 
 #include <anydml/anydml.h>
@@ -286,7 +286,7 @@ TEST(Quantize, OverItsOwnInput) {
   }
 }
 
-// Four-bit weights are a constant or an input of a graph, and a view of them begins at a whole byte.
+// Four-bit weights are a constant or an input of a graph, and views of them start at byte boundaries.
 TEST(Quantize, InGraphs) {
   std::mt19937 random(9);
   Buffer weights = draw_codes(ANYDML_UINT4, {6, 64}, random);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares RANDOM_GENERATOR with the NumPy program in docs/numerics.md and with the answers published by the
-generator's authors (kat_vectors of Random123), bit for bit: outputs and states in any layout, counters that wrap.
+generator's authors (Random123's kat_vectors), bit for bit: outputs and states in any layout, counters that wrap.
 
 usage: random_oracle.py LIBANYDML
 """

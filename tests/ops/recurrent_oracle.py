@@ -25,8 +25,8 @@ OTHERS = (("IDENTITY", ()), ("SIGMOID", ()), ("TANH", ()), ("RELU", ()), ("LINEA
 
 
 def by_definition(library, name, attributes):
-    """A function of FLOAT32: NumPy's if its results are correctly rounded. Other activations are the library's own
-    operators, which other tests compare with NumPy."""
+    """Returns a FLOAT32 function: NumPy's if its results are correctly rounded, otherwise the library's own operator,
+    which other tests compare with NumPy."""
     if name == "TANH":
         return lambda x: np.tanh(x.astype(np.float64)).astype(np.float32)
     if name == "SIGMOID":
@@ -212,7 +212,7 @@ def check_parts(checker, random):
 
 
 def check_order(checker, random):
-    """Checks the test itself: another summation order must change the bits."""
+    """Checks the test itself: a different summation order must change the bits."""
     noticed = 0
     for kind in GATES:
         case = Case(random, kind, 2, 3, 300, 300)
@@ -277,7 +277,7 @@ def beside_onnx(library, random):
 
 
 def beside_torch(library, random):
-    """Compares with PyTorch in FLOAT64. Its gates are in another order, and its GRU is the one with
+    """Compares with PyTorch in FLOAT64. Its gates are in a different order, and its GRU is the one with
     LinearBeforeReset."""
     import torch
     worst = 0.0

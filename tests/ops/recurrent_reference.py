@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recurrent networks to the bit, in NumPy and without a fused multiply-add; docs/numerics.md shows some of it."""
+"""Bit-exact recurrent networks in NumPy, without fused multiply-add. docs/numerics.md shows some of the functions."""
 import numpy as np
 
 from product_reference import product

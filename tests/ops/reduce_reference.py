@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""REDUCE, ARGMAX and ARGMIN to the bit, in NumPy; docs/numerics.md shows the first two functions."""
+"""Bit-exact REDUCE, ARGMAX and ARGMIN in NumPy. docs/numerics.md shows the first two functions."""
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares the operators over regions of interest with the NumPy program in docs/numerics.md, bit for bit: both types,
-all modes, tensors in any layout, boxes that are tiny, huge, inverted, far away and NaN. If they are installed, ONNX's
+all modes, tensors in any layout, boxes that are tiny, huge, inverted, far away or NaN. If they are installed, ONNX's
 reference evaluator, torchvision, and PyTorch's derivatives in FLOAT64 are second references, within an error bound.
 
 usage: regions_oracle.py LIBANYDML [--cases N]

@@ -16,7 +16,7 @@ from resample_reference import resample
 
 CASES = 25  # per operator and type
 MEAN_TYPES = (np.float32, np.float16, np.int8, np.uint8)
-# Input and output sizes around the edges of vectors, tiles and loads; images of both layouts.
+# Input and output sizes around the edges of vectors, tiles and loads; images in both layouts.
 LARGE = [((2, 3, 17, 33), (2, 3, 34, 66)), ((1, 2, 40, 64), (1, 2, 20, 32)), ((2, 9, 10, 24), (2, 18, 20, 24)),
          ((5000,), (10_000,)), ((9001,), (4500,)), ((1, 1, 5, 4100), (1, 1, 7, 4099)), ((3, 6000), (7, 6000)),
          ((40_000,), (37,)), ((4, 5, 6, 7), (7, 6, 9, 11)), ((2, 12, 5000), (2, 23, 5000))]
@@ -136,7 +136,7 @@ def long_dimensions(checks):
 
 
 def against_onnx(checks):
-    """Compares with the reference evaluator's coordinate transformation modes of Resize, as a second reference for the
+    """Compares with the reference evaluator's Resize in two coordinate transformation modes, as a second check of the
     formulas."""
     try:
         from onnx import TensorProto, helper

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Resampling to the bit, in NumPy; docs/numerics.md shows the first two functions."""
+"""Bit-exact resampling in NumPy. docs/numerics.md shows the first two functions."""
 import numpy as np
 
 

@@ -39,7 +39,7 @@ struct Drawn {
   std::int64_t output_bytes = 0;
 };
 
-// The strides of one side: dimensions in any order, with gaps, reversed; or packed.
+// The strides of one side: dimensions in any order, with gaps and reversed, or packed.
 void lay_out(Random& random, std::span<ResampleDimension> dimensions, bool packed, std::int64_t element,
              std::int64_t ResampleDimension::*size, std::int64_t ResampleDimension::*stride, std::int64_t& first,
              std::int64_t& bytes) {
@@ -354,7 +354,7 @@ TEST(Resample, WrongNumbers) {
   EXPECT_NE(empty.message().find("InputTensor: sizes are [0]; expected an element to sample"), std::string::npos);
 }
 
-// The filter is stretched whenever the scale is below 1, not only below one half, and nowhere else.
+// The filter is stretched if and only if the scale is below 1. This includes scales between one half and 1.
 TEST(Resample, AntialiasingOfEveryScaleBelowOne) {
   for (const double scale : {0.25, 0.5, 0.75, 0.875, 1.0, 1.5}) {
     Call plain({0, 0, 0, 8, 0, 0, 0, 0}, static_cast<std::int64_t>(8 * scale));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ring 1: checks the scalar definitions of both modulus operators against independent oracles.
+// Checks the scalar definitions of both modulus operators against independent oracles.
 #include <gtest/gtest.h>
 #include <mpfr.h>
 

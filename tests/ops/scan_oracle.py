@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT with the NumPy program in docs/numerics.md, bit for bit, and
-small ones with NumPy's cumsum and cumprod and, if it is installed, ONNX's reference.
+small cases with NumPy's cumsum and cumprod and, if it is installed, ONNX's reference.
 
 usage: scan_oracle.py LIBANYDML [--cases N]
 """

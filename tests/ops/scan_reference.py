@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT to the bit, in NumPy; docs/numerics.md shows the first function."""
+"""Bit-exact CUMULATIVE_SUMMATION and CUMULATIVE_PRODUCT in NumPy. docs/numerics.md shows the first function."""
 import numpy as np
 
 

@@ -78,7 +78,7 @@ def bound(function, x, exact, axes):
 
 
 def beside_float64(library, random):
-    """Compares with FLOAT64, which is effectively exact here, computed in another way."""
+    """Compares with FLOAT64, which is effectively exact here, computed in a different way."""
     compared = 0
     worst = dict.fromkeys(FUNCTIONS[:2], 0.0)  # FLOAT32 only: FLOAT16's error is nearly all final rounding
     for dtype in (np.float32, np.float16):
@@ -104,7 +104,7 @@ def beside_float64(library, random):
 
 
 def order_shows(library, random):
-    """Another order of the same additions gives different results, so the bitwise comparison would detect a wrong
+    """A different order of the same additions gives different results, so the bitwise comparison would detect a wrong
     one."""
     x = numbers(random, np.float32, (200, 5000), "everyday")
     differ = count_different(run(library, "SOFTMAX", x, (1,)), np.swapaxes(softmax("SOFTMAX", x.T, (0,)), 0, 1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Softmax and its relatives to the bit, in NumPy; docs/numerics.md shows the second function."""
+"""Bit-exact softmax and its relatives in NumPy. docs/numerics.md shows the second function."""
 import numpy as np
 
 from reduce_reference import fold, rows

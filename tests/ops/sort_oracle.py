@@ -5,7 +5,7 @@ axis, inputs and outputs in any layout. The bytes between the elements of an out
 
 usage: sort_oracle.py LIBANYDML [--cases N] [--torch]
 
---torch compares PyTorch with the same answers instead, on rows without ties, whose order PyTorch does not define.
+--torch: compares PyTorch with these answers instead, on rows without ties, whose order PyTorch does not define.
 """
 import argparse
 import sys
@@ -17,13 +17,13 @@ from numpy_oracle import SEED, TYPES, Library
 
 CASES = 90  # per type
 INDEX_TYPES = (np.uint32, np.int32, np.uint64, np.int64)
-# Rows around the block and chunk sizes of keys, contiguous and strided, with K from few to all.
+# Rows around the block and chunk sizes of keys, contiguous and strided, with small and large K.
 LARGE = [((3, 31), 1), ((3, 33), 1), ((5, 300), 1), ((300, 5), 0), ((2, 4096), 1), ((2, 4097), 1), ((1, 70_001), 1),
          ((4, 9000), 1), ((513, 40), 0), ((2, 600, 9), 1), ((9000, 17), 0), ((1200, 3), 1)]
 
 
 def draw_elements(random, array, dtype, kind):
-    """Fills the array with random bits, with few different numbers and special ones, or in order."""
+    """Fills the array with random bits, with a few distinct numbers and special values, or with sorted numbers."""
     info = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
     if kind == "bits":
         return  # it already has random bytes
@@ -55,7 +55,7 @@ def answer(x, axis, k, largest):
 
 
 def check_nan_order():
-    """Checks that NumPy's stable sort treats all NaNs as equal, whatever their bits, for every float type."""
+    """Checks that NumPy's stable sort treats all NaNs as equal, regardless of their bits, for every float type."""
     for dtype in (np.float16, np.float32, np.float64):
         x = np.array([np.nan, 1, -np.nan, np.inf, -0.0, 0.0, -1], dtype)
         assert answer(x, 0, 7, False).tolist() == [6, 4, 5, 1, 3, 0, 2], dtype

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks TOP_K and TOP_K1 through the C API against a stable sort: every type, rows around the sizes of groups and
-// chunks, element orders that are hard on a selection, and enough rows for many threads. tests/ops/sort_oracle.py
-// compares every layout with NumPy. Also checks which calls are rejected, and their messages.
+// chunks, element orders that are hard for a selection algorithm, and enough rows for many threads.
+// tests/ops/sort_oracle.py compares every layout with NumPy. Also checks which calls are rejected, and their messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>

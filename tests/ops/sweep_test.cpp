@@ -108,7 +108,7 @@ Pair<T> special_values(Random& random) {
   return {special<T>(random), special<T>(random)};
 }
 
-// Typical program data: quotients of some tens or hundreds.
+// Typical program data: quotients in the tens or hundreds.
 template <class T>
 Pair<T> everyday(Random& random) {
   if constexpr (is_float<T>) {

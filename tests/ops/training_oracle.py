@@ -34,7 +34,7 @@ class Checker:
         return outs
 
     def check(self, name, inputs, attributes, expected, layout=0):
-        """The results also have another layout."""
+        """The results also have a different layout."""
         outs = self.run(name, inputs, [one.shape for one in expected], attributes, layout)
         for i, (out, wanted) in enumerate(zip(outs, expected)):
             different = count_different(out, wanted)

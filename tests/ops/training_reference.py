@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The operators that train a network, to the bit, in NumPy; docs/numerics.md shows them."""
+"""Bit-exact operators in NumPy that train a network. docs/numerics.md shows them."""
 import numpy as np
 
 from normalize_reference import average, power, window_sums

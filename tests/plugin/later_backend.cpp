@@ -2,15 +2,16 @@
 // A plugin for tests: an asynchronous device with memory that only it can access. It computes with the CPU backend, on
 // one thread per queue, so that the library's handling of a GPU, including races, can be tested without one.
 //
-// Device addresses are reserved ranges of the process that nobody can read. The bytes are stored elsewhere, and the CPU
-// gets a pointer to them only for buffers that it may map. Any access through a device address therefore crashes the
-// program, and a copy or a run fails if it gets a host pointer instead of device memory, or vice versa.
+// Device addresses are in reserved address ranges that cannot be read. The bytes are stored elsewhere, and the CPU gets
+// a pointer to them only for buffers that it may map. Any access through a device address therefore crashes the
+// program, and a copy or a run fails if it receives a host pointer instead of device memory, or vice versa.
 //
 // ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
-// ANYDML_LATER_ABSENT=1: the plugin says that it has no device.
+// ANYDML_LATER_ABSENT=1: the plugin reports that it has no device.
 // ANYDML_LATER_WORKSPACE=N: every program requests N bytes of workspace. A run fails if the workspace is misaligned or
-// was overwritten by the plan's own steps. ANYDML_LATER_APART=1: the device refuses every plan with joined steps,
-// although its traits allow them. ANYDML_LATER_LACKS=NAME,NAME: it lacks these operators, parts of operators and types.
+// was overwritten by the plan's own steps. ANYDML_LATER_APART=1: the device rejects every plan with joined steps,
+// although its traits allow them. ANYDML_LATER_LACKS=NAME,NAME: the device lacks these operators, parts of operators
+// and types.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -244,7 +245,7 @@ const char* lacks(const BackendDevice*, const AskedOperator* op) {
 
 bool is_mapped(MemoryKind kind) { return kind == MemoryKind::upload_buffer || kind == MemoryKind::readback_buffer; }
 
-// Assigns the bytes an address that nobody can read.
+// Assigns the bytes an address that cannot be read.
 BackendStatus add_memory(LaterDevice& device, std::byte* contents, std::uint64_t bytes, bool has_host,
                          MemoryBlock* block) {
   *block = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A plugin from another build. Only the first member of its table, which identifies the build, may be used.
+// A plugin from a different build. Only the first member of its table, which identifies the build, may be used.
 #include "anydml_build/hash.h"
 #include "backend/backend.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A plugin for testing Python's device arrays: the CPU under the name of another backend, ANYDML_PRETENDED, whose
-// arrays the tests create from CPU memory (tests/python/pretend.py). This tests without a GPU which device Python
-// chooses for a DLPack array.
+// A plugin for testing Python's device arrays. It presents the CPU under the name of a different backend, given by
+// ANYDML_PRETENDED, and the tests create that backend's arrays from CPU memory (tests/python/pretend.py). This tests
+// without a GPU which device Python chooses for a DLPack array.
 #include <cstdio>
 
 #include "anydml_build/hash.h"

@@ -9,7 +9,7 @@ add_library(anydml_other_build MODULE plugin/other_build.cpp)
 target_link_libraries(anydml_other_build PRIVATE anydml_options anydml_backend)
 set_target_properties(anydml_other_build PROPERTIES PREFIX lib OUTPUT_NAME anydml-otherbuild CXX_EXTENSIONS OFF
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/plugins_of_another_build)
-# The CPU under the name of another backend, for tests/python/test_device_types.py.
+# The CPU under the name of a different backend, for tests/python/test_device_types.py.
 if(TARGET _core AND NOT ANYDML_SANITIZE)
   foreach(backend cuda vulkan)
     add_library(anydml_pretended_${backend} MODULE plugin/pretended_backend.cpp)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of one set of primitives: see definitions.h. Include it once per file.
+// The table of definitions for one set of primitives (see definitions.h). Include this header once per file.
 #include "definitions.h"
 #include "ops/scalar/scalars.h"
 #include "ops/scalar/signature.h"
@@ -41,7 +41,7 @@ struct Run {
   }
 };
 
-// A sum of products longer than a block, whose factors are a and b.
+// A sum of products of a and b that is longer than a block.
 template <class T>
 struct SumOfProducts {
   T operator()(T a, T b) const requires(is_float<T> && sizeof(T) >= sizeof(f32)) {

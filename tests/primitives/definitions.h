@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scalar definitions of elementwise.def as functions over bits, so that one program can compare those of several
-// sets of primitives. definitions-inl.h defines the tables, each in its own namespace.
+// The scalar definitions of elementwise.def as functions over bits, so that one program can compare the definitions
+// compiled with different sets of primitives. definitions-inl.h defines the tables, each in its own namespace.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The primitives of a device that has no floating-point arithmetic (base/primitives.h). None is constexpr, as if they
-// were linked later: a definition that needs one at compile time does not compile here.
+// The primitives of a device that has no floating-point arithmetic (base/primitives.h). None of them is constexpr, as
+// if they were linked later, so a definition that needs one at compile time does not compile here.
 #pragma once
 
 #include "base/integer_floats.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks that the scalar definitions compute the same bits whichever primitives supply the floating-point arithmetic
-// (base/primitives.h): once with the compiler's float and double, and once compiled for a device that only has
-// integers. Also compares this integer-based arithmetic with the processor's.
+// Checks that the scalar definitions compute the same bits no matter which primitives supply the floating-point
+// arithmetic (base/primitives.h): once with the compiler's float and double, and once compiled for a device that only
+// has integers. Also compares this integer-based arithmetic with the processor's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -138,7 +138,7 @@ TYPED_TEST(IntegerFloats, ComputeTheProcessorsBits) {
   EXPECT_EQ(wrong, 0U);
 }
 
-// The inputs of all functions that are hardest to round.
+// For all functions, the inputs whose results are hardest to round.
 const std::vector<u64>& hardest() {
   static const std::vector<u64> inputs = [] {
     std::vector<u64> read;

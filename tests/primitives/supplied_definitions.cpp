@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Another namespace, so that this program can contain both kinds of definitions.
+// Uses a different namespace so that this program can contain both kinds of definitions.
 #define anydml anydml_supplied
 #define ANYDML_PRIMITIVES_HEADER "device_primitives.h"
 #include "definitions-inl.h"

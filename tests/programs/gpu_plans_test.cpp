@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// GPU plans on the CPU's kernels: random instances of every supported operator are lowered with a GPU's traits and with
-// the CPU's own, and must give the same bits. This tests without a GPU everything that a backend can request through
-// its traits, and shows that a device built on the CPU's kernels can have any traits. ANYDML_CASES sets the number of
-// instances per operator; a failure names the case.
+// Runs GPU plans with the CPU's kernels: random instances of every supported operator are lowered with a GPU's traits
+// and with the CPU's own traits, and both must give the same bits. This tests without a GPU everything that a backend
+// can request through its traits, and shows that a device built on the CPU's kernels can have any traits. ANYDML_CASES
+// sets the number of instances per operator; a failure reports the case.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -58,7 +58,7 @@ Bytes random_elements(const TensorDesc& tensor, u64 bytes, Random& random) {
   return result;
 }
 
-// The elements of packed outputs as text; NaN is one class.
+// The elements of packed outputs as text; all NaNs have the same text.
 std::string element_text(const TensorDesc& tensor, const Bytes& bytes, std::size_t at) {
   return visit_type(tensor.type, [&]<class T>() {
     T element;
@@ -166,7 +166,7 @@ TEST(GpuPlans, GiveTheBitsOfTheCpusOwn) {
     compared += of_operator != 0 ? 1U : 0U;
   }
   EXPECT_GT(compared, 150U);
-  // None of the plans contains layouts and steps that are specific to the CPU.
+  // None of the plans contains layouts or steps that are specific to the CPU.
   EXPECT_EQ(steps, (std::set<std::string>{"CONVOLUTION_PRODUCT", "INTEGER_CONVOLUTION", "RECURRENT_PACK", "epilogue",
                                           "prologue"}));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family interfaces in graphs: an operator that uses all of them (support/trial_family.h) is mixed with operators
-// of the library. ANYDML_GRAPHS sets the number of random graphs; a failure names its seed.
+// Tests the family interfaces in graphs that mix an operator that uses all of them (support/trial_family.h) with the
+// library's operators. ANYDML_GRAPHS sets the number of random graphs; a failure reports its seed.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -73,8 +73,8 @@ class Grower {
     return std::max(random_() % count, random_() % count);
   }
 
-  // Elements of some value: all of them in their layout, or a subset, permuted or repeated. Only elements that were
-  // written.
+  // Views some value: all of its elements in their layout, or a subset, permuted or repeated. Views only elements that
+  // were written.
   TwinGraph::View any_view(const Sizes& sizes) {
     for (int tries = 0; tries < 20; ++tries) {
       const std::size_t of = any_value();
@@ -231,8 +231,8 @@ TEST(TrialFamily, ComputesItsFormulas) {
   }
 }
 
-// No two values that are alive together share a byte, except for in-place results of element-wise steps, and a step's
-// own memory follows all values.
+// No two values that are alive at the same time share a byte, except for in-place results of element-wise steps, and a
+// step's own memory follows all values.
 void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& parts) {
   const auto sorted = sorted_nodes(given);
   ASSERT_TRUE(sorted.ok());
@@ -300,7 +300,7 @@ void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& p
           << graph_text(graph);
     }
   }
-  if (fold(graph, nodes) == NodeSet(graph.nodes.size())) {  // otherwise another plan contains some of the nodes
+  if (fold(graph, nodes) == NodeSet(graph.nodes.size())) {  // otherwise a different plan contains some of the nodes
     const auto plans = compile_graph(given, traits);
     ASSERT_TRUE(plans.ok());
     for_each_step(plans.value().run.words(), [&](const Step& step) {
@@ -420,7 +420,7 @@ TEST(TrialFamily, AThousandPartsAreReadAsViews) {
   EXPECT_EQ(steps_of(graph.graph(), FamilyId::move, cpu().info.traits), 0U);
 }
 
-// Joins has bits for 64 inputs. Inputs after these are never computed by a prologue, although the first 64 may be.
+// Joins has bits for 64 inputs. A prologue never computes later inputs, although it may compute the first 64.
 TEST(TrialFamily, InputsWithoutABitAreNotJoined) {
   Random random(kSeed);
   for (const std::size_t result : {63U, 64U, 71U}) {
@@ -432,8 +432,8 @@ TEST(TrialFamily, InputsWithoutABitAreNotJoined) {
   }
 }
 
-// The chains before and after an operator of many tensors can have more operands in total than joined steps allow. The
-// graph then runs with separate steps.
+// The chains before and after an operator with many tensors can have more operands in total than joined steps allow.
+// The graph then runs with separate steps.
 TEST(TrialFamily, ManyInputsAndLongChainsRunApart) {
   Random random(kSeed);
   TwinGraph graph;

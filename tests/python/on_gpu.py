@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The libraries whose GPU arrays are tested, and the CPU results that theirs are compared with.
+"""The libraries whose GPU arrays are tested, and the CPU results to compare them with.
 
 The libraries are PyTorch, CuPy and JAX, if they are installed and see a GPU that anydml has a device for;
-ANYDML_PLUGINS names the folder with libanydml-cuda.so if it is not installed beside the package. test_device_types.py
-tests the libraries of pretend.py with a plugin that calls the CPU "cuda:0" and describes it as "a device of the tests"
+ANYDML_PLUGINS names the folder with libanydml-cuda.so if it is not installed next to the package. test_device_types.py
+tests the libraries in pretend.py with a plugin that calls the CPU "cuda:0" and describes it as "a device of the tests"
 (tests/plugin/pretended_backend.cpp).
 """
 import os

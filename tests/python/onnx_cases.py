@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases for test_onnx_nodes.py: for each node, a type and an opset, rows of arrays and attributes."""
+"""The cases for test_onnx_nodes.py: for each node, type and opset, rows of arrays and attributes."""
 import numpy as np
 import onnx
 from onnx import helper
@@ -297,8 +297,8 @@ def of_normalization(rows, *others):
 
 
 def of_attention(dtype, since):
-    """Tokens and heads, groups of heads, bool and numeric masks, the past, and a row that sees no key. The values are
-    positive, so that nothing cancels in their means."""
+    """Tokens and heads, groups of heads, bool and numeric masks, the past, and a row with all keys masked. The values
+    are positive, so that nothing cancels in their means."""
     q, k, v = (numbers(dtype, (2, rows, 4 * size), i + 5, False) for i, (rows, size) in enumerate(((3, 2), (5, 1), (5, 1))))
     groups = {"q_num_heads": 4, "kv_num_heads": 2}
     by_heads = [numbers(dtype, (2, 2, rows, 3), i + 5, False) for i, rows in enumerate((3, 5, 5))]
@@ -418,7 +418,7 @@ def of_matmul(dtype, since):
 
 
 def of_matmul_integer(dtype, since):
-    """Zero points of every form; the reference accepts one per row only as a column."""
+    """Zero points in every form; the reference accepts one per row only as a column."""
     def bytes_of(shape, kind, seed):
         limits = np.iinfo(kind)
         return np.random.default_rng(seed).integers(limits.min, limits.max, shape, kind, endpoint=True)
@@ -468,13 +468,13 @@ def of_power(dtype, since):
 
 
 def of_resize(dtype, since):
-    """Skips cases in which ONNX's reference fails or differs: it drops the fractions of integers."""
+    """Skips cases in which ONNX's reference fails or differs; for integers, it truncates the results."""
     floats = np.dtype(dtype) in (np.float16, np.float32)
     x = numbers(dtype, (1, 2, 4, 6), 5, False)
     x = np.abs(x) + np.ones_like(x) if floats else x  # positive, so that nothing cancels in the means
     up, down = np.float32([1, 1, 2, 3]), np.float32([1, 1, 0.5, 0.5])
     if since < 11 or x.dtype == bool:
-        return []  # not in the reference; OLD of test_onnx_nodes.py has cases
+        return []  # not in the reference; test_onnx_nodes.OLD has cases
     none = np.zeros(0, np.float32)
     cases = [([x, none, scales], {"mode": "nearest", "nearest_mode": nearest, "coordinate_transformation_mode": way})
              for scales in (up, down) for nearest in ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")

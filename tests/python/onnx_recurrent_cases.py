@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cases of recurrent networks for onnx_cases.py."""
+"""Recurrent network cases for onnx_cases.py."""
 import numpy as np
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Arrays in CPU memory that claim to be on a GPU, to test device arrays without a GPU.
 
-There are three libraries: `pretend`, which anydml knows only through DLPack; `pretend_streams`, which reports its
-stream like CuPy; and `pretend_exchange`, which also has DLPack's table of C functions, like PyTorch. `asked` records
-the requests they received. `kind` is DLPack's device type: 2 for CUDA.
+There are three libraries: `pretend`, whose arrays anydml can read only through DLPack; `pretend_streams`, which reports
+its stream like CuPy; and `pretend_exchange`, which also has DLPack's table of C functions, like PyTorch. `asked`
+records the requests they received. `kind` is DLPack's device type: 2 for CUDA.
 """
 import ctypes
 import sys
@@ -18,7 +18,7 @@ asked = []
 
 
 def _moved(capsule, kind, index):
-    """The capsule with another device in its DLTensor: data, device_type, device_id."""
+    """The capsule with a different device in its DLTensor: data, device_type, device_id."""
     device = (ctypes.c_int32 * 2).from_address(_pointer(capsule, b"dltensor") + 8)
     device[:] = kind, index
     return capsule

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Invalid arguments at every entry point that accepts them: the error names the argument and the given value. Also
-checks which objects count as numbers."""
+"""Invalid arguments at every entry point: the error names the argument and the given value. Also checks which objects
+count as numbers."""
 import decimal
 import enum
 import fractions

@@ -56,7 +56,7 @@ def test_wrong_answers_are_noticed():
 
 
 def test_right_answers_are_pythons():
-    """Every pair of int8, and the float pairs that Python can compute."""
+    """Every int8 pair, and the float pairs that Python can compute."""
     a, b = (array.ravel() for array in np.meshgrid(np.arange(-128, 128, dtype=np.int8),
                                                    np.arange(-128, 128, dtype=np.int8)))
     a, b = a[b != 0], b[b != 0]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Graphs over arrays on a GPU, if there is one: the CPU's bits, computed on the arrays' own device and stream."""
+"""Graphs over arrays on a GPU, if there is one. They give the CPU's bits and run on the arrays' own device and
+stream."""
 import gc
 
 import numpy as np

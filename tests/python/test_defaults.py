@@ -153,7 +153,7 @@ def by_positions(x, positions, updates):
 
 
 def takes_the_slow_path(call):
-    """Whether Python code of the package runs between the call and its result."""
+    """Whether the package's Python code runs between the call and its result."""
     files = set()
     sys.setprofile(lambda frame, event, _: files.add(Path(frame.f_code.co_filename).name) if event == "call" else None)
     try:
@@ -243,7 +243,7 @@ def test_one_index_removes_the_axis():
 
 
 def test_which_functions_demand_a_keyword():
-    """Every other attribute has a default; for these, no value is customary."""
+    """These attributes have no customary value; every other attribute has a default."""
     demanded = {}
     for op in python_rule.read_operators():
         if op.name in python_rule.UFUNCS | python_rule.HAND_WRITTEN:

@@ -2,7 +2,7 @@
 """Finding the device of a DLPack array: its type and number name a device in the table, for any backend.
 
 If the build contains them, plugins that call the CPU "vulkan:0" and "cuda:0" (tests/plugin/pretended_backend.cpp) also
-run calls on the arrays of pretend.py.
+run calls on the arrays from pretend.py.
 """
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exit of the Python interpreter while daemon threads may be inside a call, and the release of all objects."""
+"""Tests that Python exits cleanly while daemon threads may be inside a call, and that all objects are released."""
 import random
 import subprocess
 import sys
@@ -70,7 +70,7 @@ def end(program):
 
 
 def end_amidst(call):
-    """Like end, but Python exits at a random moment while daemon threads are calling."""
+    """Like end, but Python exits at a random moment while daemon threads are making calls."""
     return end((CALLS + THREADS).format(call=call, count=random.choice((5000, 100000, 1000000)),
                                         threads=random.choice((1, 3)), wait=random.uniform(0, 0.02)))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's floating-point warnings appear wherever the fault is, even when NumPy splits a call into many loops because
-of its buffers, masks, or the dimensions of the arrays."""
+"""NumPy's floating-point warnings appear no matter where the fault is, even when NumPy splits a call into many loops
+because of its buffers, masks, or the dimensions of the arrays."""
 import itertools
 
 import numpy as np
@@ -89,7 +89,8 @@ def test_masks(ours, numpys, kind):
 @both
 @pytest.mark.parametrize("kind", ["f4", "i4"])
 def test_many_loops_of_one_call(ours, numpys, kind):
-    """Nine dimensions, more than the core supports, and layouts that NumPy processes row by row: one loop for each."""
+    """Nine dimensions, more than the core supports, and layouts that NumPy processes row by row, with one loop per
+    row."""
     for position in positions(2 * BUFFER):
         whole = operands(kind, kind, 2 * BUFFER, position)
         a, b = (array.reshape((2,) * 7 + (2, 64))[..., ::-1, :63] for array in whole)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The correctly rounded functions that carry a ufunc: values, types, masks, warnings and errors. NumPy's functions
+"""The correctly rounded functions that are also ufuncs: values, types, masks, warnings and errors. NumPy's functions
 define the behavior of a ufunc, and its FLOAT64 results define the values (function_oracles.py)."""
 import itertools
 import pickle

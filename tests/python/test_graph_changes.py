@@ -343,7 +343,7 @@ def test_equal_values_are_no_change():
     check(m.run, 2 * X)
     m.w = w(2)
     m.scale = float("1.0")
-    m.unread = 1  # hasattr might ask for it
+    m.unread = 1  # hasattr might read it
     check(m.run, 2 * X)
     count = len(calls)
     for _ in range(3):
@@ -357,7 +357,7 @@ def test_equal_values_are_no_change():
 
 
 def test_what_the_function_changes_itself_is_no_change():
-    """If it counted as a change, two graphs that count their recordings would be recorded again at every call."""
+    """Otherwise two graphs that count their own recordings would be recorded again at every call."""
     class Counting:
         def __init__(self):
             self.recorded, self.log, self.w = 0, [], w(2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Types in graphs follow NumPy, and so do ordering, sums of products, norms and functions without an operator."""
+"""Graphs follow NumPy in types, ordering, sums of products, norms, and functions without an operator."""
 import itertools
 
 import numpy as np

@@ -165,7 +165,7 @@ def test_where_no_view_can_be_the_graph_copies(look):
         same(anydml.graph(lambda x: look(anydml.add(x, 1))[::-1])(X), look(anydml.add(X, 1))[::-1])
 
 
-# Recorded in another process, whose log shows the graphs.
+# Recorded in a separate process, whose log shows the graphs.
 SHOWN = {
     **{f"view {name}": lambda x, look=look: use(look(x)) for name, look in VIEWS.items()},
     **{f"view of a result {name}": lambda x, look=look: use(look(anydml.add(x, 1))) for name, look in VIEWS.items()},

@@ -168,7 +168,7 @@ def test_a_constant_object_is_one_object():
 
 @pytest.mark.parametrize("part", [slice(None), slice(None, None, 2)])
 def test_arrays_that_change_while_a_graph_is_recorded(part):
-    """A constant has the elements that it held when it was used."""
+    """A constant keeps the elements that the array had when the graph used it."""
     def function(x, memory, numbers):
         bias = memory[..., part]
         first = x[..., part] + bias

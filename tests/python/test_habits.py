@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The expectations of NumPy users: its conventions in odd cases, its names, bool arrays, masks, arrays with their own
+"""What NumPy users expect: NumPy's conventions in odd cases, its names, bool arrays, masks, arrays with their own
 protocols, and messages that name an argument and a remedy."""
 import array
 import inspect

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""help() of every function and class has an example that can be pasted and run without any other imports."""
+"""The help() text of every function and class has an example that can be pasted and run without any other imports."""
 import doctest
 import importlib
 import inspect
@@ -10,7 +10,7 @@ import anydml
 
 
 def documented():
-    """Everything that a user can call, by its full name, and the docstrings of the packages."""
+    """Everything that a user can call, under its full name, and the docstrings of the packages."""
     for module, needs in (("anydml", "numpy"), ("anydml.onnx", "onnx"), ("anydml.torch", "torch")):
         yield pytest.param(module, None, needs, id=module)
     for name in sorted(dir(anydml)):

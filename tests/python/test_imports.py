@@ -8,7 +8,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
 PACKAGE = SOURCE / "python" / "anydml"
-# Folders of scripts that import their neighbors, and scripts in the folders listed before theirs.
+# Folders of scripts that import one another, and scripts from folders listed earlier.
 FOLDERS = ("bench", "data/facts data/python data/site", "tests/dmlrun", "tests/ops", "tests/python")
 # Imported only when a tensor needs it, because it imports PyTorch.
 LATE = {"anydml": {"anydml.torch"}}

@@ -28,7 +28,7 @@ def limit(request):
 @both
 @pytest.mark.parametrize("kind", TYPES)
 def test_any_views_in_parts(limit, ours, numpys, kind):
-    """Compares values, the surrounding memory and warnings, also in place and through the ufunc, whose loops are split
+    """Compares values, surrounding memory and warnings, also in place and through the ufunc, which splits its loops
     too."""
     random = np.random.default_rng([limit, *kind.encode()])
     for _ in range(4):
@@ -56,7 +56,7 @@ def test_overlaps_in_parts(limit, ours, numpys, kind):
 
 
 def test_outputs_over_themselves_in_parts(limit):
-    """Outputs that are rejected as a whole are rejected in parts or left to NumPy, and nothing outside is written."""
+    """Outputs that one call would reject are rejected without writing anything; valid outputs are filled completely."""
     for shape, strides in (((10, 20), (4, 4)), ((10, 20), (0, 4)), ((10, 20), (4, 0)), ((2, 40), (80, 4)),
                            ((12, 10), (36, 4))):
         memory = np.zeros(400, "f4")

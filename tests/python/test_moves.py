@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Operators that move elements within graphs, where views are free and the inputs of a join are computed in place: the
-same bits as with separate calls."""
+"""Operators that move elements give the same bits in graphs as in separate calls, although in graphs views are free and
+the inputs of a join are computed in place."""
 import numpy as np
 import pytest
 

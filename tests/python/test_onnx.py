@@ -486,7 +486,8 @@ def pieces_of(prepared):
 
 
 def test_forms_that_come_again_are_looked_up():
-    """A run that is a single graph is found directly the next time, but only for the same types, shapes and strides."""
+    """A run with a single graph is looked up directly the next time, but only for the same types, shapes and
+    strides."""
     model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
     g (float[N, M] x, int64[K] sizes) => (float[A, B] y, float[N, M] z) {
       two = Constant<value = float {2}>()

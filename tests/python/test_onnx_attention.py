@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attention and MultiHeadAttention of com.microsoft compared with ONNX Runtime."""
+"""com.microsoft's Attention and MultiHeadAttention, compared with ONNX Runtime."""
 import numpy as np
 import pytest
 

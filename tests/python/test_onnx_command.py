@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""python -m anydml.onnx."""
+"""Tests `python -m anydml.onnx`."""
 import numpy as np
 import pytest
 

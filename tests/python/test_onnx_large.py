@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 import anydml.onnx as backend
 
 COUNT = 2000
-MAX_BYTES_EACH = 12_000  # the peak of Python's memory per node
+MAX_BYTES_EACH = 12_000  # Python's peak memory use per node
 
 
 def value(name, shape):
@@ -95,6 +95,6 @@ def test_memory_grows_with_the_number_of_nodes(make):
     assert peak < MAX_BYTES_EACH * COUNT
     for result in results:
         np.testing.assert_allclose(result, expected, rtol=1e-4)
-    if make is in_turns:  # a graph takes only the value that it reads, not all live values
+    if make is in_turns:  # a graph accepts only the value that it reads, not all live values
         assert max(len(key) for point in prepared.program._points.values() for key in point.pieces) <= COUNT // 4
         assert sum(len(key) for point in prepared.program._points.values() for key in point.pieces) <= COUNT

@@ -32,7 +32,7 @@ def pieces(prepared):
 
 
 def check(model, *runs, exactly=False):
-    """Compares runs, with inputs by name, with ONNX's reference evaluator; returns the prepared model."""
+    """Compares runs with named inputs with ONNX's reference evaluator; returns the prepared model."""
     prepared, reference = backend.prepare(model), ReferenceEvaluator(model)
     for given in runs:
         for actual, expected in zip(prepared.run(given), reference.run(None, given)):

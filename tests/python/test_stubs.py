@@ -60,7 +60,7 @@ def test_programs_run():
 
 @needs_mypy
 def test_mypy(cache):
-    # The package is given by module names, because with a path mypy would check the whole environment too.
+    # The package is specified through module names, because with a path mypy would check the whole environment too.
     modules = ["anydml", "anydml._operators", "anydml._run", "anydml._graphs", "anydml._numpy", "anydml._specs", "anydml._symbols",
                "anydml._ufuncs",
                *(f"anydml.{name}" for name in ("onnx", "torch") if HAS[name])]
@@ -90,7 +90,7 @@ def test_stubs_agree_with_the_modules(tmp_path):
 
 
 def test_ufuncs_are_described():
-    """Checks what stubtest does not compare: the parameters, and that the attributes are those of the carried ufunc."""
+    """Checks what stubtest does not compare: the parameters, and that the attributes are those of the ufunc."""
     tree = ast.parse((Path(anydml.__file__).parent / "_ufuncs.pyi").read_text(encoding="utf-8"))
     classes = {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}
     for function in UFUNCS.values():

@@ -63,7 +63,7 @@ class Case:
 
 @pytest.fixture
 def given(monkeypatch):
-    """The arguments that a call passes to torch.ops.anydml.run, whichever path it takes."""
+    """The arguments that a call passes to torch.ops.anydml.run, no matter which path it takes."""
     seen, operator = [], anydml.torch._OP
 
     class Spy:

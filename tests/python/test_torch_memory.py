@@ -78,7 +78,7 @@ def test_gradients_take_little_memory(name):
 
 
 def test_gradients_of_large_windows():
-    """Equal to PyTorch's gradients, at sizes for which materialized windows would fill the memory."""
+    """Equal to PyTorch's gradients, at sizes where materialized windows would fill the memory."""
     x = torch.rand(1, 2, 80, 90, dtype=torch.float32)
     pools = torch.nn.functional
     for call, other in ((CALLS["AVERAGE_POOLING"][1], lambda x: pools.avg_pool2d(x, 31, 1, 15, count_include_pad=False)),

@@ -15,7 +15,7 @@ from anydml.onnx import _report  # noqa: E402
 from zoo_models import DECISIONS, MODELS, fetch  # noqa: E402
 
 # The largest difference relative to the largest value. When a sum is rounded to 8 bits, its last bit may change the
-# rounding, and the next layers see another integer; in float16 the last bit is 5e-4 of the value.
+# rounding, and the next layers see a different integer; in float16 the last bit is 5e-4 of the value.
 BOUNDS = {"style-transform-int8": 0.5, "hibari-tts-int8": 0.1, "smart-turn-int8": 0.05, "temporalfix-fp16": 5e-3,
           "ddddocr-crnn-int8": 0.1}
 BOUND = 1e-4

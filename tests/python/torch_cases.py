@@ -45,7 +45,7 @@ def examples():
 
 
 def floats(*shape, low=-2.0, high=2.0):
-    """Shuffled numbers in this range, none of them close to another."""
+    """Shuffled numbers in this range, no two of them close together."""
     count = int(np.prod(shape))
     order = np.random.default_rng(count).permutation(count)
     return (low + (order + 0.3) * (high - low) / count).astype(np.float32).reshape(shape)

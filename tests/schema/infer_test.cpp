@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Outputs inferred from inputs and attributes: they equal the described outputs and break no rule, and a table of all
-// 177 operators lists which outputs can be inferred.
+// Tests the outputs that are inferred from inputs and attributes: they equal the described outputs and break no rule. A
+// table of all 177 operators lists which outputs can be inferred.
 #include "schema/infer.h"
 #include "base/shape.h"
 
@@ -86,7 +86,7 @@ bool agree(const Described& right, const Inference& found) {
   return true;
 }
 
-// Descriptions that satisfy every rule but have an unusual output, where the documentation leaves it open.
+// Descriptions that satisfy every rule but have an unusual output that the documentation leaves open.
 const std::set<std::string_view> kUnusual{
     "MAX_POOLING2 InputTensor=f32[1,1,8,8] OutputTensor=f32[1,1,6,6] Strides=[1,1] WindowSize=[3,3] "
     "StartPadding=[0,0] EndPadding=[0,0] Dilations=[2,1]",

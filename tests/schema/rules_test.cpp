@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of data/facts/rules.txt: a valid operator satisfies each rule and an invalid one breaks it, whatever their
-// numbers are, and the messages state the violation.
+// Tests the rules in data/facts/rules.txt: valid operators satisfy each rule and invalid ones break it, for any
+// numbers, and the messages describe the violation.
 #include <gtest/gtest.h>
 
 #include <algorithm>

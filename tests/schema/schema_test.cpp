@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The violations that check_operator reports for operators, supported here or not: all of them, and no others.
+// Tests that check_operator reports exactly the violations in an operator, whether or not the library supports it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -299,7 +299,7 @@ TEST(TensorRules, ImplyBytes) {
   EXPECT_EQ(bytes(kUint8, {1U << 31, 1U << 31, 2}), std::nullopt);
 }
 
-// Tensors that an operator's facts accept at a feature level, of types and ranks that its groups allow together.
+// Tensors that an operator's facts accept at a feature level, with types and ranks that its groups allow together.
 class Admissible {
  public:
   Admissible(const facts::Operator& op, FeatureLevel level) : op_(op), level_(level) {

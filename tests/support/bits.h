@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compares by bits: all NaNs are equal, +0 and -0 differ.
+// Compares bits: all NaNs are equal, +0 and -0 differ.
 #pragma once
 
 #include <cinttypes>

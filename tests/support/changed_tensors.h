@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Changes to one tensor of a valid operator, each of which the library must either reject with a message or compute
-// without accesses outside the tensor: one element more or fewer, another rank, absence, four-bit types, strides that
-// are negative or very large, and no elements.
+// without accesses outside the tensor: one element more or fewer, a different rank, absence, four-bit types, strides
+// that are negative or very large, and no elements.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct ChangedOperator {
 // Whether strides may be negative, as in the C API; DirectML's are unsigned 32-bit numbers.
 enum class Strides { any, unsigned_32_bits };
 
-// All changes to each tensor and number of the operator. The counts of arrays are adjusted.
+// All changes to each tensor and number of the operator. Array counts are adjusted.
 [[nodiscard]] std::vector<ChangedOperator> changed_tensors(const schema::Described& described, Strides strides);
 
 // The operator with every input marked OWNED_BY_DML.

@@ -66,7 +66,7 @@ T random_bits(Random& random) {
   return from_raw<T>(random());
 }
 
-// Quotients within an ulp or so of an integer, where a rounded quotient goes wrong.
+// Quotients within an ulp or so of an integer, where a rounded quotient gives a wrong result.
 template <class T>
 Pair<T> near_integer_quotient(Random& random) {
   if constexpr (is_float<T>) {
@@ -90,7 +90,7 @@ template <class T>
 Pair<T> exponent_grid(Random& random) {
   if constexpr (is_float<T>) {
     using F = FloatParts<T>;
-    // Extreme fractions, so that quotients of every size meet the patterns with the longest carries.
+    // Extreme fractions, so that quotients of every size occur with the longest carries.
     const auto one = [&random] {
       const u64 exponent = random() % (u64{F::kInfinity >> F::kFractionBits});
       const u64 fractions[] = {0, 1, F::kFraction, F::kHidden >> 1, random() & F::kFraction};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One entry over tensors of equal sizes as a plan, and the CPU backend to run it: the basis of kernel tests.
+// A plan with one entry over tensors of equal sizes, and the CPU backend that runs it, for kernel tests.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 
 namespace anydml::test {
 
-// How many allocations of this thread succeed before one fails; negative: none fails.
+// How many allocations of this thread succeed before one fails. If negative, none fails.
 inline thread_local long t_until_failure = -1;
 inline thread_local bool t_all_from_there = false;  // all later ones fail too
 inline std::atomic<long> g_live{0};

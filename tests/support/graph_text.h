@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Graphs of the core written as text, one line per value, for tests of graph passes:
 //
-//   a = input 16              16 bytes; "owned 16" and "constant 16" likewise
+//   a = input 16              16 bytes; the same for "owned 16" and "constant 16"
 //   x = ADD a:f32[4] b:f32[2,2/1,2] -> f32[4] Name=Value
 //   s = SPLIT x:f32[4] -> f32[1] -> f32[3] Axis=0
 //   out s.1

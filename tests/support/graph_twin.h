@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A C API graph, built while the same operators run one by one.
+// Builds a C API graph and runs the same operators one by one, to compare the results.
 #pragma once
 
 #include <anydml/anydml.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Even when all operators are implemented, an unimplemented one must still be rejected by name. A program that links
-// hidden_operator.cpp has its own table of families, in which one operator is missing.
+// Even when all operators are implemented, an unimplemented operator must still be rejected with a message that names
+// it. A program that links hidden_operator.cpp has its own table of families, in which one operator is missing.
 #pragma once
 
 #include <string_view>

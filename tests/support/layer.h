@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolutions as described by tests, and loops over their tensors.
+// Convolutions for tests, and loops over their tensors.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct Layer {
   [[nodiscard]] Sizes bias_sizes() const { return with_space(1, outs * groups, Sizes(rank(), 1)); }
   [[nodiscard]] Sizes output_sizes() const { return with_space(images, outs * groups, outputs()); }
 
-  // of_bytes: the attributes of the integer convolutions, a subset of those of CONVOLUTION.
+  // of_bytes: returns the attributes of the integer convolutions, a subset of CONVOLUTION's attributes.
   [[nodiscard]] std::vector<anydml_attribute> attributes(bool of_bytes = false) const {
     const auto text = [](const char* name, const char* value) {
       anydml_attribute attribute = {name, ANYDML_TEXT, 0, {}};

@@ -106,7 +106,7 @@ class Memory {
   }
   void store(i64 location, T value) { std::memcpy(data(location), &value, sizeof(T)); }
 
-  // Whether the bytes equal those of `other`, with all NaNs equal for the elements of `positions`.
+  // Whether all bytes are equal. All NaNs among the elements of `positions` count as equal.
   [[nodiscard]] bool equals(const Memory& other, const Layout& positions, i64 base) const {
     Memory copy = other;
     for (i64 n = 0; n < positions.count(); ++n) {

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kToSlot = 1;
 
 struct DrawnStep {
   std::vector<DrawnCopy> copies;
-  std::int64_t from_bytes = 0;  // of the two buffers
+  std::int64_t from_bytes = 0;  // the sizes of the two buffers
   std::int64_t to_bytes = 0;
 
   void lower(Plan& plan) const {
@@ -101,7 +101,8 @@ class MovementDraw {
     finish({rows, columns}, {element, rows * element + from_gap}, {columns * element + to_gap, element}, copy, step);
   }
 
-  // Adjacent parts of these widths in each row: separate tensors into one, or one into separate tensors.
+  // Copies between separate tensors and adjacent column ranges of one tensor, in either direction; `widths` gives the
+  // width of each range.
   void parts(std::int64_t rows, const std::vector<std::int64_t>& widths, std::int64_t element, bool into_one,
              DrawnStep& step) {
     const std::int64_t row = std::accumulate(widths.begin(), widths.end(), std::int64_t{0}) * element;

@@ -21,7 +21,7 @@ using MachineHalf = __fp16;  // on Arm, g++ 12 has no _Float16 in C++
 using MachineHalf = _Float16;
 #endif
 
-// Conversions by the compiler and the hardware, not by base/float_bits.h.
+// Converts with the compiler and the hardware instead of base/float_bits.h.
 inline double to_double(f16 value) { return static_cast<double>(__builtin_bit_cast(MachineHalf, value)); }
 inline double to_double(f32 value) { return static_cast<double>(value); }
 inline double to_double(f64 value) { return value; }

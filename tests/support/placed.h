@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensors in memory of any layout, and calls to the C API over them, for tests with a second implementation of an
-// operator's definition.
+// Tensors with any memory layout, and C API calls on them, for tests that reimplement an operator's definition.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +36,7 @@ inline int run(const char* name, const std::vector<anydml_tensor>& inputs, const
   return run(name, inputs, std::vector{output}, attributes);
 }
 
-// A tensor in memory of any layout.
+// A tensor with any memory layout.
 template <class T>
 struct Placed {
   Layout layout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sanitizers of this build: tests do less where everything is slower, or skip what a sanitizer does not allow.
+// The sanitizers of this build. Under them, tests do less work and skip operations that a sanitizer does not allow.
 #pragma once
 
 namespace anydml::test {

@@ -6,7 +6,7 @@
 // in order, output 0 is s[i] + s[count - 1 - i], with elements numbered in row-major order. Output 1 (UINT32) is the
 // index of the first input with the largest element at i.
 //
-// A program that links trial_family.cpp has the CPU kernels of all families, followed by those of the trial family.
+// A program that links trial_family.cpp has the CPU kernels of all families, followed by the trial family's kernels.
 #pragma once
 
 #include <memory>

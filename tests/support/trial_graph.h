@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs graphs of the core through a backend's table and compares them with their nodes run one by one, on the CPU and
 // on the device of plugin/later_backend.cpp, which is linked into the program. ANYDML_THREADS sets the number of
-// threads. If ANYDML_TRIAL_PLUGIN names a plugin with the trial family (cuda/trial_family.cu), its device replaces that
-// of later_backend.cpp.
+// threads. If ANYDML_TRIAL_PLUGIN names a plugin with the trial family (cuda/trial_family.cu), its device replaces the
+// one from later_backend.cpp.
 #pragma once
 
 #include <dlfcn.h>
@@ -70,7 +70,7 @@ inline const BackendTable& other_backend() {
   return *table;
 }
 
-// The CPU, and the asynchronous device. The asynchronous device's table is loaded first, because loading it starts
+// The CPU and the asynchronous device. The table of the asynchronous device is loaded first, because loading it starts
 // other processes, as a plugin may.
 inline const std::array<Device, 2>& devices() {
   static const std::array<Device, 2> opened = [] {

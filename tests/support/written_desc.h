@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A described operator as the struct that a DirectML program fills in.
+// Converts a described operator to the struct that a DirectML program fills in.
 #pragma once
 
 #include <algorithm>

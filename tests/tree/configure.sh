@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Configuring a build reports each missing dependency by the name of its package, and leaves nothing for the linker to
-# miss: every third-party library on a link line was found, except for the compilers' own.
+# Checks that configuring a build names the package of each missing dependency, and that every third-party library on a
+# link line was found, except for the compilers' own.
 # usage: configure.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$1 build=$2 work=$3

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The documents are correct: the README's program compiles and prints the documented output, the errors page has the
-# library's own messages, and the example of a new operator compiles.
+# Checks that the documents are correct: the README's program compiles and prints the documented output, the errors page
+# has the library's own messages, and the example of a new operator compiles.
 # usage: docs.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$1 build=$2 work=$3
@@ -14,7 +14,7 @@ block() { awk -v fence="\`\`\`$2" -v wanted="$3" '$0 == fence { n++; inside = n 
 sed -n '/^## C and C++/,/^## dmlrun/p' "$source/README.md" >readme.md
 block readme.md c 1 >first.c
 block readme.md text 1 >expected.txt
-# Runs the README's commands in a separate home folder, except for ./run, because the build exists already.
+# Runs the README's commands in a separate home folder, except for ./run, because the build already exists.
 block readme.md sh 1 | sed -e 's:^\./run && ::' -e "s:build/release:$build:" >commands.sh
 HOME=$PWD/home bash -eu commands.sh >output.txt
 grep -v '^-- ' output.txt >actual.txt

@@ -113,6 +113,15 @@ def wrong_environment(tree):
                 yield f"{page}: nothing in the tree reads or defines {name}"
 
 
+def missing_messages(tree):
+    """Every mistake that the debug layer finds is in its document, with its id."""
+    page = tree.text("docs/debugging.md")
+    text = re.sub(r"\s+", " ", tree.text("src/d3d12/debug_messages.def"))
+    for name, number in re.findall(r"ANYDML_DEBUG_MESSAGE\((\w+), (?:D3D12_MESSAGE_ID_)?(\w+),", text):
+        if name != "name" and number not in page:
+            yield f"docs/debugging.md: {number}, the id of {name}, is missing"
+
+
 # ---- Commands -------------------------------------------------------------------------------------------------------
 
 def commands_of(text):
@@ -203,7 +212,8 @@ def main(arguments):
     else:
         tree = Tree(Path(arguments[0]).resolve())
         dmlrun = str(Path(arguments[1]).resolve()) if len(arguments) > 1 else None
-        wrong = [*broken_links(tree), *missing_files(tree), *wrong_environment(tree), *wrong_commands(tree, dmlrun)]
+        wrong = [*broken_links(tree), *missing_files(tree), *wrong_environment(tree), *missing_messages(tree),
+                 *wrong_commands(tree, dmlrun)]
     print("\n".join(wrong) or f"{len(tree.pages)} documents: everything that they name exists")
     return 1 if wrong or not tree.pages else 0
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares the layers of src/ that the build declares with the sources: a file may include only layers that its own layer
-sees, a library may call only functions of layers that it is linked with, and neither layers nor files may form a cycle.
+"""Compares the layers of src/ that the build declares with the sources: a file may include only layers that its own
+layer sees, a library may call only functions from layers that it is linked with, and neither layers nor files may form
+a cycle.
 
 usage: layers_test.py SRC LAYERS           checks; LAYERS is layers.json in the build folder (cmake/layers.cmake)
        layers_test.py SRC LAYERS --table   prints the layers and how often each includes another
@@ -89,7 +90,7 @@ class Layers:
 
 
 def read_includes(src):
-    """The files of src that each file includes."""
+    """The files in src that each file includes."""
     paths = sorted(path for path in src.rglob("*") if path.suffix in SUFFIXES)
     names = {str(path.relative_to(src)) for path in paths}
     included = {}

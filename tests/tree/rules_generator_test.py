@@ -28,11 +28,11 @@ class Rules(unittest.TestCase):
         for name, line in (
             ("SPLIT", "Axes < InputTensor.DimensionCount"),  # no such field
             ("SPLIT", "Axis < InputTensor.Rank"),  # no such member
-            ("SPLIT", "Axis < OutputTensors.DimensionCount"),  # ambiguous: which of them?
+            ("SPLIT", "Axis < OutputTensors.DimensionCount"),  # ambiguous: refers to several tensors
             ("SPLIT", "Axis < InputTensor[0].DimensionCount"),  # not an array
             ("SPLIT", "Axis == 0.5"),  # Axis is an integer
             ("SPLIT", "Axis < 5_2"),  # 5_2 is a feature level, not a number
-            ("SPLIT", "level < 5_2"),  # not a claim
+            ("SPLIT", "level < 5_2"),  # not a condition on the operator
             ("SPLIT", "Axis"),
             ("SPLIT", "4 < 5"),  # blames no field
             ("SPLIT", "Axis < i"),
@@ -41,7 +41,7 @@ class Rules(unittest.TestCase):
             ("SPLIT", "Axis < length(OutputTensors)"),
             ("SPLIT", "Axis < "),
             ("REDUCE", "Axes < 4"),  # Axes is an array
-            ("REDUCE", "Function == FLOAT32"),  # from another enumeration
+            ("REDUCE", "Function == FLOAT32"),  # from a different enumeration
             ("REDUCE", "Function == 3"),
             ("REDUCE", "InputTensor.DataType == SUM"),
             ("UPSAMPLE_2D", "ScaleSize.Depth > 0"),

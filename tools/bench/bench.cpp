@@ -68,7 +68,7 @@ std::vector<T> parse_all(const std::vector<std::string>& texts, const char* opti
   return parsed;
 }
 
-// The name of the case that a strided case's time per element is compared with; that case must be measured too.
+// The name of the case against which a strided case's time per element is compared. That case must be measured too.
 std::string reference_name(Case of) {
   of.layout = Layout::tensor;
   return of.name();
@@ -192,7 +192,7 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-// One line on a terminal, replaced by the next one.
+// A progress line on the terminal. Each new line overwrites the previous one.
 class Progress {
  public:
   explicit Progress(std::size_t total) : total_(total), shown_(isatty(STDERR_FILENO) != 0) {}
@@ -242,7 +242,7 @@ void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& r
   }
 }
 
-// The names of option values in the help. Completion lists the values of these options.
+// The placeholders for option values in the help text. Completion lists the values of these options.
 constexpr const char* kTypesName = "TYPES";
 constexpr const char* kOperatorsName = "OPERATORS";
 constexpr const char* kLayoutsName = "LAYOUTS";
@@ -320,7 +320,7 @@ void set_up(CLI::App& app, Options& options) {
   app.add_flag("--scaling", options.scaling, "measure the cases with 1, 2, 4 ... threads instead of all threads");
 }
 
-// The options of a child process that measures the same cases with another number of threads.
+// The options of a child process that measures the same cases with a different number of threads.
 std::vector<std::string> child_arguments(const Options& options, const Settings& settings) {
   std::vector<std::string> arguments;
   const auto add = [&](const char* option, const std::vector<std::string>& values) {

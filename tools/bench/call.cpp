@@ -55,7 +55,7 @@ void Call::run(std::span<const void* const> inputs, void* output) {
 void Call::start(std::span<const void* const> inputs, void* output) {
   const int status = anydml_compiled_run_on_stream(compiled_, nullptr, inputs.data(), inputs.size(), &output, 1);
   if (status == ANYDML_DEVICE_ERROR) {
-    run(inputs, output);  // a device without streams; a failed device reports its error again
+    run(inputs, output);  // either the device has no streams, or it failed and reports its error again
   } else if (status != ANYDML_OK) {
     error_ = anydml_last_error();
   }

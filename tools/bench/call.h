@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A benchmark row with tensors in memory, as a C API call.
+// Runs a benchmark row through the C API, with tensors in memory.
 #pragma once
 
 #include <anydml/anydml.h>

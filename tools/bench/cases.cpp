@@ -16,16 +16,16 @@ constexpr std::string_view kLayouts[] = {"tensor",  "scalar",      "dividend", "
                                          "inplace", "inner",       "outer",    "whole"};
 constexpr std::int64_t kMaxColumns = 4096;  // the maximum for a reduction and for a repeated row
 
-// Named sizes, by the bytes of one tensor. Three tensors of the first size roughly fit in the smallest L1 cache, 32
-// KiB, and three of the second size in 512 KiB. One tensor of the last size is at least as large as the last-level
-// cache, so three tensors far exceed the cache.
+// Named sizes, in bytes per tensor. Three tensors of the first size roughly fit in the smallest L1 cache, 32 KiB, and
+// three of the second size in 512 KiB. One tensor of the last size is at least as large as the last-level cache, so
+// three tensors far exceed the cache.
 struct NamedSize {
   std::string_view name;
   std::int64_t bytes;
 };
 constexpr NamedSize kSizes[] = {{"l1", 8 << 10}, {"l2", 128 << 10}, {"memory", 64 << 20}};
 
-// The curve of time against size starts at 2^4 elements; each size is four times the previous one.
+// The size curve starts at 2^4 elements, and each size is four times the previous one.
 constexpr int kCurveFirst = 4;
 constexpr int kCurveLast = 24;
 

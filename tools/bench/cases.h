@@ -26,7 +26,7 @@ enum class Layout {
   stride2_all,  // every second element of the inputs and the output
   rows7,        // rows of 7 elements, 8 apart, in all tensors
   rows1000,     // rows of 1,000 elements, 1,024 apart, in all tensors
-  dims8,        // eight dimensions, 64 innermost, none of which can be merged
+  dims8,        // eight dimensions, none of which can be merged; the innermost has 64 elements
   inplace,      // the output is the dividend
   inner,        // a reduction along the rows
   outer,        // a reduction down the columns
@@ -79,7 +79,7 @@ struct Placement {
   std::int64_t elements = 0;         // of `sizes`
   std::int64_t output_elements = 0;  // of `output_sizes`
 
-  // The offset of an element by its index, with the last dimension varying fastest.
+  // The offset of the element with the given index; the last dimension varies fastest.
   [[nodiscard]] std::int64_t offset(const Extents& strides, std::int64_t element) const;
 };
 
@@ -114,6 +114,6 @@ std::vector<std::string> layout_words();
 
 // The exponent gaps to measure, for data "gaps"; empty for an integer type.
 std::span<const int> gaps_of(anydml_type type);
-inline constexpr int kAllGaps = -1;  // stands for all gaps until the type is known
+inline constexpr int kAllGaps = -1;  // means all gaps; replaced when the type is known
 
 }  // namespace anydml::bench

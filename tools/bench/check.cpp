@@ -14,7 +14,7 @@
 namespace anydml::bench {
 namespace {
 
-// The remainder is exact in every format; the floor correction is rounded once, in that format.
+// The remainder is exact in every format. The floor correction is rounded once, in that format.
 template <class T>
 T expected(T a, T b, bool floor) {
   if constexpr (std::is_same_v<T, Half>) {

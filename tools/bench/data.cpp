@@ -191,7 +191,7 @@ void fill_single(void* to, anydml_type type, const Data& data, Operand operand) 
         case Data::Kind::ordinary:
           value = from_double<T>(operand == Operand::dividend ? 271.828182845904523536 : 2.71828182845904523536);
           break;
-        case Data::Kind::hard:  // average distance of random bits to the other operand
+        case Data::Kind::hard:  // the exponents are as far apart as those of random bits on average
           value = with_exponent<T>(operand == Operand::dividend ? kMiddle * 3 / 2 : kMiddle / 2, 0x2b7e151628aed2a6);
           break;
         default:

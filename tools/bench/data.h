@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The operand values, by name. Every value is a function of the seed.
+// Fills operands with the kinds of data that a case names. Every value is a function of the seed.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kSeed = 20'240'611;
 // hard: random bits, all patterns equally likely.
 // gap:N: floats whose exponents are N apart, with random fractions and signs.
 // Other operands do not depend on the data: a magnitude is a dividend without its sign, a condition is 0 or 1, a shift
-// is less than the type's bits, a scale is 0.1, a zero point is 3.
+// is less than the type's width in bits, a scale is 0.1, a zero point is 3.
 // The values repeat after a million elements, too many for a branch predictor to learn. The periods of dividends and
 // divisors differ, so that pairs do not repeat.
 void fill(void* to, std::size_t elements, anydml_type type, const Data& data, Operand operand, Team& team);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shared by the two ways to measure on a device: several sets of small tensors, sufficiently long samples, values in
-// the device's memory, and the results to check.
+// Helpers for the two classes that measure on a device: several sets of small tensors, sufficiently long samples,
+// values in the device's memory, and the results to check.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,13 @@ inline constexpr std::uint64_t kDeviceBlock = std::uint64_t{1} << 24;  // elemen
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-// There are several sets of small tensors, used in turn, so that a run does not find its data in a cache.
+// Returns how many sets of small tensors to alternate between, so that no run finds its data in a cache.
 [[nodiscard]] std::uint64_t sets_for(std::uint64_t bytes_of_one);
 
 // The benchmark row that serves as the memory pass for another row.
 [[nodiscard]] const Row& row_named(const char* name);
 
-// A C API operator for each set of the device's buffers.
+// A C API operator. Successive runs use successive sets of the device's buffers.
 class DeviceCall {
  public:
   struct BufferSets {
@@ -45,7 +45,7 @@ class DeviceCall {
 
   // Empty if the library compiled the call and every run succeeded; otherwise the error message.
   [[nodiscard]] const std::string& error() const { return call_.error(); }
-  // Submits run number `run`, or waits until everything submitted is done.
+  // Submits run number `run`. If to_the_end is true, also waits until all submitted work is done.
   void run(std::uint64_t run, bool to_the_end);
 
  private:
@@ -60,7 +60,7 @@ class DeviceCall {
 };
 
 using Samples = std::vector<std::vector<double>>;  // for each timed item, in seconds per run
-// Takes `rounds` samples of each item in turn; a sample of item i has runs[i] runs.
+// Takes `rounds` samples of each item, alternating between items; a sample of item i consists of runs[i] runs.
 using Timer = std::function<Samples(const std::vector<std::uint64_t>& runs, int rounds)>;
 
 // Takes the samples with the wall clock.
@@ -69,7 +69,7 @@ using Timer = std::function<Samples(const std::vector<std::uint64_t>& runs, int 
 // Measures for about the time that a case should take, after a warm-up that determines the number of runs per sample.
 [[nodiscard]] Samples time_long(std::size_t things, const Settings& settings, const Timer& timer);
 
-// Memory through which values are copied to the device.
+// A staging buffer for copying values to the device.
 class Staging {
  public:
   Staging(client::Device& device, std::uint64_t bytes);
@@ -81,7 +81,7 @@ class Staging {
   Buffer memory_;
 };
 
-// Memory on the default device for C API calls, which accept it on every device. Throws DeviceFailure.
+// Memory on the default device, for C API calls. Throws DeviceFailure.
 class CallMemory {
  public:
   explicit CallMemory(std::uint64_t bytes);

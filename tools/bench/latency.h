@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The overhead of a call, measured with work so small that the overhead dominates.
+// Measures the overhead of a call, with work so small that the overhead dominates.
 #pragma once
 
 #include <string>

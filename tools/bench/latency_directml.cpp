@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Latency through the DirectML API as a client measures it: a list is recorded once and executed many times.
+// Measures latency through the DirectML API as a client does: a list is recorded once and executed many times.
 #include <cstdint>
 #include <cstring>
 #include <memory>

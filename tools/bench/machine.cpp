@@ -29,7 +29,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// Arm's own cores by part number; other CPUs have a name in the file.
+// Identifies Arm's own cores by part number.
 std::string_view arm_core(std::string_view part) {
   struct Core {
     std::string_view part;

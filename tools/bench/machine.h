@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The machine and the software on which a figure was measured.
+// Describes the machine and the software that a figure was measured on.
 #pragma once
 
 #include <cstdint>

@@ -250,7 +250,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
       break;
     }
     if (in_place) {
-      // Each run is timed separately, between untimed copies; a sample is still as long as for other layouts.
+      // Each run is timed separately, between untimed copies; a sample is still as long as in other layouts.
       double sum = 0;
       int runs = 0;
       do {

@@ -32,11 +32,11 @@ struct Settings {
   int min_rounds = 7;
   std::int64_t samples = 4096;  // elements to check
   PassKind pass = PassKind::plain;
-  // The number of rounds after which a case stops once it has used ten times its minimum time.
+  // A case that has already taken ten times its minimum time stops after this many rounds.
   static constexpr int kSlowRounds = 3;
 };
 
-// Seconds per run. Each round gives one sample: a single run, or the mean of enough runs to fill a tenth of a
+// Seconds per run. Each round yields one sample: a single run, or the mean of enough runs to fill a tenth of a
 // millisecond.
 struct Timing {
   double median = 0;

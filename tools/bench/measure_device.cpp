@@ -31,7 +31,7 @@ bool has_single(Layout layout, Operand operand) {
   return layout == (operand == Operand::dividend ? Layout::dividend : Layout::scalar);
 }
 
-// The number of arrays of the output's size that a case reads; it writes one.
+// How many arrays of the output's size a case reads. Every case writes one.
 int arrays_read(Layout layout) {
   return layout == Layout::scalar || layout == Layout::dividend || layout == Layout::row ? 1 : 2;
 }
@@ -184,7 +184,7 @@ class DeviceMeasurer::State {
       }
     }
 
-    // The output of this run, which overwrites the pass's results, is checked.
+    // This run overwrites the pass's results. Its output is checked.
     if (in_place) {
       fill_dividends(of, of_sets);
     } else {
@@ -310,7 +310,8 @@ class DeviceMeasurer::State {
                                         BufferSets{out_->GetGPUVirtualAddress(), of_sets.out}, of_sets.sets);
   }
 
-  // Takes `rounds` samples of each item in turn, in one list; a sample of item i has runs[i] runs.
+  // Takes `rounds` samples of each item in one list, alternating between items; a sample of item i consists of runs[i]
+  // runs.
   Samples time(std::span<const Recording> things, const std::vector<std::uint64_t>& runs, int rounds) {
     const auto samples = static_cast<UINT>(things.size()) * static_cast<UINT>(rounds);
     D3D12_QUERY_HEAP_DESC desc{};

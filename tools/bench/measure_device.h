@@ -2,7 +2,7 @@
 // Measures a case on a device with its own memory, through D3D12 and DirectML as a client would: device buffers, one
 // closed list, and the device's clock read before and after every sample.
 //
-// The baseline is a pass by the same device through the same API: for an operator that reads two arrays, a UINT32
+// The baseline is a pass on the same device through the same API: for an operator that reads two arrays, a UINT32
 // ELEMENT_WISE_ADD; for an operator that reads one, the faster of a UINT32 ELEMENT_WISE_IDENTITY and CopyBufferRegion.
 //
 // FLOAT64, which DirectML's modulus does not support, uses the C API over the same buffers, timed with the wall clock:

@@ -3,7 +3,7 @@
 // with the wall clock. A sample is so long that launching and waiting are negligible. (The modulus uses DirectML and
 // the device's clock: measure_device.h.)
 //
-// The baseline is a pass by the same device that moves the same number of bytes in UINT32 arrays: IDENTITY for one
+// The baseline is a pass on the same device that moves the same number of bytes in UINT32 arrays: IDENTITY for one
 // input, ADD for more inputs, FILL_VALUE_CONSTANT for none.
 #pragma once
 

@@ -30,7 +30,7 @@ std::string short_name(std::string_view directml) {
 }
 
 bool is_elementwise(std::string_view directml) {
-  const bool is_row_wise = directml.ends_with("MAX") || directml.ends_with("MAX1");  // softmax and its relatives
+  const bool is_row_wise = directml.ends_with("MAX") || directml.ends_with("MAX1");  // softmax and related operators
   return directml.starts_with("ELEMENT_WISE_") || (directml.starts_with("ACTIVATION_") && !is_row_wise) ||
          directml == "CAST";
 }

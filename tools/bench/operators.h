@@ -19,10 +19,10 @@ enum class Operand {
   dividend,
   divisor,
   magnitude,
-  argument,  // of a function, in the range in which the function is slowest
-  positive,  // of functions that need positive numbers
+  argument,  // the argument of a function, in the range in which the function is slowest
+  positive,  // for functions that need positive arguments
   above_one,
-  below_one,  // in magnitude
+  below_one,  // less than 1 in magnitude
   condition,
   shift,
   scale,
@@ -58,7 +58,7 @@ struct Row {
   [[nodiscard]] bool is_modulus() const { return name == "modulus_floor" || name == "modulus_truncate"; }
 };
 
-// In the order of DirectML's operator numbers. The first call tries every type, so it uses the library.
+// Sorted by DirectML's operator numbers. The first call uses the library to try every type.
 const std::vector<Row>& rows();
 
 // Implemented operators that have no row, each with the reason.

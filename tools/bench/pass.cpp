@@ -63,7 +63,7 @@ ANYDML_WIDEST void pass_one(std::byte* out, const std::byte* a, std::size_t byte
 }
 
 ANYDML_WIDEST void pass_read(const std::byte* a, std::size_t bytes) {
-  constexpr std::size_t kKept = 16;  // enough to hide an instruction's latency, and no more than there are registers
+  constexpr std::size_t kKept = 16;  // enough to hide instruction latency without running out of registers
   Piece kept[kKept] = {};
   std::size_t at = 0;
   for (; at + sizeof(kept) <= bytes; at += sizeof(kept)) {
@@ -103,8 +103,8 @@ ANYDML_WIDEST void pass_write(std::byte* out, std::size_t bytes) {
 
 namespace {
 
-// Processes 64 elements at a time: as many lines of each array as its elements have bytes. Every line of every input
-// affects the output.
+// Processes 64 elements at a time. Each array contributes as many lines as its elements have bytes. Every line of every
+// input affects the output.
 template <std::size_t OutSize, std::size_t InSize, bool HasTwo, bool HasCondition>
 [[gnu::always_inline]] inline void mixed_loop(const MixedArrays& arrays, std::size_t begin, std::size_t end) {
   const auto move_block = [&](std::size_t at) __attribute__((always_inline)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library in a separate process, with one thread and plain kernels (ANYDML_CPU_TARGET=generic). The library reads
-// these settings only once, so the measured process cannot serve as its own reference.
+// Runs the library in a separate process, with one thread and plain kernels (ANYDML_CPU_TARGET=generic). The library
+// reads these settings only once, so the measured process cannot serve as its own reference.
 #pragma once
 
 #include <anydml/anydml.h>

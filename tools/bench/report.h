@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Formats the figures for people and for programs.
+// Formats benchmark results for people and for programs.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ std::string column_names(std::size_t width);
 std::string row_text(const Result& result, std::size_t width);
 // Explains the columns; `has_factors`: at least one row has a factor.
 std::string legend_text(bool has_factors);
-// Why the figures are unreliable; empty if there is no reason.
+// Explains why the figures are unreliable; empty if they are reliable.
 std::string warning_text(const Report& report);
 std::string latency_text(const std::vector<Latency>& latencies);
 std::string scaling_text(const std::vector<Scaling>& scalings);

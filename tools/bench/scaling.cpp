@@ -57,7 +57,7 @@ double number(const Members& one, std::string_view name) {
   return found == one.end() ? 0 : std::strtod(found->second.c_str(), nullptr);
 }
 
-// The cases in the JSON file of a run; empty if the file has another format.
+// The cases in a run's JSON file; empty if the file has a different format.
 std::vector<Members> read_cases(const std::string& path) {
   std::ifstream stream(path);
   const auto document = dmlrun::JsonDocument::parse(

@@ -6,8 +6,8 @@
 namespace anydml::bench {
 namespace {
 
-// How often a thread polls before it sleeps. This takes a few microseconds, and the next round of a small pass usually
-// begins by then.
+// How many times a thread polls before it sleeps. Polling lasts a few microseconds, and the next round of a small pass
+// usually begins within that time.
 constexpr int kLooks = 2000;
 constexpr std::size_t kPartsOfRest = 2;  // per thread: a piece is one part of the remaining work
 constexpr std::size_t kPartsOfAll = 64;  // per thread: a piece is at least one part of all the work

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The cost of passing work to the CPU backend's threads, with workers that sleep between jobs and with workers that
-// spin, as they do while a program runs.
+// Measures the cost of passing work to the CPU backend's threads, with workers that sleep between jobs and with workers
+// that spin, as they do while a program runs.
 //
-//   barrier   one job with a piece for each thread. A piece ends when all threads have begun theirs, so that no thread
-//             can take another's work.
-//   program   100 small steps, each of which takes one thread 20 microseconds and has four pieces per thread.
+//   barrier   one job with a piece for each thread. No piece ends before all threads have begun, so that each thread
+//             runs exactly one piece.
+//   program   100 small steps. Each takes 20 microseconds on one thread and has four pieces per thread.
 //
 //   threads_bench [MOST_THREADS]
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The setup that every DirectML program needs before it can run an operator: a device with a queue, buffers, and an
-// operator with its bindings. Uses only the public headers, like any client. Failures are thrown.
+// operator with its bindings. Uses only the public headers, like any client. Failures are reported as exceptions.
 #pragma once
 
 // clang-format off
@@ -35,7 +35,7 @@ class Failure : public std::runtime_error {
 // Throws the library's message for its last failure, or the call's name and the HRESULT.
 void check(HRESULT result, const char* call);
 
-// The properties of the three heap types that are defined by the type alone.
+// The properties of a heap type that needs no further parameters.
 [[nodiscard]] inline D3D12_HEAP_PROPERTIES heap_of(D3D12_HEAP_TYPE type) {
   D3D12_HEAP_PROPERTIES properties{};
   properties.Type = type;
@@ -91,7 +91,7 @@ class Device {
 
   // A buffer for tensors.
   [[nodiscard]] ComPtr<ID3D12Resource> create_buffer(std::uint64_t bytes);
-  // write calls fill and read calls use with a span of all bytes, which is valid only during that call.
+  // `write` calls fill, and `read` calls use, with a span of all bytes that is valid only during the call.
   template <class Fill>
   void write(ID3D12Resource* buffer, Fill fill);
   template <class Use>
@@ -141,8 +141,8 @@ struct OperationNeeds {
 // A compiled and initialized operator or graph, with its own descriptors and memory.
 class Operation {
  public:
-  // `owned`: the bindings of the inputs that DirectML owns. It has one binding for each input, with a null buffer for
-  // inputs that DirectML does not own, or is empty if DirectML owns none.
+  // `owned`: the bindings of the inputs that DirectML owns. It contains one binding for each input, with a null buffer
+  // for inputs that DirectML does not own, or is empty if DirectML owns none.
   Operation(Device& device, const DML_OPERATOR_DESC& desc, DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE,
             std::span<const DML_BUFFER_BINDING> owned = {});
   Operation(Device& device, ComPtr<IDMLCompiledOperator> compiled, std::span<const DML_BUFFER_BINDING> owned);

@@ -24,7 +24,7 @@ f64 widened(T value) {
 
 constexpr std::uint64_t kFar = std::numeric_limits<std::uint64_t>::max();
 
-// The number of steps between two values of the type; for integers, their difference.
+// How many representable values apart two elements are; for integers, their difference.
 template <class T>
 std::uint64_t ulps_between(T a, T b) {
   if constexpr (is_float<T>) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiles a dispatchable from a model for a device. Failures are thrown.
+// Compiles a dispatchable from a model for a device. Throws on failure.
 #pragma once
 
 #include "client.h"

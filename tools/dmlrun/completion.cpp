@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// The values of an option whose help text calls them `type`.
+// The values of the option whose placeholder in the help text is `type`.
 std::string values_of(const std::string& type) {
   std::vector<std::string> words;
   if (type == "LEVEL") {
@@ -121,7 +121,7 @@ std::string names_of_commands(const CLI::App& app) {
   return names;
 }
 
-// The words that may follow a command, apart from its options; empty if files follow.
+// The words that may follow a command, other than its options; empty if files follow.
 std::string words_after(const std::string& command) {
   return command == "operators" || command == "run-operator" || command == "skeleton" ? operator_names()
          : command == "completion"                                                    ? values_of("SHELL")

@@ -26,7 +26,7 @@ class Problems {
   [[nodiscard]] bool none() const { return list_.empty(); }
   [[nodiscard]] std::span<const Problem> list() const { return list_; }
   [[nodiscard]] bool any_under(std::string_view path) const;  // at the path or within it
-  // A full list collects nothing more, because a file can have millions of errors.
+  // A full list ignores further errors, because a file can have millions of them.
   [[nodiscard]] bool full() const { return list_.size() >= kMax; }
 
  private:

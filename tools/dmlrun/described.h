@@ -9,7 +9,7 @@
 
 namespace anydml::dmlrun {
 
-// Attributes for which `is_unread` returns true are left out, because an error was already reported for them.
+// Leaves out attributes if `is_unread` returns true for them, because their errors were already reported.
 [[nodiscard]] schema::Described describe(const OperatorModel& model,
                                          const std::function<bool(const facts::Field&)>& is_unread);
 

@@ -8,8 +8,8 @@
 
 namespace anydml::dmlrun {
 
-// Reads a number of the type, or a word for a number that JSON cannot write. Reports any other value and returns
-// nothing.
+// Reads a number of the given type, or a word for a number that JSON cannot represent. Reports any other value and
+// returns nothing.
 [[nodiscard]] std::optional<ElementBits> read_element(const Cursor& at, DataType type);
 
 }  // namespace anydml::dmlrun

@@ -171,7 +171,7 @@ class Executor {
     return bytes;
   }
 
-  // If time limits a run instead of a number of iterations, the number of timings is not known in advance.
+  // If a run is limited by time rather than by iterations, the number of timings is not known in advance.
   void keep_timing(std::vector<double>& timings, double milliseconds, const std::string& path) {
     constexpr std::size_t kAtOnce = std::size_t{1} << 16;
     if (options_.milliseconds_to_run && timings.size() % kAtOnce == 0) {
@@ -248,7 +248,7 @@ class Executor {
     }
   }
 
-  // The median by the device's clock if it was read, and otherwise by the CPU's clock.
+  // The median according to the device's clock if it was read, otherwise according to the CPU's clock.
   [[nodiscard]] double median_of(const Times& times) const {
     return split_samples(times.device.empty() ? times.cpu : times.device, options_.warm_up).hot.median;
   }
@@ -484,7 +484,7 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
     }
   };
   if (problems.full()) {
-    return memory;  // a full list does not tell which dispatchables are wrong
+    return memory;  // a full list does not show which dispatchables are wrong
   }
   std::vector<bool> sound;
   for (const Dispatchable& dispatchable : model.dispatchables) {

@@ -154,7 +154,7 @@ void remove_unfinished(int signal) {
   if (const char* name = unfinished_name.load()) {
     ::unlink(name);
   }
-  ::raise(signal);  // the default action is restored, and ends the process once this returns
+  ::raise(signal);  // ends the process when this handler returns, because the default action is restored
 }
 
 // While this object exists, signals that would end the process first remove the file with this name.
@@ -362,7 +362,7 @@ Result<fs::path> find_output(const Folders& folders, std::string_view target) {
   if (!folders.allow_outside) {
     ANYDML_TRY(check_inside(location.value(), name, "--output_path"));
   }
-  // The part of the path that exists decides: the file itself or its nearest existing parent folder.
+  // Check the part of the path that exists: the file itself or its nearest existing parent folder.
   fs::path nearest = path;
   std::error_code error;
   fs::file_status status = fs::symlink_status(nearest, error);
@@ -438,7 +438,7 @@ Status write_file(const fs::path& path, std::span<const std::span<const std::byt
     return invalid(format_text("{} is a pipe, socket or device; expected a regular file or a new one", quoted(path)));
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  // Folders are created once there is a file to put into them; until then the nearest existing folder is used.
+  // Missing folders are created only when the file is ready; until then, the nearest existing folder is used.
   fs::path nearest = folder;
   while (fs::status(nearest, error).type() == fs::file_type::not_found) {
     nearest = nearest.has_parent_path() ? nearest.parent_path() : fs::path(".");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a graph of several nodes from a model, or an operator as a graph of one node.
+// Reads a graph from a model, or an operator as a one-node graph.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace anydml::dmlrun {
 
-// Reads the operator's fields, in "desc" or beside "type"; returns nothing if they cannot be read.
+// Reads the operator's fields, in "desc" or next to "type"; returns nothing if they cannot be read.
 [[nodiscard]] std::optional<NodeModel> read_node_desc(Members& members, const facts::Operator& op);
 
 // Adds the ports of an operator: one for each of its tensor fields.
 void add_ports(Dispatchable& dispatchable);
 
-// Turns an operator with its ports into a graph of one node.
+// Turns an operator with its ports into a one-node graph.
 void make_graph(Dispatchable& dispatchable);
 
 // Reads "nodes" (operators and constants), "inputs" and "outputs" of a dispatchable of type graph. After an error, the

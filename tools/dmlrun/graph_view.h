@@ -9,7 +9,7 @@
 namespace anydml::dmlrun {
 
 // The dispatchable must have been read, and its operators must follow the rules of a feature level. An operator is
-// shown as a graph of one node.
+// shown as a one-node graph.
 [[nodiscard]] Result<Graph> core_graph(const Dispatchable& dispatchable);
 
 }  // namespace anydml::dmlrun

@@ -27,7 +27,7 @@ class Json {
   [[nodiscard]] std::uint32_t size() const;  // the number of items or members
   [[nodiscard]] std::size_t offset() const;  // in the file
 
-  // Visits an array's items in turn, or an object's members with their names: use(Json) or use(std::string_view, Json).
+  // Visits items, or members with their names, in order: use(Json) or use(std::string_view, Json).
   template <class Use>
   void for_each_item(Use use) const {
     Json item = first();
@@ -68,19 +68,19 @@ class JsonDocument {
   friend struct JsonBuilder;
 
   struct Node {
-    std::uint64_t text;    // where the characters start, in text_
+    std::uint64_t text;    // the offset of the first character in text_
     std::uint32_t length;  // of the text, or the number of items or members
     std::uint32_t next;    // the node after this one and its contents
     std::uint32_t offset;
     JsonKind kind;
   };
 
-  std::string text_;                  // strings are decoded in it
-  std::vector<std::uint32_t> lines_;  // where each line starts
+  std::string text_;                  // strings are decoded in place
+  std::vector<std::uint32_t> lines_;  // the offset of each line
   std::vector<Node> nodes_;
 };
 
-// The maximum number of bytes of memory needed to read a document, for each byte of its text.
+// The maximum memory needed to read a document, per byte of its text.
 inline constexpr std::uint64_t kJsonMemoryFactor = 32;
 
 }  // namespace anydml::dmlrun

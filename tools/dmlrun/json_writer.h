@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RapidJSON's writer for standard strings. It writes to a file gradually, or prints the whole text at the end.
+// RapidJSON's writer for standard strings. Writes to a file incrementally, or keeps the text and prints it at the end.
 #pragma once
 
 #include <rapidjson/prettywriter.h>
@@ -16,7 +16,7 @@ namespace anydml::dmlrun {
 class JsonWriter {
  public:
   JsonWriter() = default;                                        // kept in memory until print
-  explicit JsonWriter(std::FILE* file) { stream_.file = file; }  // written in pieces, so that it may have any length
+  explicit JsonWriter(std::FILE* file) { stream_.file = file; }  // written incrementally, so any length is possible
 
   JsonWriter& begin_object() { return writer_.StartObject(), open_.push_back('{'), *this; }
   JsonWriter& end_object() { return writer_.EndObject(), open_.pop_back(), *this; }

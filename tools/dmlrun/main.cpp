@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line: parses the options and calls the commands.
+// Parses the command line and calls the commands.
 #include <poll.h>
 #include <unistd.h>
 
@@ -117,7 +117,7 @@ void add_model_options(CLI::App& app, ModelArguments& arguments, const char* lev
   app.add_flag("--json", arguments.json, "Print JSON");
 }
 
-// DxDispatch options that have no meaning here. They are accepted, so that existing command lines keep working.
+// DxDispatch options that have no effect here. They are accepted so that existing command lines keep working.
 void add_ignored_options(CLI::App& app) {
   const auto ignore = [&app](const std::string& name, bool has_value) {
     const auto say = [name](const std::string&) {
@@ -436,8 +436,8 @@ bool settle_options(const CLI::App& command, std::vector<std::string>& words) {
   return true;
 }
 
-// Silences the libraries' default output, since dmlrun reports errors in its own lines. Programs under `dmlrun exec`
-// keep the default.
+// Silences the libraries' default output, since dmlrun prints its own error messages. Programs under `dmlrun exec` keep
+// the default.
 void leave_errors_to_dmlrun() {
   if (const char* log = std::getenv("ANYDML_LOG"); log == nullptr || *log == '\0') {
     setenv("ANYDML_LOG", "none", 1);
@@ -531,7 +531,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return report_error(error.what(), kFailed);
   }
-  // The output counts as written only once it has been flushed.
+  // The output counts as written only after it has been flushed.
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     const int fault = errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory that a run may use (--max-memory), and its uses: everything that grows with the model.
+// Tracks the memory that a run may use (--max-memory): everything that grows with the model.
 #pragma once
 
 #include <array>
@@ -14,18 +14,18 @@ class MemoryBudget {
  public:
   enum class For : std::uint8_t {
     buffers,     // one for each resource
-    values,      // lists of values that the file spells out
+    values,      // lists of values that the file contains
     kept,        // tensors that are OWNED_BY_DML: persistent resources
     temporary,   // for operators and their initialization
     staging,     // copies to and from a device with its own memory
     dispatches,  // for recording and timing dispatches
-    model,       // objects and structs, whatever the tensor sizes
+    model,       // objects and structs, regardless of tensor sizes
   };
 
   explicit MemoryBudget(std::uint64_t limit = ~std::uint64_t{0}) : limit_(limit) {}
 
-  // Reserves memory for the whole run, or only checks that it is temporarily available. After one request fails, all
-  // later requests fail too; `say` gets the message once.
+  // take reserves memory for the whole run, and borrow only checks that it is available temporarily. After one request
+  // fails, all later requests fail too; `say` receives the message once.
   template <class Say>
   bool take(For what, std::uint64_t bytes, Say say) {
     return settle(what, bytes, true, say);
@@ -46,7 +46,7 @@ class MemoryBudget {
   static constexpr std::uint64_t kPerDispatchable = 8192;
   static constexpr std::uint64_t kPerCommand = 512;
   static constexpr std::uint64_t kPerRecordedDispatch = 192;
-  static constexpr std::uint64_t kPerTiming = 32;  // an iteration by the CPU's clock: the timing and a sorted copy
+  static constexpr std::uint64_t kPerTiming = 32;        // an iteration timed with the CPU's clock, and a sorted copy
   static constexpr std::uint64_t kPerDeviceTiming = 64;  // two readings in the heap, two copied, the difference, sorted
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A model after reading: buffers, operators and commands that are consistent with each other. Only values that the file
-// spells out are in memory at this point.
+// A model after reading: buffers, operators and commands that are consistent with each other. At this point, memory
+// contains only values that are listed in the file.
 #pragma once
 
 #include <array>

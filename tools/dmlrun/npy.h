@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NumPy's .npy files: versions 1 to 3, little endian, C order.
+// Reads and writes the headers of NumPy's .npy files: versions 1 to 3, little endian, C order.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dmlrun run-operator and dmlrun skeleton, which run or print a model of one operator.
+// dmlrun run-operator and dmlrun skeleton, which run or print a single-operator model.
 #include <cstdio>
 
 #include "commands.h"

@@ -313,7 +313,7 @@ class Builder {
     return {};
   }
 
-  // Inputs whose sizes must be equal are broadcast by NumPy's rule: strides of 0 repeat elements.
+  // Inputs whose sizes must be equal are broadcast according to NumPy's rules: strides of 0 repeat elements.
   Status broadcast() {
     for (const facts::SameGroup& group : op_.same) {
       std::vector<DescribedTensor*> members;
@@ -353,7 +353,7 @@ class Builder {
     for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
       const std::uint32_t own = tensor.sizes[tensor.sizes.size() - 1 - i];
       if (own != 1 && step > std::numeric_limits<std::uint32_t>::max()) {
-        tensor.strides.clear();  // DirectML's strides have 32 bits; the unequal sizes are then refused
+        tensor.strides.clear();  // DirectML's strides are 32-bit. The sizes remain unequal and are rejected later.
         return;
       }
       tensor.strides[sizes.size() - 1 - i] = own == 1 ? 0 : static_cast<std::uint32_t>(step);

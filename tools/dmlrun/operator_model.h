@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Builds a model of one operator from a command line: tensors and attributes by name, and outputs inferred from them.
+// Builds a single-operator model from a command line that names tensors and attributes. Outputs are inferred.
 #pragma once
 
 #include <cstdint>

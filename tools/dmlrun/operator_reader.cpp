@@ -324,7 +324,7 @@ OperatorModel read_operator_fields(Members& members, const facts::Operator& op) 
   for (std::size_t i = 0; i < op.fields.size(); ++i) {
     const facts::Field& field = op.fields[i];
     if (facts::is_count(op, i)) {
-      continue;  // read once the arrays are known
+      continue;  // read after the arrays are known
     }
     // The schema decides which tensors are required, since that depends on the feature level and on whether the
     // operator is fused.

@@ -104,7 +104,7 @@ std::vector<std::string> type_list(std::uint32_t types) {
   return names;
 }
 
-// Other names that the header has for an operator or a struct.
+// Other names for an operator or a struct in the header.
 std::vector<std::string> aliases_of(std::span<const facts::Alias> aliases, std::string_view target) {
   std::vector<std::string> names;
   for (const facts::Alias& alias : aliases) {

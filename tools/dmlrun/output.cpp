@@ -30,8 +30,8 @@ double gigabytes_per_second(std::uint64_t bytes, double milliseconds) {
 struct ReportStatistics {
   ColdAndHot cpu;
   ColdAndHot device;
-  double rate;        // GB/s, by the device's clock if it was read
-  double throughput;  // dispatches per second, by the CPU's clock
+  double rate;        // GB/s, according to the device's clock if it was read
+  double throughput;  // dispatches per second, according to the CPU's clock
 };
 
 ReportStatistics statistics_of(const DispatchReport& report) {

@@ -22,7 +22,7 @@ struct DispatchReport {
   std::string_view name;
   std::size_t iterations = 0;
   std::span<const double> cpu;     // milliseconds of each iteration
-  std::span<const double> device;  // milliseconds of the last iterations, by the device's clock
+  std::span<const double> device;  // milliseconds of the last iterations, according to the device's clock
   std::size_t warm_up = 0;
   std::uint64_t bytes = 0;  // of the input and output tensors
 };
@@ -35,7 +35,7 @@ struct StepReport {
 
 struct ProfileReport {
   std::string_view name;
-  double whole = 0;  // the median of the whole dispatch, by the same clock
+  double whole = 0;  // the median of the whole dispatch, measured with the same clock
   std::span<const StepReport> steps;
 };
 

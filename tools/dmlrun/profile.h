@@ -32,8 +32,8 @@ struct ProfileStep {
   bool is_once = false;           // the graph runs it at initialization
 };
 
-// Returns the steps in an order in which each step follows the steps that feed it. The graph compiler joins the same
-// steps on a CPU, except that here each composite operator is one step.
+// Returns the steps in topological order. On a CPU, the graph compiler forms the same steps, except that here each
+// composite operator is one step.
 [[nodiscard]] Result<std::vector<ProfileStep>> steps_of(const Dispatchable& dispatchable);
 
 }  // namespace anydml::dmlrun

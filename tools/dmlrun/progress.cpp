@@ -19,7 +19,7 @@ constexpr double kFirstAfter = 1000;  // milliseconds until progress is first sh
 constexpr double kEvery = 100;
 constexpr std::size_t kBar = 24;
 
-// The first of the usual locale variables that is set decides.
+// The first locale variable that is set decides.
 bool terminal_shows_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (const char* value = std::getenv(name); value != nullptr && *value != '\0') {
@@ -63,7 +63,7 @@ void Progress::show(double fraction, const std::string& detail) {
     line += format_text(", {:.0f} s left", now / part * (1 - part) / 1000);
   }
   line += format_text(", {}", detail);
-  // A line that wraps could not be overwritten. A character of the bar may have three bytes, but takes one column.
+  // A line that wraps could not be overwritten. A character of the bar may have three bytes, but occupies one column.
   const std::size_t columns = terminal_width(STDERR_FILENO).value_or(80) - 1 + bar.size() - kBar;
   if (line.size() > columns) {
     line.resize(std::max(columns, what_.size() + 1 + bar.size()));

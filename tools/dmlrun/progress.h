@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shows the progress of long work, only on a terminal and only after one second.
+// Shows the progress of long operations on a terminal, starting after one second.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Progress {
 
   void clear();  // clears the line before something else is printed
 
-  // Shows that `fraction` of the work is done, with `detail` beside it.
+  // Shows that `fraction` of the work is done, with `detail` next to it.
   void show(double fraction, const std::string& detail);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Requests on the command line that extend a model: different values, comparisons, output files.
+// Command-line requests that extend a model: different values, comparisons, output files.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Requests {
   std::uint64_t seed = 0;  // for random values
 };
 
-// The user chooses these files, not the model, so they may be in any folder.
+// These files are chosen by the user instead of the model, so they may be in any folder.
 void apply_requests(const Requests& requests, Model& model, Problems& problems);
 
 }  // namespace anydml::dmlrun

@@ -10,7 +10,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// The width in terminal columns: continuation bytes of a character take none.
+// The width in terminal columns. A character's continuation bytes do not count.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

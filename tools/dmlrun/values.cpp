@@ -50,7 +50,7 @@ constexpr TypeAlias kNumpyNames[] = {
 
 enum class Form { other, whole, real };
 
-// How JSON classifies the text: a number without point or exponent, another number, or something else.
+// How JSON classifies the text: a number without point or exponent, any other number, or something else.
 Form form_of(std::string_view text) {
   std::size_t at = 0;
   const auto take = [&](std::string_view any) {

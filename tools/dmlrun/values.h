@@ -38,8 +38,8 @@ using ElementBits = std::uint64_t;
 [[nodiscard]] ElementBits load_element(const std::byte* from, DataType type);
 void store_element(ElementBits element, DataType type, std::byte* to);
 
-// These fill the bytes, which are whole elements, with one value, or with first, first + step, first + step + step,
-// ..., each added in the type.
+// Both functions fill whole elements: with one value, or with first, first + step, first + step + step, ..., each added
+// in the type.
 void fill_constant(std::span<std::byte> to, ElementBits value, DataType type);
 void fill_sequence(std::span<std::byte> to, ElementBits first, ElementBits step, DataType type);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of tensors as grids, inputs on the left and outputs on the right. Colors show where an element goes or which
-elements determine it, as found by running the operator itself."""
+"""Pictures of tensors as grids, inputs on the left and outputs on the right. Colors show where each element moves or
+which elements determine it. The operator itself is run to find this out."""
 from __future__ import annotations
 
 import math
@@ -43,7 +43,7 @@ class Shades(NamedTuple):
 
 
 class Painted(NamedTuple):
-    """A function returns the colors of each input's elements, followed by those of each output's elements."""
+    """`paint` returns the colors of each input's elements, followed by the colors of each output's elements."""
     paint: Callable[[Sequence[Tensor], Sequence[Tensor]], Colors]
     caption: str
     example: Example | None = None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of functions: curves, maps of two arguments, bars, histograms, bits, and diagrams of layers. A drawing
-function takes the library, the operator's name and a row of rows.py, and returns the SVG with its text alternative."""
+"""Pictures of functions: curves, maps of two arguments, bars, histograms, bits, and diagrams of layers. Each drawing
+function accepts the library, the operator's name and a row of rows.py, and returns the SVG with its text
+alternative."""
 from __future__ import annotations
 
 import math

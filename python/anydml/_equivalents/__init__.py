@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Expresses each differentiable operator in PyTorch's own functions, so that PyTorch can compute its derivatives.
+"""Expresses each differentiable operator with PyTorch's own functions, so that PyTorch can compute its derivatives.
 
-An equivalent takes a `Given` and the operator's inputs, None for absent ones, and returns the output or a list of
-outputs, with None for outputs without derivatives, such as indices. Its values need not match the operator's bits,
+An equivalent accepts a `Given` and the operator's inputs, with None for absent inputs. It returns the output or a list
+of outputs, with None for outputs without derivatives, such as indices. Its values need not match the operator's bits,
 because only its derivatives are used. Operators that are not in the table have only integer outputs, or no gradient.
 """
 from ._base import Given, activated, is_pointwise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The form in which equivalents receive an operator's arguments."""
+"""The arguments of an operator, as its equivalent receives them."""
 from . import elementwise
 
 
@@ -30,7 +30,7 @@ class Given:
 
 
 def is_pointwise(name):
-    """Whether an operator broadcasts its inputs by NumPy's rule and computes each result element independently."""
+    """Whether an operator broadcasts its inputs as NumPy does and computes each result element independently."""
     return name in elementwise.TABLE and name.startswith("ELEMENT_WISE_") and "QUANTIZE" not in name or (
         name in elementwise.OF_ONE)
 

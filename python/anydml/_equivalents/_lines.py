@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 def in_float(equivalent):
-    """Computes the equivalent in FLOAT32 or wider, because sums of FLOAT16 may overflow."""
+    """Computes the equivalent in FLOAT32 or wider, because FLOAT16 sums may overflow."""
     @functools.wraps(equivalent)
     def widened(g, *inputs):
         kind = inputs[0].dtype

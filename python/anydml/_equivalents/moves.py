@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators that move elements. To find out where each element goes, the operator itself is run on element indices."""
+"""Operators that move elements. To find the source of each element, the operator itself is run on element indices."""
 import math
 
 import numpy as _np
@@ -43,8 +43,8 @@ def _moved(name, *positions, fill=None):
 # ---- Samples of images ----------------------------------------------------------------------------------------------
 
 class _Samples:
-    """The input elements of each output along one dimension, and their weights: index and weights have the shape
-    {terms, outputs}. docs/numerics.md defines them."""
+    """The input elements that each output reads along one dimension, and their weights. index and weights have the
+    shape {terms, outputs}. docs/numerics.md defines them."""
 
     def __init__(self, size, out_size, scale, offsets, antialiased, like):
         real = _np.float64 if max(size, out_size) > 2**21 else _np.float32

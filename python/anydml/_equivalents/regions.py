@@ -10,7 +10,7 @@ from .normalizing import REDUCTIONS
 
 _MAX_SAMPLES = 65536    # the maximum number of samples in a bin
 _AT_ONCE = 2**21  # image elements that are copied at a time
-_WITHOUT = 32    # up to this maximum, the boxes' values are not read, since PyTorch's compiler does not have them
+_WITHOUT = 32    # up to this many samples, box values are not read: PyTorch's compiler lacks them
 
 
 class _Axis:

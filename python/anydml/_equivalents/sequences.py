@@ -136,7 +136,7 @@ def _first(*some):
 
 
 def _appended(past, new, lengths, rows):
-    """Concatenates the first rows of the past, as many as `lengths` says, the new rows, and zeros."""
+    """Concatenates the first `lengths` rows of the past, the new rows, and zeros."""
     count = new.shape[2]
     positions = torch.arange(rows, device=new.device) - lengths[:, None]  # an index into the new rows
     index = positions.clamp(0, count - 1)[:, None, :, None].expand(*new.shape[:2], rows, new.shape[3])

@@ -45,7 +45,7 @@ class Backend(_BackendInterface):
         its bytes or its path.
 
         With ``integers``, MatMul and Conv on dequantized floats multiply the integers instead. That is faster and
-        closer to the exact result, but the bits differ from those of running the model's nodes one by one.
+        closer to the exact result, but the bits differ from the results of running the model node by node.
 
         >>> import numpy as np, onnx.parser, anydml.onnx as backend
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>

@@ -10,14 +10,14 @@ _DOUBLE = 11  # TensorProto.DOUBLE: the softmax_precision that exceeds ours
 
 
 def as_bias(mask, dtype):
-    """Converts a mask of bool to 0 where it is true and -infinity elsewhere; a mask of numbers is added unchanged."""
+    """Converts a bool mask to 0 where it is true and -infinity elsewhere. A numeric mask is added unchanged."""
     if mask.dtype != bool:
         return cast(mask, dtype)
     return dispatch("ELEMENT_WISE_IF", mask, number(0, dtype), number(-np.inf, dtype))
 
 
 def causal(queries, keys, past):
-    """Returns a mask {queries, keys} in which each query sees the keys up to its own position."""
+    """Returns a mask {queries, keys} that shows each query the keys up to its own position."""
     position = sequence(past, 1, queries, np.int32).reshape(queries, 1)
     seen = dispatch("ELEMENT_WISE_LOGICAL_GREATER_THAN_OR_EQUAL", position, sequence(0, 1, keys, np.int32), dtype=np.uint8)
     return seen.view(bool)
@@ -31,7 +31,7 @@ def _tokens(x):
 
 
 def attention(node):
-    """Rows that see no key are 0, as ONNX defines; DirectML's operator leaves them undefined."""
+    """Rows without visible keys are 0, as ONNX defines. DirectML's operator leaves them undefined."""
     options = node.attributes
     given = [bool(kind) for kind in node.kinds] + [False] * 7
     windows = [options.get(name, -1) for name in ("left_window_size", "right_window_size")]

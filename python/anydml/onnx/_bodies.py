@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Expands nodes that ONNX defines as functions of other nodes. The nodes of the body get unique names."""
+"""Expands nodes that ONNX defines in terms of other nodes. The nodes of the body get unique names."""
 import itertools
 
 import onnx
@@ -50,8 +50,7 @@ def _renamed(inner, names, prefix, given, schema):
 
 
 def _rename_graph(graph, names, prefix, given, schema):
-    """Renames the values in a branch or body of one of the function's nodes, which can use the function's
-    values."""
+    """Renames the values in a node's branch or body, which can use the function's values."""
     for tensor in graph.initializer:
         tensor.name = names.setdefault(tensor.name, prefix + tensor.name)
     for value in (*graph.input, *graph.output):

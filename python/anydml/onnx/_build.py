@@ -24,8 +24,8 @@ DEFAULT_DOMAIN = ("", "ai.onnx")
 _OTHERS = {CONTRIB_DOMAIN: CONTRIB, TRAINING_DOMAIN: TRAINING}  # domains whose operators are replaced by ONNX nodes
 _FAULTS = (ArithmeticError, AttributeError, IndexError, NotImplementedError, TypeError, ValueError)
 _MAX_NAMED = 4  # the maximum number of nodes of one operator that a message lists
-# Weights in bytes become floats of four times their size. Graphs convert and pack them in one step, unless other steps
-# use them.
+# Converting byte weights to floats makes them four times as large. Graphs convert and pack them in one step, unless
+# other steps use them.
 _MIN_WIDENED = 1 << 16  # the smallest weights, in bytes, for which this pays off
 _WIDENING = ("Cast", "DequantizeLinear")
 _BETWEEN = ("Add", "Mul", "Reshape", "Sub", "Transpose")  # steps that may occur between the conversion and the product
@@ -35,8 +35,8 @@ _PACKED = {**dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul"), (1,)),  
 
 class Builder:
     """Builds the Program of a graph. kinds and constants: the types and the constants of the enclosing graph, which a
-    body can use; integers: whether products of dequantized floats become products of integers; is_inner: whether the
-    graph is a body; device: the device of the compiled graphs."""
+    body can use; integers: whether products of dequantized floats become integer products; is_inner: whether the graph
+    is a body; device: the device of the compiled graphs."""
 
     def __init__(self, opset, kinds=(), constants=(), folder=None, integers=False, is_inner=False,
                  device=None):
@@ -138,7 +138,7 @@ class Builder:
             self.constants.pop(name, None)
 
     def _add_by_row(self, node, opset):
-        """Adds a step for a node, as its row in the table says or, if no row accepts the node, on the host."""
+        """Adds a step for a node, using its row in the table or, if no row accepts the node, running it on the host."""
         refusal = None
         for table in (NODES, HOST):
             if node.op_type in table:
@@ -233,7 +233,7 @@ class Builder:
 
 
 def refuse_unknown(model):
-    """Reports all unsupported operators with their nodes, so that the error says everything that the model needs."""
+    """Reports all unsupported operators with their nodes, so that the error lists everything that the model needs."""
     found = {}
     for node in nodes_of(model.graph.node):
         if node.domain in DEFAULT_DOMAIN:
@@ -256,7 +256,7 @@ def refuse_unknown(model):
 
 
 def _uses(graph):
-    """Counts how often nodes use each value. Uses in bodies and outputs are counted too, so those values are never
+    """Counts how often nodes use each value. Uses in bodies and outputs also count, so these values are never
     dropped."""
     counts = Counter(name for node in graph.node for name in node.input)
     for node in graph.node:

@@ -57,7 +57,7 @@ class _Nodes:
 
 
 def by(write):
-    """Returns a function that takes a node and its inputs' types, and returns the nodes that replace it."""
+    """Returns a function that accepts a node and its inputs' types, and returns the nodes that replace it."""
     def expand(node, kinds):
         nodes = _Nodes(node)
         nodes.kinds = kinds

@@ -18,7 +18,7 @@ _USES = ("MULTIHEAD_ATTENTION1 ADD CAST FILL_VALUE_SEQUENCE GEMM IF JOIN LOGICAL
 
 
 class _Options:
-    """The attributes of a node, and functions that reject it by name."""
+    """The attributes of a node, and functions that reject the node with an error."""
 
     def __init__(self, node, kinds):
         self.node, self.kinds = node, kinds
@@ -76,7 +76,7 @@ def _seen(mask, batch, keys):
 
 
 def _attend(options, batch, queries, keys, elements, given, bias, mask, past_keys):
-    """Returns the results, with None for absent ones. given: the tensors before RelativePositionBiasTensor, and the
+    """Returns the results, with None for absent results. given: the tensors before RelativePositionBiasTensor, and the
     past."""
     dtype = next(one.dtype for one in given.values() if one is not None)
     terms = [] if bias is None else [bias.reshape((1,) * (4 - bias.ndim) + bias.shape)]
@@ -130,7 +130,7 @@ def multi_head_attention(node, kinds):
 
 
 def attention(node, kinds):
-    """Attention also multiplies the input by the weights, and has the past keys and values in one tensor."""
+    """Attention also multiplies the input by the weights, and stores the past keys and values in one tensor."""
     options = _Options(node, kinds)
     options.refuse_inputs(6)
     for name in ("do_rotary", "past_present_share_buffer"):

@@ -14,7 +14,7 @@ def _check(node):
 
 
 def _option(node, name, count, default):
-    """Returns an attribute with a number for each axis."""
+    """Returns an attribute that has a number for each axis."""
     given = node.attributes.get(name) or [default] * count
     if len(given) != count:
         axes = count // 2 if name == "pads" else count

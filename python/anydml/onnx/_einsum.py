@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Einsum for float16 and float. Operands are combined from left to right by reductions, transpositions and matrix
+"""Einsum for float16 and float. Operands are combined from left to right with reductions, transpositions and matrix
 products."""
 import math
 import string
@@ -11,7 +11,7 @@ from ._rows import dispatch, refuse
 
 
 def parsed(node):
-    """Returns the labels of each operand, and the result's labels or None; "..." is kept as it is."""
+    """Returns the labels of each operand, and the result's labels or None; "..." is kept."""
     text = node.attributes["equation"].replace(" ", "")
     left, arrow, right = text.partition("->")
     operands = left.split(",")

@@ -119,8 +119,8 @@ def bit_shift(node):
         return shift
 
     def compute(x, by):
-        """The bits of signed integers are shifted as unsigned ones. For a shift to the right, the bits of a negative
-        number are inverted before and after, so that ones are shifted in."""
+        """Signed integers are shifted as unsigned integers. For a shift to the right, the bits of a negative number are
+        inverted before and after, so that ones are shifted in."""
         unsigned = np.dtype(f"u{x.dtype.itemsize}")
         bits, by = x.view(unsigned), by.view(unsigned)  # a negative shift becomes larger than any width
         if direction == "LEFT":
@@ -182,8 +182,8 @@ def _has_whole_blocks(node, x, scale, zero):
 
 
 def quantize(node):
-    """QUANTIZE_LINEAR and, for blocks, QUANTIZE divide in FLOAT32 and return 8 bits. Other precisions and 16 bits need
-    more operators. Four-bit results are eight-bit results that are clamped further."""
+    """QUANTIZE_LINEAR and, for blocks, QUANTIZE divide in FLOAT32 and return 8-bit results. Other precisions and
+    16-bit results need more operators. Four-bit results are eight-bit results that are clamped further."""
     precision = node.attributes.get("precision") or 0
     divide_in = {0: dtype_of(node.kinds[1]), 1: np.dtype("f4"), 10: np.dtype("f2"), 11: np.dtype("f8")}.get(precision)
     if divide_in is None or divide_in.kind != "f":

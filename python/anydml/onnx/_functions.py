@@ -20,7 +20,8 @@ def power(node):
         return partial(with_old_broadcasting, "ELEMENT_WISE_POW", node.attributes["broadcast"], node.attributes["axis"])
 
     def compute(x, exponent):
-        """The exponent is converted to the type of x; if it may not fit into float16, both are converted to float32."""
+        """The exponent is converted to the type of x; if it may exceed float16, x and the exponent are converted to
+        float32."""
         is_small = exponent.dtype in (np.float16, np.int8, np.uint8)
         wide = x.dtype if is_small else np.dtype(np.float32)
         if type(exponent) is np.ndarray and exponent.size == 1 and exponent.ndim <= x.ndim and exponent.reshape(()) == 2:

@@ -60,7 +60,7 @@ def check_other_axes(x, indices, axis):
 
 
 def _beside(shape, axis):
-    """Returns an index that selects the elements within the reach of indices of this shape."""
+    """Returns an index that selects the elements that indices of this shape can address."""
     return tuple(slice(None) if position == axis else slice(0, size) for position, size in enumerate(shape))
 
 
@@ -155,7 +155,7 @@ def scatter_nd(node):
 
 def one_hot(node):
     """The result is the second value where the position along the new axis equals the index, and the first elsewhere. A
-    negative index counts from the end, and one that is out of range matches no position."""
+    negative index counts from the end. An index out of range matches no position."""
     def compute(indices, depth, values):
         if depth.size != 1 or values.shape != (2,):
             raise ValueError("depth must be one number, and values must be two")
@@ -173,7 +173,7 @@ def one_hot(node):
 
 
 def _found(x):
-    """Returns the coordinates of the nonzero elements, one row each. Their number is known only once they are
+    """Returns the coordinates of the nonzero elements, one row each. Their number is unknown until they are
     computed."""
     if x.size == 0:
         return np.empty((0, x.ndim), np.uint32)

@@ -5,14 +5,13 @@ from collections import Counter
 from ._rows import Unsupported
 from ._tensors import printable
 
-# A function that calls another twice, which calls a third twice, and so on, expands to a huge number of nodes from a
-# small file.
+# Nested calls can expand a small file to a huge number of nodes, for example if each function calls the next one twice.
 MAX_NODES = 1_000_000
 MAX_BYTES = (1 << 31) - 1  # the maximum size of a protobuf message
 
 
 def nodes_of(nodes):
-    """Yields nodes, including those of their bodies."""
+    """Yields nodes, including the nodes in their bodies."""
     for node in nodes:
         yield node
         for attribute in node.attribute:

@@ -2,7 +2,7 @@
 """Multiplies integers instead of dequantized floats. This is an option, because it is not what the model specifies.
 
 A model that was quantized with QuantizeLinear and DequantizeLinear multiplies floats, each an integer times a scale.
-The sums of the integers are exact and are multiplied by both scales once, so the result is closer to the exact one.
+The sums of the integers are exact and are multiplied by both scales once, so the result is closer to the exact value.
 """
 import itertools
 from collections import namedtuple

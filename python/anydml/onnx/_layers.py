@@ -93,7 +93,7 @@ def max_unpool(node):
         result = dispatch("MAX_UNPOOLING", x, indices, shape=shape) if 0 not in shape else np.empty(shape, x.dtype)
         if wanted == shape:
             return result
-        # Indices count the elements of the smaller tensor, which becomes the leading part of the larger one.
+        # Indices count the elements of the smaller tensor, which becomes the leading part of the larger tensor.
         return dispatch("PADDING1", result, PaddingMode="CONSTANT", PaddingValue=0, StartPadding=[0] * len(shape),
                         EndPadding=[a - b for a, b in zip(wanted, shape)], shape=wanted)
 

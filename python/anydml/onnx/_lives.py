@@ -3,7 +3,7 @@
 
 A value is kept from the step that computes it to the last step that uses it. Only these two positions are stored: a
 list of the live values at every position would need memory proportional to the number of steps times the number of
-values that are alive at once.
+values that are alive at the same time.
 """
 
 

@@ -54,7 +54,7 @@ def _parsed(text, where):
 
 def _taken_out(graph, folder, is_own, arrays):
     """Returns the initializers as arrays. If the message is our own, the bytes of each initializer are released as soon
-    as it is an array, so there are never two copies of all weights."""
+    as it is converted, so memory never contains two copies of all weights."""
     built = {}
     for tensor in graph.initializer:
         if tensor.name in built:
@@ -66,8 +66,8 @@ def _taken_out(graph, folder, is_own, arrays):
 
 
 def check(model):
-    """Runs ONNX's checker on a copy of the model with inputs in place of the initializers, whose elements it would copy
-    twice."""
+    """Runs ONNX's checker on a copy of the model with inputs in place of the initializers. The checker would copy the
+    initializers' elements twice."""
     with in_words():
         _check(model)
 
@@ -98,7 +98,7 @@ class Prepared(BackendRep):
     """A model that has been checked and can run many times.
 
     For inputs of new types and shapes, its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
-    integers: whether products of dequantized floats become products of integers. is_owned: whether the message may be
+    integers: whether products of dequantized floats become integer products. is_owned: whether the message may be
     emptied. arrays: weights that were read separately from the message. device: the name of the adapter that runs the
     graphs; None is the default.
     """

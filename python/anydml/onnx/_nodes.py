@@ -159,7 +159,7 @@ _NODES = {
     "LRN": Row(normalizations.local_response_normalization, "LOCAL_RESPONSE_NORMALIZATION", kinds=functions.ROUNDED),
     "LSTM": recurrent.network("LSTM"),
     "LayerNormalization": Row(normalizations.layer_normalization, "MEAN_VARIANCE_NORMALIZATION1 CAST",
-                              result=lambda attributes, kinds: [kinds[0], "float", "float"],  # mean and deviation too
+                              result=lambda attributes, kinds: [kinds[0], "float", "float"],  # with mean and deviation
                               check=normalizations.axis_checks),
     "LpNormalization": Row(normalizations.lp_normalization, "LP_NORMALIZATION REDUCE DIVIDE LOGICAL_EQUALS IF"),
     "LpPool": layers.pool("LP"),
@@ -221,5 +221,5 @@ _NODES = {
     "SoftmaxCrossEntropyLoss": Row(None),
     "SwiGLU": Row(None, kinds=functions.ROUNDED),
 }
-# Nodes that need an operator which is not built are rejected like other unsupported nodes.
+# Nodes that need an operator that is not built are rejected like other unsupported nodes.
 NODES = {op: row for op, row in _NODES.items() if _is_built(row)}

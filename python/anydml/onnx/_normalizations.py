@@ -30,7 +30,7 @@ def _moments(x, axes, scale, bias, epsilon):
 
 
 def _normalized(x, mean, variance, scale, bias, epsilon):
-    """scale * (x - mean) / sqrt(variance + epsilon) + bias, one operation after another."""
+    """scale * (x - mean) / sqrt(variance + epsilon) + bias, one operation at a time."""
     root = dispatch("ELEMENT_WISE_SQRT", add(variance, number(epsilon, variance.dtype)))
     return add(divide(multiply(scale, subtract(x, mean)), root), bias)
 
@@ -208,7 +208,7 @@ def group_normalization(node):
 
 
 def group_checks(node):
-    """The checks for GroupNormalization, whose definition accepts any number of groups that divides the elements."""
+    """The checks for GroupNormalization. ONNX's definition accepts any number of groups that divides the elements."""
     check_minimum(node, "num_groups", 1)
     groups = node.attributes["num_groups"]
 

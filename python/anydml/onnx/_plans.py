@@ -2,9 +2,9 @@
 """Runs the steps of a model: in pieces that are compiled graphs, with steps on the host between them.
 
 A piece begins at a step, and is recorded for the types and shapes that the values have there. It continues until a step
-needs the elements of a value: for a shape, a condition or a number of iterations. If those elements depend only on
-small values that exist when the piece begins, the piece is recorded for exactly these elements, so shape arithmetic
-costs nothing when it runs. Otherwise the piece ends there. A step that cannot be part of a graph runs on the host, and
+needs the elements of a value: for a shape, a condition or a number of iterations. If these elements depend only on
+small values that exist when the piece begins, the piece is recorded for exactly these elements. Shape arithmetic then
+costs nothing at run time. Otherwise the piece ends there. A step that cannot be part of a graph runs on the host, and
 the next piece begins after it.
 """
 import contextlib
@@ -86,7 +86,7 @@ class _Point:
 
     def __init__(self, taken, may_pin):
         self.taken = taken  # values computed earlier that a piece beginning here may use
-        self.pinned = set()  # the values among them whose elements a piece is recorded for
+        self.pinned = set()  # the values in `taken` whose elements a piece is recorded for
         self.may_pin = may_pin
         self.seen = set()
         self.early = []  # small host steps that run before the piece, since other steps need elements of their results
@@ -193,7 +193,8 @@ class Program:
         self._lives = Lives(self.steps, outputs, self.constants)
 
     def _all_constants(self):
-        """Yields all constants, including those of branches, which are recorded as parts of this program's graphs."""
+        """Yields all constants, including constants in branches, which are recorded as parts of this program's
+        graphs."""
         yield from self.constants.values()
         for step in self.steps:
             for body in step.bodies:
@@ -322,9 +323,9 @@ class Program:
         return len({tuple(one[:2] for one in key) for key in point.seen}) * 2 < len(point.seen)
 
     def _note_varying(self, point, index):
-        """If new shapes keep coming, as in a loop that grows a tensor, the values whose shapes change are left out of
-        graphs. But a model with inputs of many sizes is compiled for each size, and so is a long sequence of steps
-        whose shapes depend on data."""
+        """If shapes keep changing, as in a loop that grows a tensor, the values with changing shapes are left out of
+        graphs. Models with inputs of many sizes are still compiled for each size, as are long sequences of steps whose
+        shapes depend on data."""
         point.built_count += 1
         if point.built_count <= _MAX_KEPT or len(point.pieces) < _MAX_KEPT:
             return
@@ -344,7 +345,7 @@ class Program:
 
     def _recorded(self, index, point, state):
         """Records the piece that begins here, for values like these."""
-        with _garbage_kept():  # there is no garbage, and looking for it would cost a tenth of the time
+        with _garbage_kept():  # recording creates no garbage, and looking for it would take a tenth of the time
             return self._recorded_without_pauses(index, point, state)
 
     def _recorded_without_pauses(self, index, point, state):
@@ -402,7 +403,7 @@ class _Attempt:
         self.recorder, self.likes, self.inputs = Recorder(program.fixed), [], []
         self.end, self.why = index, ""
         self.outputs, self.aliases, self.known = [], [], {}
-        # For each symbol, whether it is small, and all values of the piece from which it is computed are small too.
+        # For each symbol, whether it and all values of the piece that it is computed from are small.
         self.is_small = {}
         self.makers = {}  # the steps that compute these symbols
         self.values = _Values(self._begin, program.constants)
@@ -462,7 +463,7 @@ class _Attempt:
         return True
 
     def _asked(self, step, arrays, symbol):
-        """Returns the inputs whose elements a step needs; all symbolic inputs if it is not known which."""
+        """Returns the inputs whose elements a step needs, or all symbolic inputs if this is unknown."""
         named = [(name, array) for name, array in zip(step.inputs, arrays) if isinstance(array, Symbol)]
         exact = [name for name, array in named if symbol is not None and array._source == symbol._source]
         return exact or [name for name, _ in named]
@@ -508,8 +509,8 @@ class _Attempt:
         return found | {self.end}
 
     def _note_origins(self, step):
-        """Notes whether the results of a step are small. Shape arithmetic involves only small values; values computed
-        from a large one are data, and not worth recording a piece for."""
+        """Notes whether the results of a step are small. Shape arithmetic involves only small values. Values computed
+        from a large value are data, and recording a piece for their elements is not worthwhile."""
         known = [self.is_small[name] for name in step.inputs if name in self.is_small]
         if known:
             for name in step.outputs:

@@ -28,8 +28,8 @@ ACTIVATIONS = {
 
 
 def _activations(node, directions):
-    """Returns the activations of each direction in turn. An activation with an alpha or a beta uses the node's next
-    one, or its default if none is left."""
+    """Returns the activations for each direction. An activation with an alpha or a beta uses the node's next value, or
+    its default if no value is left."""
     count = len(DEFAULTS[node.op]) * directions
     names = [name.decode() if isinstance(name, bytes) else name for name in node.attributes.get("activations") or ()]
     if node.op == "RNN" and len(names) > count:  # ONNX's default lists activations for two directions

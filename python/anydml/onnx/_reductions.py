@@ -83,7 +83,7 @@ def extreme_index(name):
 
 def top_k(node):
     """The largest or smallest elements along an axis and their indices, sorted. K is an attribute before opset 10, and
-    an input since then. Unsorted results may have any order, so they are sorted too."""
+    an input since then. Unsorted results may have any order, so they are also sorted."""
     by_attribute = node.attributes.get("k")
     direction = "DECREASING" if node.attributes.get("largest", 1) else "INCREASING"
 
@@ -101,7 +101,7 @@ def top_k(node):
 
 
 def global_pool(function):
-    """Pools over all axes except those of the batch and the channels."""
+    """Pools over all axes except the batch and channel axes."""
 
     def make(_):
         def compute(x):
@@ -117,7 +117,7 @@ def global_pool(function):
 
 
 def along_rows(name, make_others=None):
-    """Softmax, LogSoftmax or Hardmax along an axis or, before opset 13, along that axis and all later ones.
+    """Softmax, LogSoftmax or Hardmax along an axis or, before opset 13, along that axis and all later axes.
     make_others: used for types that the operator does not accept."""
     def make(node):
         if make_others is not None and node.kinds[0] == "double":
@@ -166,7 +166,7 @@ def dynamic_quantize(node):
 
 
 def hardmax_by_index(node):
-    """1 at the first maximum along an axis or, before opset 13, along that axis and all later ones; 0 elsewhere."""
+    """1 at the first maximum along an axis or, before opset 13, along that axis and all later axes; 0 elsewhere."""
     def compute(x):
         axis = axis_of(node.attributes["axis"], x.ndim)
         if x.size == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reports about a model: how its nodes run, how long they take, and how much the results differ from ONNX Runtime's."""
+"""Reports on a model: how its nodes run, how long they take, and how much the results differ from ONNX Runtime's."""
 import os
 import time
 from collections import defaultdict

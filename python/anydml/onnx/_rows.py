@@ -20,17 +20,17 @@ FOUR_BIT_NODES = ("DequantizeLinear", "QuantizeLinear")
 
 # A node in the form that its row receives. attributes: with ONNX's defaults, or None without a default. kinds: ONNX's
 # names of the input types, "" for an absent input. results: the same for the outputs. since: the opset of its schema.
-# fixed: the inputs that no run changes, None for the others.
+# fixed: the inputs that no run changes; None for other inputs.
 Node = namedtuple("Node", "op label attributes kinds results since fixed")
 
 # make: a function of a Node that returns the function of its arrays; None, or a function that returns None for this
-# node, if ONNX's own definition in other nodes is used. uses: the operators that it may dispatch, without ELEMENT_WISE_
-# and ACTIVATION_. result: a function of the types that attributes name and of the kinds; it returns the types of the
-# outputs if ONNX's schema does not determine them. is_view: whether the results may share the inputs' memory. kinds:
-# the accepted types of the first input, unless they are all types that ONNX and we have. check: if ONNX's definition is
-# or may be used, a function of a Node that returns a function of its arrays, which raises an error if an attribute or a
-# shape is wrong. Otherwise the nodes of ONNX's definition would report names that the model does not have, or compute
-# something else.
+# node, if ONNX's own definition is used, which consists of other nodes. uses: the operators that it may dispatch,
+# without ELEMENT_WISE_ and ACTIVATION_. result: a function of the types that attributes name and of the kinds; it
+# returns the types of the outputs if ONNX's schema does not determine them. is_view: whether the results may share the
+# inputs' memory. kinds: the accepted types of the first input; by default all types that both ONNX and anydml support.
+# check: if ONNX's definition is or may be used, a function of a Node that returns a function of its arrays, which
+# raises an error if an attribute or a shape is wrong. Otherwise the nodes of ONNX's definition would report names that
+# are not in the model, or compute something else.
 Row = namedtuple("Row", "make uses result is_view kinds check", defaults=("", None, False, None, None))
 
 
@@ -80,8 +80,7 @@ def plain(array):
 
 
 _TRUTH = np.dtype(bool).num
-# Shape arithmetic outside graphs: for a few elements, NumPy computes the same bits in a tenth of the time of a
-# dispatch.
+# Shape arithmetic outside graphs: for a few elements, NumPy computes the same bits ten times as fast as a dispatch.
 FEW = 64
 _EXACT = {"ELEMENT_WISE_ADD": np.add, "ELEMENT_WISE_SUBTRACT": np.subtract, "ELEMENT_WISE_MULTIPLY": np.multiply}
 
@@ -120,7 +119,7 @@ def _by_numpy(operator, arrays, options):
 
 
 def dispatch(operator, *arrays, **options):
-    """Runs one operator over arrays. The options are its attributes and those of `run`."""
+    """Runs one operator over arrays. The options are its attributes and the options of `run`."""
     if operator in _BY_NUMPY and type(arrays[0]) is not Symbol and (built := _by_numpy(operator, arrays, options)) is not None:
         return built
     given, recorder, dimensions = [], None, 0 if arrays else len(options.get("shape", ()))
@@ -189,8 +188,8 @@ def short(name):
 
 
 def with_old_broadcasting(name, broadcast, axis, a, b):
-    """Before opset 7, nothing was broadcast unless requested, and then only b, against the dimensions of a from axis
-    on."""
+    """Before opset 7, nothing was broadcast unless requested. In that case, b was broadcast to the dimensions of a,
+    starting at an axis."""
     aligned = b
     if broadcast and axis is not None:
         axis = axis_of(axis, a.ndim)

@@ -45,12 +45,12 @@ def scatter_elements(node):
 
 
 def _line(indices):
-    """Returns row indices if they are the same in every column, as in a sum over the neighbors in a graph, or None."""
+    """Returns row indices if they are the same in every column, as in a sum over neighbors in a graph, or else None."""
     return indices[:, 0] if indices.shape[1] and (indices == indices[:, :1]).all() else None
 
 
 def _rows_scattered(x, line, updates, reduce):
-    """Scatters rows as one list of elements, which NumPy does many times faster than row by row."""
+    """Scatters rows as one list of elements. NumPy does this many times faster than row by row."""
     result = np.array(x, order="C")
     columns, used = x.shape[1], updates.shape[1]
     positions = line[:, None] * columns + np.arange(used)

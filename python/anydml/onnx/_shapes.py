@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Nodes that rearrange elements without computing: views of the tensor wherever strides can express the result, and
-otherwise operators that move elements. Also nodes that create tensors from indices.
+"""Nodes that rearrange elements without computing. They return views if strides can express the result, and otherwise
+use operators that move elements. Nodes that create tensors from indices are also here.
 """
 import math
 

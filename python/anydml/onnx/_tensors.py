@@ -37,7 +37,7 @@ def in_words():
 
 
 def tensor_type(number, what="elem_type"):
-    """Returns ONNX's name of an element type: float, double, int8, bfloat16, string..."""
+    """Returns ONNX's name for an element type: float, double, int8, bfloat16, string..."""
     try:
         return onnx.TensorProto.DataType.Name(number).lower()
     except ValueError:
@@ -97,7 +97,7 @@ def _check_elements(tensor, kind, shape, what):
     if tensor.HasField("raw_data"):
         needed, present, of = _bytes_of(kind, count), len(tensor.raw_data), "bytes of raw_data"
     elif kind in FOUR_BITS:
-        return  # the onnx package knows how they are packed
+        return  # the onnx package handles their packing
     else:
         field = onnx.helper.tensor_dtype_to_field(tensor.data_type)
         needed, present, of = count, len(getattr(tensor, field)), f"elements of {field}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Operators from ai.onnx.preview.training as ONNX nodes: Adam, whose rate is a tensor and whose first step is step 0;
+"""Expresses Adam from ai.onnx.preview.training as ONNX nodes. Its rate is a tensor, and its first step is step 0;
 DirectML's ADAM_OPTIMIZER supports neither. The nodes are element-wise, so a graph computes them in one pass.
 """
 import numpy as np

@@ -34,7 +34,7 @@ def told(node, row, kinds, schema, opset, fixed):
         raise ValueError(f"{label(node)} has {len(given)} inputs; expected {schema.min_input} to {schema.max_input}")
     if len(node.output) > schema.max_output:
         raise ValueError(f"{label(node)} has {len(node.output)} outputs; expected {schema.max_output} at most")
-    bound = {}  # ONNX's type variables, T and so on, and the types that they have in this node
+    bound = {}  # ONNX's type variables, such as T, and their types in this node
     for i, kind in enumerate(given):
         if kind:
             formal = schema.inputs[min(i, len(schema.inputs) - 1)]
@@ -94,7 +94,7 @@ def _attributes(node, schema):
         attributes[attribute.name] = _value_of(attribute, node)
         if attribute.type == onnx.AttributeProto.TENSOR:
             named[attribute.name] = tensor_type(attribute.t.data_type)
-        elif attribute.name in ("to", "dtype", "output_dtype"):  # in the first Cast, it is the type's name
+        elif attribute.name in ("to", "dtype", "output_dtype"):  # Cast-1 gives the type as a string
             is_name = attribute.type == onnx.AttributeProto.STRING
             named[attribute.name] = attribute.s.decode().lower() if is_name else tensor_type(
                 attribute.i, f"{label(node)}: {attribute.name}")
@@ -109,7 +109,7 @@ def _value_of(attribute, node=None):
 
 
 def constant(node, folder=None):
-    """Returns the value of a Constant and ONNX's name of its type."""
+    """Returns a Constant's value and ONNX's name for its type."""
     if len(node.attribute) != 1:
         raise ValueError(f"{label(node)} must have one attribute, its value, but has {len(node.attribute)}")
     attribute = node.attribute[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GridSample on the host: elements, or weighted means of neighboring ones, at positions given by data."""
+"""GridSample on the host: reads elements, or weighted means of neighboring elements, at the positions in the grid."""
 import itertools
 
 import numpy as np

@@ -26,7 +26,7 @@ struct BackendDevice {
   ThreadPool* pool;
   cpu::Target target;
   std::uint64_t memory_bytes;
-  std::atomic<std::uint64_t> promised_bytes{0};  // promised to buffers, whether touched or not
+  std::atomic<std::uint64_t> promised_bytes{0};  // promised to buffers, even if the memory was never touched
   BufferMemory buffers;
   std::string model;
 };
@@ -59,7 +59,7 @@ std::string cpu_model() {
 #endif
 }
 
-// Calls a function that may allocate. Exceptions must not leave the functions in the table.
+// Calls a function that may allocate. Exceptions must not escape from the functions in the table.
 template <class Body>
 BackendStatus guarded(Body body) noexcept {
   try {
@@ -71,7 +71,7 @@ BackendStatus guarded(Body body) noexcept {
   }
 }
 
-// Chooses the requested instruction set, or the best available one.
+// Chooses the requested instruction set, or the best one available.
 BackendStatus choose_target(std::string_view wanted, cpu::Target& target) {
   const auto targets = cpu::machine_targets();
   const auto found = wanted.empty() ? targets.begin() : std::ranges::find(targets, wanted, cpu::target_name);
@@ -140,7 +140,7 @@ MemoryBlock block_at(void* address) {
           .address = reinterpret_cast<std::uintptr_t>(address),
           .host = static_cast<std::byte*>(address)};
 }
-// A handle is the address of the block's first byte, and never 0.
+// A handle is the address of the block's first byte, and is never 0.
 std::byte* address_of(MemoryLocation location) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(location.block) + location.offset);
 }
@@ -148,8 +148,8 @@ std::byte* address_of(MemoryLocation location) {
 constexpr std::uint64_t kAddressSpace = std::uint64_t{1} << 56;
 
 BackendStatus allocate_buffer(BackendDevice* device, std::uint64_t bytes, MemoryBlock* block) {
-  // The kernel does not count untouched pages as used, so memory that was promised is counted here too. The state of
-  // the machine is read only for requests that are large enough to matter.
+  // The kernel does not count untouched pages as used, so promised memory is also counted here. The machine's state is
+  // read only for requests that are large enough to matter.
   constexpr std::uint64_t kLarge = std::uint64_t{16} << 20;
   if (bytes > std::min(device->memory_bytes, kAddressSpace) ||
       (bytes >= kLarge && bytes > read_memory_state().available)) {
@@ -179,7 +179,7 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     if (kind != MemoryKind::temporary) {
       return allocate_buffer(device, bytes, block);
     }
-    if (bytes > kAddressSpace) {  // operator new rounds up to the alignment, and could overflow to 0 bytes
+    if (bytes > kAddressSpace) {  // operator new rounds up to the alignment, which could overflow to 0 bytes
       return kOutOfMemory;
     }
     *block = block_at(::operator new (bytes, std::align_val_t{kTemporaryAlignment}, std::nothrow));
@@ -196,7 +196,7 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
   device->promised_bytes.fetch_sub(whole_units(bytes));
 }
 
-// Queues are synchronous and have no state: a queue is a pointer to its device.
+// Queues are synchronous and have no state, so a queue is a pointer to its device.
 BackendDevice* device_of(BackendQueue* queue) { return reinterpret_cast<BackendDevice*>(queue); }
 
 BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
@@ -213,7 +213,7 @@ BackendStatus copy(BackendQueue*, MemoryLocation to, MemoryLocation from, std::u
 
 BackendStatus fill(BackendQueue*, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                    std::uint32_t pattern_bytes) {
-  // Write the pattern once, then keep doubling the part already written by copying it.
+  // Write the pattern, then keep doubling the part already written by copying it.
   std::byte* const first = address_of(to);
   std::uint64_t done = std::min<std::uint64_t>(bytes, pattern_bytes);
   std::memcpy(first, pattern, done);
@@ -233,8 +233,8 @@ BackendStatus timestamp(BackendQueue*, MemoryLocation to) {
 
 }  // namespace
 
-// A step that its family prepared, and the locations of its operands, followed by the locations of the operands of the
-// steps joined with it.
+// A step that its family prepared, with the locations of its operands, followed by the locations of the operands of its
+// joined steps.
 struct ReadyStep {
   std::unique_ptr<cpu::PreparedStep> prepared;
   std::vector<Operand> operands;
@@ -242,16 +242,16 @@ struct ReadyStep {
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
-  // How threads wait between steps: they spin if the program has several jobs in a row for them.
+  // How threads wait between steps. They spin if the program has several jobs in a row for them.
   ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
-  std::shared_ptr<Scratch> scratch;  // null: no step needs it
+  std::shared_ptr<Scratch> scratch;  // null if no step needs it
   std::uint64_t temporary_bytes = 0;
 };
 
 namespace {
 
-// Prepares one unit of work: a main step with its prologue and its epilogue. The result has no prepared step if
-// Family::prepare returns null.
+// Prepares one unit of work: a main step with its prologue and epilogue. The result has no prepared step if the
+// family's prepare function returns null.
 ReadyStep make_ready(std::span<const Step> steps, const cpu::StepContext& context) {
   const auto families = cpu::families();
   auto work = join_steps<cpu::Neighbor>(steps, [&](const Step& step) -> std::unique_ptr<cpu::JoinedStep> {
@@ -265,7 +265,7 @@ ReadyStep make_ready(std::span<const Step> steps, const cpu::StepContext& contex
           .operands = std::move(work->operands)};
 }
 
-// Decides whether threads stay awake between the steps, and allocates the scratch memory for the steps.
+// Decides whether threads stay awake between steps, and allocates the scratch memory for the steps.
 void make_ready_for_threads(BackendProgram& program, ThreadPool& pool) {
   std::uint64_t jobs = 0;
   std::size_t scratch_bytes = 0;
@@ -287,7 +287,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
     auto compiled = std::make_unique<BackendProgram>();
     compiled->temporary_bytes = plan->temporary_bytes;
     const cpu::StepContext context{.target = device->target, .threads = device->pool->threads()};
-    bool joined = false;  // whether the unit in question has joined steps
+    bool joined = false;  // whether the unit being prepared has joined steps
     const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
       joined = steps.size() > 1;
       for (const Step& step : steps) {
@@ -316,7 +316,7 @@ void destroy(BackendProgram* program) { delete program; }
 
 struct StepRun {
   const cpu::PreparedStep* prepared;
-  const Scratch* workers_scratch;  // null: no step of the program needs it
+  const Scratch* workers_scratch;  // null if no step of the program needs it
   std::byte* callers_scratch;
   std::uint32_t phase;
   std::byte* operands[kMaxStepOperands];
@@ -329,7 +329,7 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
   run.prepared->run({.number = piece, .phase = run.phase, .scratch = scratch}, run.operands);
 }
 
-// Runs the phases of a step that has several. Returns false if interrupted.
+// Runs a step that has several phases. Returns false if interrupted.
 [[gnu::noinline]] bool run_phases(ThreadPool::Sequence& jobs, StepRun& run) {
   for (; run.phase < run.prepared->phases(); ++run.phase) {
     if (!jobs.run(run.prepared->pieces_in(run.phase), run_piece, &run)) {

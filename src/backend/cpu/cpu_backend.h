@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPU as a backend: one device, whose memory is the process's own.
+// The CPU backend. It has a single device, which uses the process's own memory.
 #pragma once
 
 #include "backend/backend.h"

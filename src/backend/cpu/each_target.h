@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Compiles the file that includes this once for each of Highway's targets: HWY_TARGET_INCLUDE names that file, and its
-// code for each target is in namespace HWY_NAMESPACE, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE, where
-// ANYDML_TARGET is 1. There is no include guard, because the file is included again for each target.
+// Compiles the file that includes this header once for each of Highway's targets. HWY_TARGET_INCLUDE names that file.
+// Its code for each target is in namespace HWY_NAMESPACE, between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE, where
+// ANYDML_TARGET is 1. This header has no include guard, because it is included again for each target.
 //
-// A function or template is compiled for the target in whose section it is written, wherever it is instantiated. So the
-// scalar definitions, which are written elsewhere, may be called here: a copy that is not inlined runs on every
-// machine, whichever file it comes from, and the linker may keep any of the copies. Code that is compiled for one
-// target has that target's namespace in its name.
+// A function or template is compiled for the target in whose section it is written, no matter where it is instantiated.
+// The scalar definitions are written outside these sections, so they may be called here: a copy that is not inlined
+// runs on every machine, and the linker may keep the copy from any file. Code that is compiled for one target has that
+// target's namespace in its name.
 
-// Only tested targets are enabled: NEON, AVX2 and AVX-512. All of them have a fused multiply-add, which the proof for
-// the floating-point modulus requires.
+// Only tested targets are enabled: NEON, AVX2 and AVX-512. All of them have a fused multiply-add, which the correctness
+// proof for the floating-point modulus requires.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #pragma GCC diagnostic push

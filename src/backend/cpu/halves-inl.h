@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Converts rows between FLOAT16 and FLOAT32, because compilers vectorize these conversions badly. Include it inside a
-// namespace: after each_target.h in a file that is compiled for a target, and without each_target.h in a file that is
-// compiled for any machine. There is no include guard, because the file is included again for each target. Include
+// Converts rows between FLOAT16 and FLOAT32, because compilers vectorize these conversions poorly. Include this file
+// inside a namespace: after each_target.h in a file that is compiled for a target, and without each_target.h in a file
+// that is compiled for any machine. It has no include guard, because it is included again for each target. Include
 // <cstring> and base/element.h first.
 
 #if defined(HWY_NAMESPACE)
@@ -60,8 +60,8 @@ HWY_INLINE void narrow_vector(const f32* from, std::byte* to) {
   };
   const auto* halves = reinterpret_cast<const Half*>(from);
   for (std::int64_t i = 0; i < count; ++i) {
-    // A FLOAT16's bits at the top of a FLOAT32 are 2^-112 times its value, even for subnormals. The multiplication is
-    // exact.
+    // A FLOAT16's bits, shifted to the top of a FLOAT32, represent 2^-112 times its value, even for subnormals. The
+    // multiplication is exact.
     const u32 magnitude = halves[i].bits & 0x7fffU;
     const u32 sign = static_cast<u32>(halves[i].bits & 0x8000U) << 16;
     const u32 finite = to_bits(from_bits<f32>(magnitude << 13) * 0x1p112F);

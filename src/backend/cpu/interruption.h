@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a run should end early. The running thread asks its caller between chunks, at intervals too short for a
-// person to notice a delay; checking whether an interval has passed takes a few nanoseconds.
+// Whether a run should end early. The running thread asks its caller between chunks, often enough that a person does
+// not notice a delay. Checking whether it is time to ask takes a few nanoseconds.
 #pragma once
 
 #include <time.h>
@@ -19,7 +19,7 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // Called by the running thread, between two pieces of its work.
+  // Called by the running thread between two pieces of work.
   [[nodiscard]] bool is_wanted() { return interrupt_ != nullptr && (is_wanted_ || asks()); }
 
  private:
@@ -40,7 +40,7 @@ class Interruption {
   }
 
   const Interrupt* interrupt_;
-  std::uint64_t last_ = 0;  // when the caller was last asked; 0: not yet
+  std::uint64_t last_ = 0;  // when the caller was last asked; 0 if not yet
   bool is_wanted_ = false;
 };
 

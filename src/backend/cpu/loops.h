@@ -2,7 +2,7 @@
 // Promises about loops that help compilers vectorize them.
 #pragma once
 
-// Before a loop: no iteration reads memory that another writes.
+// Placed before a loop: no iteration reads memory that another iteration writes.
 #if defined(__clang__)
 #define ANYDML_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)

@@ -8,7 +8,7 @@
 namespace anydml {
 namespace {
 
-// Sizes are powers of two, so that programs of similar sizes share a set. Untouched pages cost nothing.
+// Sizes are powers of two, so that programs with similar sizes share a set. Untouched pages cost nothing.
 std::size_t block_bytes(std::size_t bytes) {
   constexpr std::size_t kMin = 4096;
   constexpr std::size_t kMax = std::size_t{1} << 46;
@@ -54,7 +54,7 @@ Scratch::CallerBlock* Scratch::take() noexcept {
   return add();
 }
 
-// Adds a block and takes it; returns null if out of memory.
+// Adds a block for the caller. Returns null if out of memory.
 Scratch::CallerBlock* Scratch::add() noexcept {
   Memory memory = allocate(1, bytes_);
   auto* const block = memory == nullptr ? nullptr : new (std::nothrow) CallerBlock;

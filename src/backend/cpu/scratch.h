@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Memory that a kernel uses while it runs a piece. The contents of a block are undefined between two pieces, so each
-// thread needs only one block, however many programs it serves:
+// thread needs only one block, no matter how many programs it runs:
 //
-// Workers  each have a block, found by the worker's number. A worker runs one piece at a time.
-// Callers  may arrive at any time and in any number. Each takes a block for the duration of a run. One block exists
-//          from the start. Another is allocated when callers run at the same time, and is kept for the next time. If
-//          memory runs out, the caller gets no block and reports this before its run begins.
+// Workers  Each worker has one block, indexed by the worker's number. A worker runs one piece at a time.
+// Callers  Any number of callers may run at the same time. Each caller uses one block for the duration of its run. The
+//          first block always exists. More blocks are allocated when several callers run at the same time, and they
+//          are kept. If memory runs out, the caller has no block and reports this before its run begins.
 //
-// A program owns a reference to the set that it was compiled for, and programs share a set that is large enough for all
-// of them (ThreadPool::scratch). So no set is freed while a thread uses it, and all memory is freed with the last
+// A program owns a reference to the set that it was compiled for. Programs share a set that is large enough for all of
+// them (ThreadPool::scratch). Therefore no set is freed while a thread uses it, and all memory is freed with the last
 // program.
 #pragma once
 
@@ -23,7 +23,7 @@ class Scratch {
  public:
   static constexpr std::size_t kAlignment = 64;
 
-  // Blocks of this many bytes, rounded up to a power of two. Throws std::bad_alloc.
+  // Creates blocks of this many bytes, rounded up to a power of two. Throws std::bad_alloc.
   Scratch(std::size_t bytes, unsigned workers);
   ~Scratch();
   Scratch(const Scratch&) = delete;
@@ -31,7 +31,7 @@ class Scratch {
 
   // The size of a block.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  // The block of a worker. Worker numbers begin with 1.
+  // The block of a worker. Worker numbers start at 1.
   [[nodiscard]] std::byte* of_worker(unsigned number) const { return workers_.get() + (number - 1) * bytes_; }
 
  private:
@@ -52,7 +52,7 @@ class Scratch {
 
   const std::size_t bytes_;
   const Memory workers_;
-  // Grows and never shrinks. There is no lock, because a fork could leave it held in the child.
+  // The list never shrinks. It has no lock, because a fork could leave the lock held in the child.
   std::atomic<CallerBlock*> callers_{nullptr};
 
  public:
@@ -69,7 +69,7 @@ class Scratch {
     OfCaller(const OfCaller&) = delete;
     OfCaller& operator=(const OfCaller&) = delete;
 
-    // Null: out of memory, or none was needed.
+    // Null if out of memory, or if no memory was needed.
     [[nodiscard]] std::byte* memory() const { return block_ == nullptr ? nullptr : block_->memory.get(); }
 
    private:

@@ -10,7 +10,7 @@ namespace anydml::cpu {
 enum class Target : std::uint8_t { generic, neon, avx2, avx512 };
 inline constexpr std::size_t kTargets = 4;
 
-// Its name in ANYDML_CPU_TARGET.
+// The target's name in ANYDML_CPU_TARGET.
 [[nodiscard]] constexpr const char* target_name(Target target) {
   switch (target) {
     case Target::neon:
@@ -25,12 +25,12 @@ inline constexpr std::size_t kTargets = 4;
   return "generic";
 }
 
-// The vector size for which a target's kernels need their weights packed.
+// The vector size, in bytes, for which a target's kernels need their weights packed.
 [[nodiscard]] constexpr std::uint32_t vector_bytes(Target target) {
   return target == Target::avx512 ? 64 : target == Target::avx2 ? 32 : 16;
 }
 
-// The targets that this machine can run, the best first; the last is generic.
+// The targets that this machine can run, with the best first and generic last.
 [[nodiscard]] std::span<const Target> machine_targets();
 
 }  // namespace anydml::cpu

@@ -17,7 +17,7 @@
 namespace anydml {
 namespace {
 
-// While this object exists, no signal is delivered to this thread. New threads inherit this: a worker must never
+// While this object exists, no signal is delivered to this thread, or to threads that it creates. A worker must never
 // receive a signal that is meant for the host's own threads, or run its handlers.
 class SignalsBlocked {
  public:
@@ -36,7 +36,7 @@ class SignalsBlocked {
 
 ThreadPool* g_process_pool = nullptr;  // guarded by the process mutex
 
-// Lets a spinning thread leave the core's resources to its sibling for a moment.
+// Lets a spinning thread briefly leave the core's resources to its sibling.
 void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -45,10 +45,10 @@ void pause() {
 #endif
 }
 
-// Spins until `is_over`. Returns false if it takes too long.
+// Spins until `is_over` returns true. Returns false if that takes too long.
 //
-// It does not yield the processor meanwhile: on a busy machine a thread that yields loses a time slice of several
-// milliseconds, whereas a sleeping thread is woken at once.
+// It does not yield the processor while spinning: on a busy machine, a thread that yields loses a time slice of several
+// milliseconds, whereas a sleeping thread is woken immediately.
 template <class Condition>
 bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
   constexpr int kLooks = 16;  // iterations between readings of the clock
@@ -64,8 +64,8 @@ bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
   return is_over();
 }
 
-// A worker spins for about as long as a step of one piece takes. A caller waits for pieces that are already running;
-// waking it would take about ten microseconds.
+// A worker spins for about as long as it takes to run a step with one piece. A caller waits for pieces that are already
+// running; waking it would take about ten microseconds.
 constexpr std::uint64_t kWorkersSpin = 50'000;
 constexpr std::uint64_t kCallersSpin = 20'000;
 
@@ -97,7 +97,7 @@ void ThreadPool::start_workers() {
       pthread_setname_np(worker.native_handle(), "anydml");
       worker.detach();
     } catch (const std::system_error&) {
-      break;  // no more threads are available: the callers and the existing workers do the work
+      break;  // no more threads are available, so the callers and the existing workers do the work
     } catch (const std::bad_alloc&) {
       break;
     }
@@ -105,9 +105,9 @@ void ThreadPool::start_workers() {
   }
 }
 
-// In the child of a fork, whose only thread holds the mutex: the workers and all other callers are gone, but the
-// condition variables still count them. They are constructed again in place, because destroying them would wait for
-// threads that no longer exist.
+// Called in the child of a fork, whose only thread holds the mutex. The workers and all other callers no longer exist,
+// but the condition variables still count them. They are constructed again in place, because destroying them would wait
+// for these threads.
 void ThreadPool::forget_workers() {
   new (&job_begun_) std::condition_variable;
   new (&chunks_done_) std::condition_variable;
@@ -126,14 +126,15 @@ void ThreadPool::forget_workers() {
 
 // ---- Workers -------------------------------------------------------------------------------------------------------
 
-// Whether spinning threads would keep other threads from working. Slightly more threads than processors do no harm.
+// Whether spinning threads would keep other threads from working. Having slightly more threads than processors does no
+// harm.
 bool ThreadPool::is_crowded() const {
   const unsigned threads = workers_.load(std::memory_order_relaxed) + sequences_.load(std::memory_order_relaxed);
   return threads > processors_ + processors_ / 8;
 }
 
 void ThreadPool::work(unsigned number) {
-  // Set for the life of the thread, because it inherited its modes from the thread that created it.
+  // Set for the lifetime of the thread, which inherited its modes from the thread that created it.
   const DefaultFloatEnvironment modes;
   unsigned turn = 0;
   for (;;) {
@@ -149,7 +150,7 @@ void ThreadPool::work(unsigned number) {
   }
 }
 
-// Works on the next job that has chunks left, starting at `turn`. Returns false if no job has any.
+// Works on the next job that has chunks left, starting at `turn`. Returns false if no job has chunks left.
 bool ThreadPool::take_turn(unsigned number, unsigned& turn) {
   const unsigned slots = slots_.load(std::memory_order_acquire);
   for (unsigned i = 0; i < slots; ++i) {
@@ -162,7 +163,7 @@ bool ThreadPool::take_turn(unsigned number, unsigned& turn) {
   return false;
 }
 
-// Runs one chunk, or all that are left if no other thread has jobs. Returns false if none was left.
+// Runs one chunk, or all remaining chunks if no other thread has jobs. Returns false if no chunk was left.
 bool ThreadPool::work_on(Job& job, unsigned number) {
   std::uint64_t done = 0;
   do {
@@ -177,7 +178,7 @@ bool ThreadPool::work_on(Job& job, unsigned number) {
     return false;
   }
   // Sequentially consistent with the caller, which announces that it is going to sleep and then checks how many chunks
-  // are done, so at least one of the two sees the other's store.
+  // are done. Therefore at least one of the two threads sees the other's store.
   job.done.fetch_add(done, std::memory_order_seq_cst);
   if (job.caller_sleeps.load(std::memory_order_seq_cst)) {
     { const std::scoped_lock lock(mutex_); }
@@ -200,7 +201,7 @@ void ThreadPool::sleep() {
 
 // ---- Callers -------------------------------------------------------------------------------------------------------
 
-// Gives the sequence a slot. Returns false if it must do without the workers.
+// Assigns a slot to the sequence. Returns false if the sequence must run without the workers.
 bool ThreadPool::open(Sequence& sequence) {
   if (lost_in_fork_.load(std::memory_order_relaxed) && lost_in_fork_.exchange(false)) {
     start_workers();
@@ -250,8 +251,8 @@ bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
   job.function = function;
   job.context = context;
   job.done.store(0, std::memory_order_relaxed);
-  // Sequentially consistent with a worker, which announces that it is going to sleep and then looks for work, so at
-  // least one of the two sees the other's store.
+  // Sequentially consistent with a worker, which announces that it is going to sleep and then looks for work. Therefore
+  // at least one of the two threads sees the other's store.
   job.left.store(static_cast<std::int64_t>(count), std::memory_order_seq_cst);
   jobs_begun_.fetch_add(1, std::memory_order_release);
   wake(count - 1);
@@ -265,7 +266,7 @@ bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
     function(context, count - static_cast<std::uint64_t>(left), 0);
     ++own;
     if (sequence.is_interrupted()) {
-      // From here on, no thread can take a chunk.
+      // After this, no thread can take a chunk.
       skipped = std::max<std::int64_t>(0, job.left.exchange(0, std::memory_order_acquire));
       break;
     }
@@ -279,7 +280,7 @@ void ThreadPool::wake(std::uint64_t wanted) {
   if (asleep == 0) {
     return;
   }
-  // Workers that are awake find the job by themselves, unless they are busy with other jobs.
+  // Workers that are awake find the job without being woken, unless they are busy with other jobs.
   if (sequences_.load(std::memory_order_relaxed) == 1) {
     const unsigned workers = workers_.load(std::memory_order_relaxed);
     wanted -= std::min<std::uint64_t>(wanted, workers - std::min(workers, asleep));

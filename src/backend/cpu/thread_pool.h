@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Threads that share the chunks of jobs. The thread that submits a job works on it too. It never waits for a worker
-// that has not taken a chunk, so a job finishes even when every worker is busy, could not be created, or was lost in a
+// Threads that share the chunks of jobs. The thread that submits a job also works on it. It never waits for a worker
+// that has not taken a chunk, so a job finishes even if every worker is busy, could not be created, or was lost in a
 // fork.
 //
-// Jobs       A pool has a fixed array of slots for jobs, one for each thread that is currently submitting jobs. The
+// Jobs       A pool has a fixed array of job slots. Each thread that is currently submitting jobs uses one slot. The
 //            slots live as long as the pool, so workers read them without a lock. A slot counts down the chunks that no
 //            thread has taken. A thread that took a chunk keeps the job open until it reports the chunk as done, so it
 //            may read the rest of the job. A thread that comes too late reads a count that is not positive.
-// Sequences  A program is a sequence of jobs: its steps, and the phases of a step. Each begins when the job before it
-//            has ended, and sees everything that the earlier jobs wrote. Between two jobs of a sequence the workers
-//            spin, because waking a thread takes longer than a small step. After tens of microseconds they sleep.
-//            They do not spin when no sequence is running, or when the workers and the callers outnumber the
+// Sequences  A program is a sequence of jobs: its steps, and the phases of a step. Each job begins when the previous
+//            job has ended, and sees everything that the earlier jobs wrote. Between two jobs in a sequence, the
+//            workers spin, because waking a thread takes longer than a small step. After tens of microseconds they
+//            sleep. They do not spin if no sequence is running, or if the workers and the callers outnumber the
 //            processors.
 // Ends       An interrupted caller removes all remaining chunks without running them, and waits for the chunks in
 //            progress.
-// Fairness   While several threads submit jobs, a worker takes one chunk of each job in turn. A single job keeps
-//            its workers.
+// Fairness   If several threads submit jobs, a worker alternates between the jobs after each chunk. If there is only
+//            one job, the workers stay with it.
 //
-// No existing library is used, because packaged pools are not instrumented, so ThreadSanitizer reports races where
-// there are none, and because concurrent callers must share the workers fairly.
+// No existing library is used, for two reasons. Packaged pools are not instrumented, so ThreadSanitizer would report
+// races that do not exist. Also, concurrent callers must share the workers fairly.
 #pragma once
 
 #include <atomic>
@@ -38,30 +38,30 @@ class ThreadPool {
   struct Job;
 
  public:
-  // The work of one chunk. Called from several threads at once; must not throw. `thread` is 0 for the thread that
-  // submitted the job, and otherwise the number of a worker: no two threads that work on a job have the same number.
+  // Runs one chunk. Several threads may call it at the same time; it must not throw. `thread` is 0 for the thread that
+  // submitted the job, and otherwise the number of a worker. No two threads that work on a job have the same number.
   using ChunkFunction = void (*)(void* context, std::uint64_t chunk, unsigned thread) noexcept;
 
-  // `threads` includes the caller, so a pool of one has no workers.
+  // `threads` includes the caller, so a pool with one thread has no workers.
   explicit ThreadPool(unsigned threads);
-  // Pools are never destroyed: their threads outlive main, as do callers in other threads.
+  // Pools are never destroyed, because their threads and callers on other threads may outlive main.
   ~ThreadPool() = delete;
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // The pool of the process. The first call creates it with this many threads; 0: as many as the process has
+  // The process's pool. The first call creates it with this many threads; 0 means as many as the process has
   // processors. It survives a fork. The caller must hold the process mutex.
   static ThreadPool& of_process(unsigned threads);
 
-  // The threads that can work on a job: the workers that could be created, and the caller.
+  // The number of threads that can work on a job: the workers that could be created, and the caller.
   [[nodiscard]] unsigned threads() const { return workers_.load(std::memory_order_relaxed) + 1; }
 
-  // Jobs that one thread submits one after another. An object costs nothing until the first job with several chunks.
+  // Jobs that one thread submits one after another. The object costs nothing until the first job with several chunks.
   class Sequence {
    public:
     enum class Between { sleep, spin };  // how workers wait for the next job
 
-    // interruption: null if the jobs always run to their end.
+    // interruption: null if the jobs always run to completion.
     Sequence(ThreadPool& pool, Between between, Interruption* interruption = nullptr)
         : pool_(pool), between_(between), interruption_(interruption) {}
     ~Sequence() {
@@ -72,8 +72,8 @@ class ThreadPool {
     Sequence(const Sequence&) = delete;
     Sequence& operator=(const Sequence&) = delete;
 
-    // Runs all chunks, 0 to count - 1, and returns when all are done. Returns false if interrupted: some chunks have
-    // not run, and none is still running.
+    // Runs all chunks, 0 to count - 1, and returns when they are done. Returns false if interrupted: some chunks have
+    // then not run, and no chunk is still running.
     bool run(std::uint64_t count, ChunkFunction function, void* context) {
       if (is_interrupted()) {
         return false;
@@ -109,7 +109,7 @@ class ThreadPool {
   static constexpr unsigned kSlots = 64;      // threads that submit jobs while all slots are taken work alone
 
   struct Job {
-    // A thread that takes a chunk gets the rest of the job with the same cache line.
+    // A thread that takes a chunk reads the rest of the job from the same cache line.
     alignas(kApart) std::atomic<std::int64_t> left{0};  // chunks that no thread has taken, if positive
     std::uint64_t count = 0;
     ChunkFunction function = nullptr;
@@ -119,9 +119,10 @@ class ThreadPool {
     std::atomic<bool> caller_sleeps{false};
     std::atomic<bool> is_in_use{false};
 
-    // Takes a chunk and returns the number that were left, including this one. If that is not positive, none was left.
+    // Takes a chunk and returns the number of chunks that were left, including this one. If that is not positive, no
+    // chunk was left.
     [[nodiscard]] std::int64_t take() {
-      // Read before writing: pointless writes by many threads would delay the threads that are starting.
+      // Read before writing, because unnecessary writes by many threads would delay the threads that are starting.
       const std::int64_t seen = left.load(std::memory_order_relaxed);
       return seen <= 0 ? seen : left.fetch_sub(1, std::memory_order_acquire);
     }
@@ -145,11 +146,11 @@ class ThreadPool {
   const unsigned wanted_workers_;
   const unsigned processors_;
   std::atomic<unsigned> workers_{0};
-  std::atomic<bool> lost_in_fork_{false};  // the first job that can use the workers starts them again
+  std::atomic<bool> lost_in_fork_{false};  // the first job that can use the workers restarts them
   std::atomic<unsigned> sequences_{0};     // sequences that have a slot
-  std::atomic<unsigned> slots_{0};         // slots that have ever been in use
+  std::atomic<unsigned> slots_{0};         // slots that have ever been used
 
-  // Spinning workers read this line. It changes with every job.
+  // Spinning workers read this cache line, which changes with every job.
   alignas(kApart) std::atomic<std::uint32_t> jobs_begun_{0};
   std::atomic<unsigned> hot_sequences_{0};  // sequences whose workers spin between jobs
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// This plugin's BackendTable.
+// The BackendTable of this plugin.
 #include "backend/backend.h"
 
 #include <cstdio>

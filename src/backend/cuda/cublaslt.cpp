@@ -10,7 +10,7 @@
 namespace anydml::cuda {
 namespace {
 
-// Returns null if the library was not found, or lacks a function.
+// Returns null if the library was not found or lacks a function.
 const CublasLt* find_library() {
   static const CublasLt* const library = []() -> const CublasLt* {
     void* opened = nullptr;

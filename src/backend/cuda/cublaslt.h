@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Loads cuBLASLt at run time. The plugin does not require it, and can be built without its headers. The names and
-// numbers come from its documentation. Part of the interface between a family and the backend.
+// numbers come from its documentation. This file is part of the interface between a family and the backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -66,7 +66,7 @@ struct CublasLt {
                   cudaStream_t stream) = nullptr;
 };
 
-// The library with a handle for one device, for the life of the process. Several threads may use it at once.
+// The library with a handle for one device, valid until the process exits. Several threads may use it at the same time.
 struct CublasLtDevice {
   const CublasLt* library = nullptr;
   void* handle = nullptr;

@@ -15,9 +15,9 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::uint32_t kMinForHalfProducts = 70;  // the first GPUs with tensor cores
-constexpr std::uint32_t kMinJoined = 1 << 15;      // elements; fewer are not worth a kernel of their own
+constexpr std::uint32_t kMinJoined = 1 << 15;      // elements; joining fewer is not worth a separate kernel
 
-// Texts that live as long as the process, one for each kind of error.
+// Static texts, one for each kind of error.
 const char* text_of(cudaError_t error) noexcept {
   try {
     static std::mutex mutex;
@@ -59,10 +59,10 @@ std::uint64_t joined_families() noexcept {
   return joined;
 }
 
-// Whether the device already has a context. cudaSetDevice would create one.
+// Whether the device already has a context. Calling cudaSetDevice would create one.
 bool has_context(int index) {
   using GetState = int (*)(int, unsigned*, int*);
-  static const auto get_state = [] {  // from the driver, which is loaded by now
+  static const auto get_state = [] {  // from the driver, which is already loaded
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     return reinterpret_cast<GetState>(driver != nullptr ? dlsym(driver, "cuDevicePrimaryCtxGetState") : nullptr);
   }();
@@ -128,7 +128,7 @@ const char* why_no_device() {
     return "the NVIDIA driver was not found (libcuda.so.1)";
   }
   if (error == cudaErrorInsufficientDriver) {
-    static char text[160];  // called once, under the process mutex
+    static char text[160];  // this code runs only once, under the process mutex
     std::snprintf(
         text, sizeof(text),
         "the NVIDIA driver is for CUDA %d.%d; expected one for CUDA %d.%d or newer, with which this was built",
@@ -160,7 +160,7 @@ BackendStatus open_device(std::uint32_t index, BackendDevice** device) noexcept 
   opened->gpu = properties_of(properties, opened->index);
   info.traits.threads = opened->gpu.multiprocessors;
   info.traits.joined_families = joined_families();
-  // The library, which is large, is loaded when a plan first contains such a product.
+  // The library is large, so it is loaded only when a plan first contains a half-precision product.
   info.traits.half_products = opened->gpu.compute_capability >= kMinForHalfProducts;
   try {
     info.traits.joins_from = compiles_while_running(opened->gpu) ? kMinJoined : 0;

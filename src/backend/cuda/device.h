@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The plugin's state for a GPU, and the conversion of CUDA's errors to statuses. Nothing here creates a context,
-// because that takes tenths of a second; the first allocation, queue or launch does.
+// The plugin's state for a GPU, and the conversion of CUDA errors to statuses. Nothing here creates a context, because
+// that takes tenths of a second. The first allocation, queue or launch creates it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,7 +19,7 @@
 namespace anydml {
 
 namespace cuda {
-extern const PageHooks kPinnedPages;  // CPU memory that GPUs can reach
+extern const PageHooks kPinnedPages;  // CPU memory that GPUs can access
 inline constexpr std::uint64_t kPinnedBlock = std::uint64_t{4} << 20;
 }  // namespace cuda
 
@@ -28,13 +28,13 @@ struct BackendDevice {
   BackendDeviceInfo info = {};
   cuda::GpuProperties gpu;
 
-  std::atomic<std::uint64_t> buffer_bytes{0};  // of the GPU's own memory
-  std::mutex memory_mutex;                     // guards the next members
+  std::atomic<std::uint64_t> buffer_bytes{0};  // in the GPU's own memory
+  std::mutex memory_mutex;                     // guards the members below
   cudaStream_t memory_stream = nullptr;        // for allocating and freeing memory
   cudaMemPool_t pool = nullptr;                // null: the GPU has no pool
-  std::map<void*, void*> allocations;          // by aligned address: the address from CUDA
+  std::map<void*, void*> allocations;          // maps aligned addresses to the original addresses from CUDA
   BufferMemory host_buffers{&cuda::kPinnedPages, cuda::kPinnedBlock};
-  std::mutex events_mutex;  // guards the next members
+  std::mutex events_mutex;  // guards the members below
   std::vector<cudaEvent_t> spare_events;
 };
 
@@ -43,10 +43,10 @@ namespace cuda {
 inline constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory, "the CUDA device has no memory for this"};
 
-// Converts an error. Also clears the thread's last error, which other code would mistake for its own.
+// Converts an error. Also clears the thread's last error, so that other code does not mistake it for its own.
 [[nodiscard]] BackendStatus status_of(cudaError_t error) noexcept;
 
-// A handle is the address of the block's first byte, and never 0.
+// A handle is the address of the block's first byte, and is never 0.
 [[nodiscard]] inline MemoryBlock block_at(void* address, bool is_host) {
   return {.handle = static_cast<BackendMemory*>(address),
           .address = reinterpret_cast<std::uintptr_t>(address),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Divides an index by a size that is known in advance: the host prepares the divisor, and kernels multiply.
+// Divides an index by a size that is known in advance: the host prepares the divisor, and kernels only multiply.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct FastDivisor {
   std::uint32_t shift;
 };
 
-// 1 + multiplier / 2^32 is 2^shift / divisor, rounded up, which gives the exact quotient for every 32-bit index.
+// 1 + multiplier / 2^32 equals 2^shift / divisor, rounded up. This yields the exact quotient for every 32-bit index.
 [[nodiscard]] constexpr FastDivisor make_divisor(std::uint32_t divisor) {
   std::uint32_t shift = 0;
   while ((std::uint64_t{1} << shift) < divisor) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device's memory, and the CPU's memory that it can reach. Memory is allocated and freed on a separate stream, so
-// that neither waits for unrelated work.
+// The device's memory, and the CPU memory that it can access. Memory is allocated and freed on a separate stream, so
+// that these operations do not wait for unrelated work.
 #include "base/memory.h"
 
 #include <pthread.h>
@@ -19,10 +19,11 @@
 namespace anydml::cuda {
 namespace {
 
-// The bytes that the driver's pool keeps for later allocations instead of returning them to the system.
+// The number of bytes that the driver's pool keeps for later allocations instead of returning them to the system.
 constexpr std::uint64_t kKeptBytes = std::uint64_t{32} << 20;
 
-// Creates a pool of our own: the default one belongs to the process, and other code may have changed its settings.
+// Creates a separate pool, because the default pool belongs to the process, and other code may have changed its
+// settings.
 cudaError_t prepare_memory(BackendDevice& device) {
   const std::scoped_lock lock(device.memory_mutex);
   if (device.memory_stream != nullptr) {
@@ -66,16 +67,16 @@ cudaError_t allocate_on_device(BackendDevice& device, std::uint64_t bytes, bool 
   return error == cudaSuccess ? cudaStreamSynchronize(device.memory_stream) : error;
 }
 
-// ---- CPU memory that the device can reach ----
+// ---- CPU memory that the device can access ----
 
 std::atomic<std::uint64_t> g_pinned_bytes{0};
 
-// Several threads create the pages if there are many: a single thread needs tens of seconds to create tens of GiB. New
-// pages already contain zeros.
+// Several threads create the pages if there are many, because a single thread needs tens of seconds for tens of GiB.
+// New pages already contain zeros.
 void populate(std::byte* start, std::uint64_t bytes) noexcept {
   constexpr std::uint64_t kShare = std::uint64_t{128} << 20;
   if (bytes < 2 * kShare) {
-    return;  // pinning creates them too
+    return;  // pinning also creates them
   }
   static_cast<void>(madvise(start, bytes, MADV_HUGEPAGE));
 #if defined(MADV_POPULATE_WRITE)
@@ -87,7 +88,7 @@ void populate(std::byte* start, std::uint64_t bytes) noexcept {
   };
   const std::uint64_t maximum = std::min<std::uint64_t>(std::thread::hardware_concurrency(), 8);
   std::vector<std::thread> threads;
-  sigset_t all;  // the threads start with every signal blocked: signals belong to the application
+  sigset_t all;  // signals belong to the application, so the threads start with all of them blocked
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -112,8 +113,8 @@ void unpin(void* start, std::uint64_t bytes) noexcept {
 }
 
 bool pin(void* start, std::uint64_t bytes) noexcept {
-  // Pinned pages are unavailable to other processes, and the system kills processes rather than refusing a request. So
-  // this never requests more than half of the machine's memory, or more than is available.
+  // Pinned pages are unavailable to other processes, and the system kills processes instead of refusing a request.
+  // Therefore this never requests more than half of the machine's memory, or more than is available.
   const MemoryState memory_state = read_memory_state();
   if (g_pinned_bytes.fetch_add(bytes) + bytes > memory_state.limit / 2 || bytes > memory_state.available) {
     g_pinned_bytes.fetch_sub(bytes);
@@ -136,7 +137,7 @@ BackendStatus allocate_on_host(BackendDevice& device, std::uint64_t bytes, void*
   if (*address != nullptr) {
     return kOk;
   }
-  const cudaError_t error = cudaFree(nullptr);  // distinguishes a failed device from one without memory
+  const cudaError_t error = cudaFree(nullptr);  // distinguishes a failed device from a device without free memory
   return error != cudaSuccess ? status_of(error) : kOutOfMemory;
 }
 
@@ -173,7 +174,7 @@ BackendStatus allocate(BackendDevice* device, MemoryKind kind, std::uint64_t byt
     *block = block_at(base, true);
     return status;
   }
-  // CUDA's alignment is smaller than D3D12 requires.
+  // CUDA's alignment is smaller than the alignment that D3D12 requires.
   const std::uint64_t whole = whole_units(bytes);
   if (const cudaError_t error = allocate_on_device(*device, whole + kBufferAlignment, true, &base);
       error != cudaSuccess) {
@@ -228,7 +229,7 @@ BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, Memory
   error = cudaMallocFromPoolAsync(&address, bytes != 0 ? bytes : 1, device.pool, queue->stream);
   if (error == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
-    return kOk;  // without a handle: allocate() first returns the pool's spare memory
+    return kOk;  // no handle: allocate() first frees the pool's spare memory
   }
   *block = block_at(error == cudaSuccess ? address : nullptr, false);
   return status_of(error);

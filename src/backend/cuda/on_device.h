@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The current device of the calling thread. Part of the interface between a family and the backend.
+// Sets the current device of the calling thread. This file is part of the interface between a family and the backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@ namespace cuda {
 class OnDevice {
  public:
   explicit OnDevice(const BackendDevice& device);
-  explicit OnDevice(int device);  // by CUDA's number
+  explicit OnDevice(int device);  // CUDA's device number
   ~OnDevice();
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
@@ -24,7 +24,7 @@ class OnDevice {
   [[nodiscard]] cudaError_t error() const { return error_; }
 
  private:
-  int before_ = -1;  // to be restored
+  int before_ = -1;  // the device to restore
   cudaError_t error_ = cudaSuccess;
 };
 

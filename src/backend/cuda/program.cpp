@@ -10,14 +10,14 @@
 namespace anydml::cuda {
 namespace {
 
-// The smallest and the largest number of launches for which a program is recorded. Recording more launches would need
-// too much GPU memory.
+// The minimum and maximum number of launches for which a program is recorded. Recording more launches would need too
+// much GPU memory.
 constexpr std::uint64_t kMinRecorded = 4;
 constexpr std::uint64_t kMaxRecorded = 4096;
 constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backend does not have";
 
-// Prepares one unit of work: a main step with its prologue and its epilogue. Returns null on success, and otherwise the
-// reason for the failure.
+// Prepares one unit of work: a main step with its prologue and epilogue. Returns null on success, otherwise the reason
+// for the failure.
 const char* prepare_unit(std::span<const Step> steps, const GpuProperties& gpu, BackendProgram::PlacedStep& placed) {
   for (const Step& step : steps) {
     if (const FamilyEntry entry = find_family(step.family); entry.family == nullptr) {
@@ -80,7 +80,7 @@ void count_launches(BackendProgram& program) {
 
 BackendStatus prepare_steps(const BackendPlan& plan, const GpuProperties& gpu, BackendProgram& program) {
   const char* why = nullptr;
-  bool joined = false;  // whether the unit in question has joined steps
+  bool joined = false;  // whether the unit being prepared has joined steps
   const bool all = for_each_work(std::span(plan.words, plan.word_count), [&](std::span<const Step> steps) {
     joined = steps.size() > 1;
     why = prepare_unit(steps, gpu, program.steps.emplace_back());

@@ -21,8 +21,8 @@ BackendStatus in_order(BackendQueue& queue, const Body& body) {
   return status_of(error);
 }
 
-// Small tasks that are collected last stay in the queue, so that they can be launched together with the small tasks of
-// the next program.
+// The last small tasks stay in the queue, so that they can be launched together with the small tasks of the next
+// program.
 cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, const DeviceAddress* addresses,
                          cudaStream_t stream) noexcept {
   for (const BackendProgram::PlacedStep& step : program.steps) {
@@ -43,7 +43,7 @@ cudaError_t launch_steps(BackendQueue& queue, const BackendProgram& program, con
       }
       if (queue.small.add(*step.family, task)) {
         continue;
-      }  // without memory to collect it, it is launched alone
+      }  // if there is no memory to collect the task, it is launched alone
     }
     std::byte* const workspace =
         prepared.workspace_bytes() != 0
@@ -68,7 +68,7 @@ void record(BackendQueue& queue, const BackendProgram& program, const DeviceAddr
   }));
 }
 
-// Whether the owner of a stream is recording it, so that no other recording may be launched there.
+// Whether the stream's owner is capturing it. If so, no other recording may be launched on it.
 bool is_recorded(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
@@ -145,7 +145,8 @@ BackendStatus copy(BackendQueue* queue, MemoryLocation to_location, MemoryLocati
     if (bytes == 0) {  // the addresses may be invalid
       return cudaSuccess;
     }
-    // From host memory to host memory, CUDA's own copy waits for all earlier work, on this thread. A kernel does not.
+    // For copies within host memory, CUDA's own copy blocks this thread until all earlier work is done. A kernel does
+    // not.
     return is_pinned(to) && is_pinned(from) ? launch_copy(to, from, bytes, queue->stream)
                                             : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, queue->stream);
   });
@@ -166,7 +167,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
                   const Interrupt* /*interrupt*/) noexcept {
   const OnDevice scope(*queue->device);
   if (program->recordings != nullptr && scope.error() == cudaSuccess && !is_recorded(queue->stream)) {
-    // The tasks of earlier programs come first, and their errors must not be lost.
+    // The tasks of earlier programs must run first, and their errors must not be lost.
     if (const cudaError_t error = queue->small.launch(queue->stream); error != cudaSuccess) {
       return status_of(error);
     }
@@ -180,7 +181,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
       if (cudaGraphLaunch(recordings.graph(), queue->stream) == cudaSuccess) {
         return kOk;
       }
-      static_cast<void>(cudaGetLastError());  // such as too little memory for the recording; the steps alone need none
+      static_cast<void>(cudaGetLastError());  // for example, no memory for the recording; separate launches need none
       recordings.keep(nullptr);
     }
   }
@@ -203,7 +204,7 @@ BackendStatus mark(BackendQueue* queue, BackendMark** mark) noexcept {
     *mark = created.release();
     return status;
   }
-  // Without a mark, no caller could wait for the work before releasing its memory, so wait here.
+  // Without a mark, callers could not wait for the work before releasing its memory, so wait here.
   if (event != nullptr) {
     destroy_mark(created.release());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queues are streams, and marks are events; small steps are collected and launched together.
+// Queues are implemented as streams, and marks as events. Small steps are collected and launched together.
 #pragma once
 
 #include "backend/cuda/device.h"
@@ -10,8 +10,8 @@ namespace anydml {
 struct BackendQueue {
   BackendDevice* device = nullptr;
   cudaStream_t stream = nullptr;
-  bool owned = false;      // whether we own the stream; work on a caller's stream is launched immediately
-  cuda::SmallTasks small;  // only on our own stream
+  bool owned = false;      // whether the backend owns the stream; work on a caller's stream is launched immediately
+  cuda::SmallTasks small;  // only used on our own stream
 };
 
 struct BackendMark {
@@ -24,7 +24,7 @@ namespace cuda {
 BackendStatus allocate_in_order(BackendQueue* queue, std::uint64_t bytes, MemoryBlock* block);
 void release_in_order(BackendQueue* queue, BackendMemory* handle);
 BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) noexcept;
-// A BackendStream is a cudaStream_t here; null: the stream of the whole process (cudaStreamLegacy).
+// A BackendStream is a cudaStream_t here; null means the process-wide default stream (cudaStreamLegacy).
 BackendStatus create_queue_on(BackendDevice* device, BackendStream* stream, BackendQueue** queue) noexcept;
 void destroy_queue(BackendQueue* queue) noexcept;
 BackendStatus copy(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes) noexcept;

@@ -11,7 +11,8 @@
 
 namespace anydml::cuda {
 
-// Keeps all objects that are in use, by name, and the most recently requested unused ones, up to a total number.
+// Keeps all objects that are in use, by name, and the most recently requested unused objects, up to a maximum number in
+// total.
 template <class Value>
 class RecentObjects {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records the launches of a program as a CUDA graph. A network needs a hundred launches or more, and each of them costs
-// the CPU a few microseconds. A program that runs again with the same addresses is recorded once, and then needs only
+// Records the launches of a program as a CUDA graph. A network needs a hundred launches or more, and each of them takes
+// a few microseconds of CPU time. A program that runs again with the same addresses is recorded, and then needs only
 // one launch. Programs with few launches gain nothing and are never recorded.
 #pragma once
 
@@ -22,14 +22,15 @@ class Recordings {
   Recordings(const Recordings&) = delete;
   Recordings& operator=(const Recordings&) = delete;
 
-  // To be locked from the call to advise until the run ends, so that several threads can run one program at once.
+  // Must be locked from the call to advise until the run ends, so that several threads can run one program
+  // concurrently.
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
 
-  // Tells a caller how to run the program with these addresses. On the second run, the caller should record it.
-  // Allocates memory only for new addresses.
+  // Advises a caller how to run the program with these addresses. The caller should record the second run. Allocates
+  // memory only for new addresses.
   [[nodiscard]] Advice advise(const std::uint64_t* addresses, std::size_t count) noexcept;
-  // Keeps the recording for the addresses of the last advice. If `graph` is null, the program cannot be recorded, and
-  // no recording is kept for any addresses.
+  // Stores the recording for the addresses of the last advice. If `graph` is null, the program cannot be recorded, and
+  // all recordings are discarded.
   void keep(cudaGraphExec_t graph) noexcept;
   // The recording for the addresses of the last advice.
   [[nodiscard]] cudaGraphExec_t graph() const noexcept {
@@ -51,8 +52,8 @@ class Recordings {
   bool is_hopeless_ = false;
 };
 
-// Records the launches of `launch(stream)` on a separate stream. Returns null if one of them cannot be recorded;
-// nothing has run in either case.
+// Records the launches of `launch(stream)` on a separate stream, without running them. Returns null if a launch cannot
+// be recorded.
 template <class Launch>
 [[nodiscard]] cudaGraphExec_t record(const Launch& launch) noexcept {
   cudaStream_t stream = nullptr;

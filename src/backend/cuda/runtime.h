@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kernels that are compiled at run time: a family writes source that uses the same definitions as its other kernels,
-// and NVRTC, if it is installed, compiles it. Part of the interface between a family and the backend.
+// Kernels that are compiled at run time. A family writes source code that uses the same definitions as its other
+// kernels, and NVRTC compiles it if it is installed. This file is part of the interface between a family and the
+// backend.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +16,7 @@
 
 namespace anydml::cuda {
 
-// A header that such source may include.
+// A header that the source may include.
 struct RuntimeHeader {
   const char* name;
   const char* text;
@@ -25,13 +26,13 @@ extern const std::size_t kRuntimeHeaderCount;
 
 struct KernelSource {
   std::string text;
-  std::vector<std::string> kernels;  // their C++ names
-  // The maximum dynamic shared memory that a launch of any of these kernels will use. CUDA must know in advance if a
-  // block uses more than 48 KiB, including static memory.
+  std::vector<std::string> kernels;  // C++ names of the kernels
+  // The maximum dynamic shared memory for a launch of any of these kernels. CUDA must know in advance if a block uses
+  // more than 48 KiB, including static memory.
   std::uint32_t max_shared_bytes = 0;
 };
 
-// The shape of a launch: blocks in the grid, threads in a block, and the dynamic shared memory of each block.
+// The shape of a launch: blocks in the grid, threads per block, and dynamic shared memory per block.
 struct LaunchShape {
   struct Extent {
     std::uint32_t x = 1;
@@ -49,15 +50,15 @@ struct KernelBinary {
   std::string code;
 };
 
-// Identifies the compiler and its input: NVRTC's version and a hash of all headers. Code from another compiler or other
-// definitions must not be used. Empty: NVRTC was not found.
+// Identifies the compiler and its input: NVRTC's version and a hash of all headers. Code from a different compiler or
+// different definitions must not be used. Empty if NVRTC was not found.
 [[nodiscard]] std::string runtime_compiler();
 
 // architecture: "sm_90". If the source cannot be compiled, returns false with the reason.
 [[nodiscard]] bool compile_source(const KernelSource& source, const char* architecture, KernelBinary& binary,
                                   std::string& why);
 
-// Kernels that are ready to launch, by several threads at once.
+// Kernels that are ready to launch. Several threads may launch them at the same time.
 class RuntimeKernels {
  public:
   RuntimeKernels() = default;
@@ -70,11 +71,12 @@ class RuntimeKernels {
                                            cudaStream_t stream) const noexcept = 0;
 };
 
-// The kernels for this device; the same object for the same source. Null if the source cannot be compiled here.
+// Returns the kernels for this device. The same source yields the same object. Null if the source cannot be compiled
+// here.
 [[nodiscard]] std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& source,
                                                                          const GpuProperties& gpu);
 
-// Whether source can be compiled here for this GPU. Tries to compile an empty kernel.
+// Whether source code can be compiled here for this GPU. Tries to compile an empty kernel.
 [[nodiscard]] bool compiles_while_running(const GpuProperties& gpu);
 
 }  // namespace anydml::cuda

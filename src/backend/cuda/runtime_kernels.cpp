@@ -20,10 +20,10 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::size_t kMaxKept = 256;  // kernels that no program uses, tens of kilobytes each
+constexpr std::size_t kMaxKept = 256;  // unused kernels, tens of kilobytes each
 
-// Functions from the CUDA driver, under their original names. A library's kernels are loaded for each context when it
-// first launches them.
+// Functions from the CUDA driver, under their original names. A library's kernels are loaded into each context when the
+// context first launches them.
 struct Driver {
   int (*load)(void** library, const void* code, void*, void*, unsigned, void*, void*, unsigned) = nullptr;
   int (*unload)(void* library) = nullptr;
@@ -83,7 +83,7 @@ class LoadedKernels final : public RuntimeKernels {
     const auto& [blocks, threads, shared_bytes] = shape;
     const int result = driver_.launch(kernels_[kernel], blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z,
                                       shared_bytes, stream, parameters, nullptr);
-    return static_cast<cudaError_t>(result);  // error codes that exist in both APIs mean the same
+    return static_cast<cudaError_t>(result);  // error codes that exist in both APIs have the same meaning
   }
 
  private:
@@ -122,7 +122,7 @@ std::string cache_file(const std::string& key) {
   return folder + name;
 }
 
-// The file contains the key, so that code compiled from another source is never used by mistake.
+// The file contains the key, so that code compiled from different source is never used by mistake.
 bool read_binary(const std::string& file, const std::string& key, std::size_t kernels, KernelBinary& binary) {
   std::ifstream in(file, std::ios::binary);
   std::string size;
@@ -191,8 +191,8 @@ const std::string& compiler() {
 
 std::string architecture_of(const GpuProperties& gpu) { return "sm_" + std::to_string(gpu.compute_capability); }
 
-// The source and its types contain everything that is fixed when it is compiled; attributes are parameters. The amount
-// of shared memory is part of the key, because it is set for each kernel.
+// The source and its types contain everything that is fixed at compile time; attributes are parameters. The amount of
+// shared memory is part of the key, because it is set for each kernel.
 std::string key_of(const KernelSource& source, const std::string& architecture) {
   std::string key =
       architecture + " " + compiler() + " " + std::to_string(source.max_shared_bytes) + "\n" + source.text;
@@ -211,9 +211,9 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
   }
   const std::string architecture = architecture_of(gpu);
   const std::string key = key_of(source, architecture);
-  // Never destroyed: when the process ends, the driver may already be gone, and threads may still launch.
+  // Never destroyed: when the process exits, the driver may already be unloaded, and threads may still launch kernels.
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new RecentObjects<const LoadedKernels>(kMaxKept);  // null: it cannot be compiled
+  static auto& known = *new RecentObjects<const LoadedKernels>(kMaxKept);  // null: the source cannot be compiled
   const std::scoped_lock lock(mutex);
   std::shared_ptr<const LoadedKernels> kernels;
   if (const auto* const found = known.find(key); found != nullptr) {
@@ -227,7 +227,7 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
     kernels = good ? loaded : nullptr;
     known.add(key, kernels);
   }
-  // Devices of the same architecture share the code.
+  // Devices with the same architecture share the code.
   if (kernels != nullptr && source.max_shared_bytes != 0 &&
       !kernels->allow_shared(source.max_shared_bytes, gpu.device)) {
     return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The small tasks of a queue, launched with CUDA. Dependent steps run in a single block, which continues from one wave
+// Launches the small tasks of a queue with CUDA. Dependent tasks run in a single block, which continues from one wave
 // to the next.
 #pragma once
 
@@ -9,8 +9,8 @@ namespace anydml::cuda {
 
 class SmallTasks {
  public:
-  // Adds a task after the earlier ones. Returns false if the earlier tasks must be launched first, for example because
-  // they belong to another family, or if there is no memory.
+  // Adds a task after the earlier tasks. Returns false if the earlier tasks must be launched first, for example because
+  // they belong to a different family, or if there is no memory.
   [[nodiscard]] bool add(const FamilyKernels& family, const SmallTask& task) noexcept {
     return batch_.add(family, task);
   }

@@ -44,7 +44,7 @@ constexpr facts::Operator kAppend = internal_operator("ATTENTION_APPEND");
 constexpr facts::Operator kPackKeys = internal_operator("ATTENTION_PACK_KEYS");
 constexpr facts::Operator kPackValues = internal_operator("ATTENTION_PACK_VALUES");
 
-// With at most this many queries, packing keys and values takes longer than multiplying.
+// With at most this many queries, packing keys and values takes longer than computing the products.
 constexpr std::int64_t kFewQueries = 4;
 // The product path limits the scores in memory to this many bytes, unless a single query needs more.
 constexpr std::int64_t kMaxScoreBytes = std::int64_t{256} << 20;
@@ -266,7 +266,7 @@ class Composition {
     return sizes_.mask == MaskKind::none ? kNoValue : given(attentions::kMask);
   }
 
-  // A window of a tensor along one dimension.
+  // Slices a tensor along one dimension.
   std::uint32_t slice(std::uint32_t value, std::uint32_t dimension, std::int64_t first, std::int64_t count) {
     TensorDesc window = list_.tensor(value);
     std::vector<Scalar> offsets(window.rank, Scalar(u64{0}));

@@ -36,14 +36,14 @@ struct Source {
 struct Geometry {
   Source query;
   Source key;    // absent if all keys are past keys
-  Source value;  // likewise
+  Source value;  // absent if all values are past values
   std::int64_t batches = 0;
   std::int64_t heads = 0;
   std::int64_t shared_heads = 0;  // heads of keys and values
   std::int64_t queries = 0;
   std::int64_t new_keys = 0;
   std::int64_t past_keys = 0;
-  std::int64_t keys = 0;  // per query: past keys, new keys and, with lengths, also unused keys
+  std::int64_t keys = 0;  // per query: past keys, new keys and, with lengths, unused keys
   std::int64_t depth = 0;
   std::int64_t width = 0;
   MaskKind mask = MaskKind::none;

@@ -5,11 +5,12 @@
 //   rows      scores, bias, mask, lengths, exponentials, totals: the part between the two products, for devices that
 //             compute the products in separate steps. Scores, exponentials and totals are packed FLOAT32, one row per
 //             query.
-//   append    past, new, lengths, all: the past rows, whose number is in the lengths, followed by the new rows, for
-//             keys or for values. The remaining rows are +0.
+//   append    past, new, lengths, all: for keys or for values, writes the past rows and then the new rows to `all`. The
+//             lengths contain the numbers of past rows. The remaining rows are +0.
 //   pack      keys or values in the layout of the CPU's kernels: FLOAT32, in strips of rows. The factors of a
 //             strip's rows for k = 0 come first, then those for k = 1, and so on; the last strip may have fewer rows.
-//             The rows are the keys, or the columns of the values. Matrices follow one another, one for each head.
+//             The rows are the keys, or the columns of the values. The matrices of all heads are stored one after
+//             another.
 //
 // Bias, mask and lengths may be absent.
 #pragma once

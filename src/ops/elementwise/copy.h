@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Tensor copies as steps of a plan, for every family and for other code that builds plans.
+// Adds tensor copies to plans, for every family and for other code that builds plans.
 #pragma once
 
 #include "plan/plan.h"
 
 namespace anydml {
 
-// Copies element by element; both tensors have the same type and sizes. Tensors of four-bit elements must be packed.
+// Copies element by element; both tensors have the same type and sizes. Four-bit tensors must be packed.
 void add_copy(Plan& plan, const PlacedTensor& from, const PlacedTensor& to);
 
 }  // namespace anydml

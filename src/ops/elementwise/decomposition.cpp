@@ -106,8 +106,8 @@ std::uint32_t add_rate(const OpDesc& desc, DecompositionBuilder& list) {
     return of_one("ACTIVATION_LINEAR", {value},
                   {{.field = "Alpha", .numbers = {factor}}, {.field = "Beta", .numbers = {Scalar(addend)}}});
   };
-  // There is no operator for a constant, so a one-element tensor with a given number is computed by clamping an
-  // arbitrary value to that number from both sides.
+  // No element-wise operator produces a constant, so a one-element tensor with a given number is computed by clamping
+  // an arbitrary value to that number from both sides.
   const std::uint32_t any = one.type == DataType::FLOAT32 ? kTrainingStep : of_one("CAST", {kTrainingStep});
   const auto one_less_power = [&](std::string_view beta) {
     const std::uint32_t base = of_one(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Element-wise operators that are cheaper as a decomposition, because some of their values are shared by many elements.
+// Decomposes element-wise operators that are cheaper this way, because many elements share some intermediate values.
 #pragma once
 
 #include "ops/decomposition.h"

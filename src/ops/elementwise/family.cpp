@@ -19,8 +19,8 @@ namespace {
 
 using Arguments = std::span<const schema::Argument>;
 
-// The numeric attributes of an operator, in the order of its desc struct, with a ScaleBias and a fused operator kept
-// separately.
+// The numeric attributes of an operator, in the order of its desc struct. Those of a ScaleBias and of a fused operator
+// are stored separately.
 struct Numbers {
   Attributes own;
   const std::vector<Scalar>* scale_bias = nullptr;
@@ -48,7 +48,7 @@ Numbers numbers_of(const facts::Operator& op, Arguments arguments) {
   return numbers;
 }
 
-// The entry of an operator, chosen by whether its optional last input is present.
+// The entry of an operator, which depends on whether its optional last input is present.
 const Entry& entry_for(const OpDesc& desc) {
   const Entry* without = find_entry_without_last(*desc.op);
   return without != nullptr && !desc.tensors[desc.input_count - 1].present ? *without : *find_entry(*desc.op);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An element-wise step that is joined with a step of another family, as data: the program, the types, the loops, and
-// the operand that connects the two. Each backend turns it into its own code: the CPU into kernels over tiles, CUDA
-// into the source of a class.
+// Describes an element-wise step that is joined with a step of another family: the program, the types, the loops, and
+// the operand that connects the two steps. Each backend turns it into its own code: the CPU into kernels over tiles,
+// CUDA into the source of a class.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ namespace anydml {
 
 struct JoinedElements {
   ElementStep step;       // its loops visit the elements of `operand` in packed order
-  std::uint32_t operand;  // the one without a slot. Load: the step consumes the elements; store: it produces them
+  std::uint32_t operand;  // has no slot. If it is a load, the step consumes its elements, otherwise it produces them
 
   [[nodiscard]] bool produces() const { return operand >= step.loads; }
 };
 
-// Sorts the loops so that they visit the elements of this operand in packed order, in which they are passed on. Returns
-// false if that is not possible without changing the innermost loop.
+// Sorts the loops so that they visit the elements of this operand in packed order, the order in which elements are
+// passed between the steps. Returns false if this would change the innermost loop.
 [[nodiscard]] inline bool order_loops(LoopNest& nest, std::uint32_t by) {
   for (std::uint32_t i = 0; i < nest.rank; ++i) {
     Loop& loop = nest.loops[i];
@@ -46,7 +46,7 @@ struct JoinedElements {
   return true;
 }
 
-// Reads a prologue or an epilogue. Empty if it cannot pass its elements on in order. May throw std::bad_alloc.
+// Reads a prologue or an epilogue. Empty if the step cannot pass its elements in this order. May throw std::bad_alloc.
 [[nodiscard]] inline std::optional<JoinedElements> read_joined_elements(const Step& flat) {
   const auto joined = std::ranges::find(flat.operands, kForwardedSlot, &Operand::slot);
   if (joined == flat.operands.end()) {
@@ -118,7 +118,7 @@ class JoinedOperands {
  private:
   struct OperandLayout {
     std::uint64_t offset = 0;        // from the operand's address to the first element
-    std::uint64_t bytes = 1;         // of an element
+    std::uint64_t bytes = 1;         // size of an element
     std::uint64_t vector_bytes = 1;  // read or written at a time, if the step produces vectors
     std::uint64_t strides = 0;       // all strides combined with OR; only the low bits matter
   };

@@ -35,7 +35,7 @@ class ElementwiseProgram {
 void add_elementwise(Plan& plan, const ElementwiseProgram& program, std::span<const PlacedTensor> tensors,
                      std::span<const std::uint16_t> stored);
 
-// The unsigned integer type of the same width: entries that only move bits run in this type.
+// The unsigned integer type of the same width: entries that only move bits use this type.
 [[nodiscard]] DataType bits_type(DataType type);
 
 }  // namespace anydml

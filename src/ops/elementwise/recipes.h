@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators that are a sequence of several entries.
+// Builds operators that are sequences of several entries.
 #pragma once
 
 #include "ops/elementwise/program.h"

@@ -15,13 +15,13 @@ namespace anydml {
 
 enum class EntryId : std::uint16_t;  // entries.h
 
-inline constexpr std::size_t kMaxInputs = 8;  // of one entry
+inline constexpr std::size_t kMaxInputs = 8;  // maximum for one entry
 
 // One entry applied to values. A value is identified by a number: a number below the step's number of loads refers to
 // the element of that operand, any other number to the result of an earlier instruction.
 struct Instruction {
   EntryId entry;
-  std::uint16_t variant;  // of the entry; determines its types
+  std::uint16_t variant;  // variant of the entry; determines its types
   std::uint16_t sources[kMaxInputs];
   Attributes attributes;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The family of operators that have no input and fill their output.
+// The family of operators that fill their output and have no input.
 #include "ops/family.h"
 
 #include <algorithm>

@@ -26,7 +26,7 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   const TensorDesc& to = tensors[1].tensor;
   const SlidingBlocks sliding = sliding_blocks_of(desc, desc.output());
   const auto bytes = static_cast<std::int64_t>(element_size(to.type));
-  // The stride of a dimension of size 1 has no meaning, so it must not cause an overflow either.
+  // The stride of a dimension of size 1 has no meaning, so it must not cause an overflow.
   const auto stride = [bytes](const TensorDesc& tensor, std::uint32_t dimension) {
     return tensor.sizes[dimension] > 1 ? tensor.strides[dimension] * bytes : 0;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that adds overlapping blocks: FOLD.
+// The parameters of FOLD, a step that adds overlapping blocks.
 //
 // Each output element is the sum of the elements that all blocks contribute to its position, in row-major order of
 // their window positions. The sum starts with the first of these elements, so a single -0 stays -0; an output element

@@ -80,8 +80,8 @@ class Selection {
     bool is_item;
   };
 
-  // The dimensions of the step and of the tensor of slices are aligned at the last dimension. A dimension that only one
-  // of the two has is of size 1.
+  // The dimensions of the step and of the tensor of slices are aligned at the last dimension. If only one of them has a
+  // dimension, the size of that dimension is 1.
   void number_slices() {
     std::size_t axis = slices_.tensor.rank;
     for (std::size_t i = dimensions_.size(); i-- > 0 && axis > 0;) {

@@ -26,7 +26,7 @@ struct GatherLoop {
 struct GatherCoordinate {
   std::int64_t size;    // size of the table's dimension
   std::int64_t stride;  // stride in the table
-  std::int64_t number;  // as above
+  std::int64_t number;  // as in GatherLoop
 };
 
 // Operands: the table, the indices, the slices. If several items of a scatter have the same target, the last one in
@@ -35,7 +35,7 @@ struct GatherStep {
   GatherKind kind;  // gather or scatter
   DataType index_type;
   std::uint32_t rank;
-  std::uint32_t item_rank;         // scatter: how many leading loops are over items; the others are over slices
+  std::uint32_t item_rank;         // scatter: number of leading loops over items; the remaining loops are over slices
   std::uint32_t coordinates;       // per item
   std::uint32_t element;           // bytes
   std::int64_t coordinate_stride;  // stride in the indices
@@ -79,7 +79,7 @@ struct NonzeroStep {
   std::uint64_t mask;     // an element is nonzero if any of these bits is set
   std::uint32_t rank;     // all dimensions of the input, or one of size 1
   std::uint32_t columns;  // number of coordinates per row, one for each of the last dimensions
-  std::int64_t count;     // number of elements; it fits into 32 bits
+  std::int64_t count;     // number of elements; fits in 32 bits
   std::int64_t sizes[kMaxRank];
   std::int64_t strides[kMaxRank];  // in bytes
   std::int64_t row_stride;         // in bytes

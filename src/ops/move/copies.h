@@ -24,9 +24,10 @@ struct Movement {
   void add(std::int64_t size, std::int64_t from, std::int64_t to) { loops[rank++] = {size, from, to}; }
 };
 
-// Drops loops of size 1, walks the destination upwards with the largest stride outermost, merges adjacent loops that
-// are contiguous on both sides, and turns a contiguous innermost loop into the run. Then orders the loops around the
-// innermost one by the smaller of their two strides, which improves cache locality.
+// Drops loops of size 1, makes all destination strides non-negative, sorts the loops so that the largest destination
+// stride is outermost, merges adjacent loops that are contiguous on both sides, and turns a contiguous innermost loop
+// into the run. Then orders the loops around the innermost one by the smaller of their two strides, which improves
+// cache locality.
 void simplify(Movement& movement, std::int64_t& run, bool from_constant);
 
 // Collects copies and splits them into steps that do not exceed the maximum number of operands.

@@ -45,8 +45,9 @@ struct MoveStep {
   std::uint32_t unused;
 };
 
-// Lines of runs. The first runs of each line are written in reverse order, and the remaining runs keep their positions.
-// The operands are the input, the number of runs to reverse in each line, and the output. Strides are in bytes.
+// A reversal processes lines, which are sequences of runs. The first runs of each line are written in reverse order,
+// and the remaining runs keep their positions. The operands are the input, the number of runs to reverse in each line,
+// and the output. Strides are in bytes.
 struct ReversalLoop {
   std::int64_t size;
   std::int64_t from;

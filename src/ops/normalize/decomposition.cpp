@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Normalization by mean and variance has a step, MOMENTS, that keeps a row in the cache. Local response normalization
-// and its gradient have steps for the sums of windows, WINDOW_SQUARES and WINDOW_SUMS; their other operations are
-// element-wise. Lp normalization is a reduction and a division. All intermediate values are FLOAT32, even for FLOAT16.
+// and its gradient have steps for window sums, WINDOW_SQUARES and WINDOW_SUMS; their other operations are element-wise.
+// Lp normalization is a reduction and a division. All intermediate values are FLOAT32, even for FLOAT16.
 #include "ops/normalize/decomposition.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr facts::Operator kRowGradients = internal_operator("ROW_GRADIENTS");
 constexpr facts::Operator kWindowSquares = internal_operator("WINDOW_SQUARES");
 constexpr facts::Operator kWindowSums = internal_operator("WINDOW_SUMS");
 
-constexpr std::size_t kScale = 1;  // positions of inputs; the input itself is the first
+constexpr std::size_t kScale = 1;  // input positions; the input itself is at position 0
 constexpr std::size_t kBias = 2;
 constexpr std::uint32_t kChannel = 1;  // the channel dimension
 
@@ -81,8 +81,8 @@ MomentParameters moments_of(const OpDesc& desc) {
 u64 average() { return *facts::find_enum_value(*facts::find_enum("DML_REDUCE_FUNCTION"), "AVERAGE"); }
 
 // Each row is processed by one thread, or by one block of threads on a GPU. If there are so few rows that most of the
-// threads would be idle, reductions, which split rows into blocks, compute mean and variance, and BATCH_NORMALIZATION
-// computes the rest.
+// threads would be idle, mean and variance are computed by reductions, which split rows into blocks, and the rest is
+// computed by BATCH_NORMALIZATION.
 bool has_few_rows(const OpDesc& desc, std::uint32_t axes, const DeviceTraits& device) {
   constexpr std::int64_t kLongRow = 1 << 16;
   const TensorDesc& input = desc.tensors[0].tensor;
@@ -246,7 +246,7 @@ std::uint32_t multiple_of(std::uint32_t value, Scalar factor, Scalar addend, Dec
 // The divisor of a local response is POW(base, Beta), and its base is Bias + Alpha / LocalSize * sum.
 struct LocalResponse {
   WindowParameters window;
-  TensorDesc sums;  // shape of the windows' sums
+  TensorDesc sums;  // shape of the window sums
   f32 factor;
   std::uint32_t base;
   std::uint32_t divisor;
@@ -285,7 +285,7 @@ Result<Decomposition> decompose_local_response(const OpDesc& desc) {
 }
 
 // With u = InputGradient / divisor, the result is u - 2 * Beta * Alpha / LocalSize * Input * (the sum of u * Input /
-// base over the elements whose windows reach this one). These elements form the mirrored window.
+// base over the elements whose windows contain this one). These elements form the mirrored window.
 Result<Decomposition> decompose_local_response_gradient(const OpDesc& desc) {
   constexpr std::uint32_t kGradient = 1;
   DecompositionBuilder list(desc);

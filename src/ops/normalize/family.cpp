@@ -68,7 +68,7 @@ const Family normalize_family = {
     .types = [](const facts::Operator&,
                 std::size_t) { return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16); },
     .by_element = false,
-    // The documented rules require equal types and matching sizes.
+    // The documented rules already require equal types and matching sizes.
     .check = [](const OpDesc& desc) { return is_composed(*desc.op) ? check_composed(desc) : check_axes(desc); },
     .lower = lower,
     .lower_together = nullptr,

@@ -22,16 +22,16 @@ enum class NormalizeFunction : std::uint32_t {
   window_sums
 };
 
-// Softmax and related operators: one step per operator, from the input to the output.
+// Softmax and related operators. Each operator is one step that reads the input and writes the output.
 struct NormalizeStep {
   NormalizeFunction function;
   DataType type;    // type of input and output
   AxisLoops loops;  // rows extend along the reduced loops; the kept loops enumerate the rows
 };
 
-// Normalizes rows by mean and variance: from the input, the scale and the bias to the output. An absent scale or bias
-// has a null address. Alternatively, the step outputs the FLOAT32 mean and variance themselves. In this case they take
-// the operand positions of the scale and the bias, and there is no other output.
+// Normalizes rows by mean and variance. The operands are the input, the scale, the bias and the output. An absent scale
+// or bias has a null address. Alternatively, the step outputs only the FLOAT32 mean and variance; its operands are then
+// the input, the mean and the variance.
 struct MomentStep {
   NormalizeFunction function;
   DataType type;  // type of all tensors except the moments
@@ -43,9 +43,9 @@ struct MomentStep {
   AxisLoops affine;  // the corresponding loops for the scale and the bias
 };
 
-// Sums for the gradient of a batch: from the input and its gradient, which have the same type, to the mean of the
-// input, the sum of the gradient, and the sum of the gradient times the input minus its mean. These outputs are
-// FLOAT32. The mean may be an input instead of an output.
+// Computes the sums for the gradient of batch normalization. The step reads the input and the gradient, which have the
+// same type. It writes the mean of the input, the sum of the gradient, and the sum of the gradient times (input -
+// mean), all as FLOAT32. The mean may be an input instead of an output.
 struct GradientStep {
   NormalizeFunction function;
   DataType type;
@@ -55,13 +55,13 @@ struct GradientStep {
   AxisLoops statistics;  // loops for the mean and the two sums, which have equal strides
 };
 
-// The sums of an element's neighbors or of their squares, as packed FLOAT32. The window of an element extends along
-// some dimensions from `before` elements before it to `after` elements after it, clipped to the tensor.
+// For each element, computes the sum of its neighbors or of their squares, as packed FLOAT32. The window of an element
+// extends along some dimensions from `before` elements before it to `after` elements after it, clipped to the tensor.
 struct WindowStep {
   NormalizeFunction function;
   DataType type;           // type of the input; FLOAT32 for sums of elements that are not squared
   std::uint32_t rank;      // at least 1
-  std::uint32_t windowed;  // bit i: along dimension i
+  std::uint32_t windowed;  // bit i: windows extend along dimension i
   std::int64_t before;
   std::int64_t after;
   std::int64_t sizes[kMaxRank];

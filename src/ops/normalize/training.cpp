@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Sums extend along the dimensions in which the coefficients (mean, variance, scale) have size 1. On devices that
-// support it (DeviceTraits::has_row_moments), mean and variance are one step, ROW_MOMENTS, and so are the sums of a
-// gradient, ROW_GRADIENTS: both steps read a row again while it is still in the cache. On other devices each sum is a
-// reduction, which consumes its elements as they are computed if the device joins steps. Another pass computes the
-// elements of the output. All intermediate values are FLOAT32, even for FLOAT16.
+// Decomposes batch normalization for training and its gradients. Sums extend along the dimensions in which the
+// coefficients (mean, variance, scale) have size 1. On devices that support it (DeviceTraits::has_row_moments), the
+// step ROW_MOMENTS computes mean and variance, and the step ROW_GRADIENTS computes the sums of a gradient. Both steps
+// read a row again while it is still in the cache. On other devices each sum is a reduction, which consumes its
+// elements as they are computed if the device joins steps. A separate pass computes the elements of the output. All
+// intermediate values are FLOAT32, even for FLOAT16.
 //
 // If two passes need the same CAST or difference, each pass computes it again. This costs nothing, whereas storing it
 // would require another tensor in memory.
@@ -136,8 +137,8 @@ class BatchParts {
     return list_.add(op, {value}, DataType::FLOAT32, reduced_);
   }
 
-  // Adds an operator that computes this output of the whole operator in FLOAT32, and a CAST if the output has another
-  // type.
+  // Adds an operator that computes this output of the whole operator in FLOAT32, and a CAST if the output has a
+  // different type.
   std::uint32_t built(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                       const std::vector<OpAttribute>& attributes = {}) {
     const TensorDesc& tensor = desc_.outputs()[output].tensor;
@@ -257,7 +258,7 @@ bool is_batch_training(const facts::Operator& op) {
   return op.name == kTrainingName || op.name == kGradientName || op.name == kTrainingGradientName;
 }
 
-// The documented rules require matching sizes.
+// The documented rules already require matching sizes.
 Status check_batch_training(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[kInput];
   if (!desc.empty && element_count(input.tensor) == 0) {

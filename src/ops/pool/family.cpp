@@ -3,8 +3,8 @@
 // The gradient of max pooling first pools to find the indices, and then adds the elements at these positions.
 //
 // A window that covers the whole input without padding becomes a REDUCE, whose order of additions is designed for many
-// elements. LP pooling with a power above 2 computes the powers of the input's elements once, sums windows of them, and
-// takes the root. Quantized pooling follows its documentation: dequantize, average, quantize.
+// elements. LP pooling with a power above 2 computes the powers of the input's elements once, sums them in windows, and
+// computes the root of each sum. Quantized pooling follows its documentation: dequantize, average, quantize.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -121,7 +121,7 @@ Status check(const OpDesc& desc) {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// The window along each axis; also the parameters that an internal operator inherits from the whole operator.
+// The window along each axis. An internal operator inherits these parameters from the whole operator.
 struct Windows {
   std::int64_t size[kPoolAxes];
   std::int64_t stride[kPoolAxes];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that pools windows, or that scatters elements by their indices.
+// The parameters of a step that pools windows, or that scatters elements according to their indices.
 //
-// A pooling step has the operands input, output and indices, which may be absent. A step of max pooling's gradient has
-// the same parameters, and the operands indices, input gradient (which has the pooling's output sizes) and output
-// gradient (which has its input sizes). An unpooling step has the operands input, indices, output and marks; marks are
-// bytes of temporary memory, one for each share of its work.
+// The operands of a pooling step are the input, the output and, optionally, the indices. A step for the gradient of max
+// pooling has the same parameters; its operands are the indices, the input gradient (with the sizes of the pooling's
+// output) and the output gradient (with the sizes of its input). The operands of an unpooling step are the input, the
+// indices, the output and the marks. Marks are bytes of temporary memory, one for each share of the work.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +67,8 @@ struct PoolTaps {
   return taps;
 }
 
-// The range [first, end) of windows that may contain position p. If dilation leaves gaps, it also includes windows that
-// do not.
+// The range [first, end) of windows that may contain position p. If dilation leaves gaps, the range also includes
+// windows that do not contain it.
 struct PoolWindows {
   std::int64_t first;
   std::int64_t end;

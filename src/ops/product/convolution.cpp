@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CONVOLUTION. It is decomposed into CONVOLUTION_FILTER, which packs the filter for the kernels, and
-// CONVOLUTION_PRODUCT; rounding to FLOAT16 and the fused activation are element-wise operators after them. The integer
-// convolutions share its windows and most of its checks.
+// CONVOLUTION is decomposed into CONVOLUTION_FILTER, which packs the filter for the kernels, and CONVOLUTION_PRODUCT.
+// Rounding to FLOAT16 and the fused activation are element-wise operators that follow. The integer convolutions use the
+// same windows and most of the same checks.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -20,9 +20,9 @@ constexpr facts::Operator kFilterPart = internal_operator("CONVOLUTION_FILTER");
 constexpr facts::Operator kConvolutionPart = internal_operator("CONVOLUTION_PRODUCT");
 
 constexpr std::size_t kInput = 0;
-constexpr std::size_t kFilter = 1;  // position among the tensors of CONVOLUTION
+constexpr std::size_t kFilter = 1;  // index of the filter among CONVOLUTION's tensors
 constexpr std::size_t kBias = 2;
-constexpr std::uint32_t kImagesAndChannels = 2;  // number of dimensions before the spatial ones
+constexpr std::uint32_t kImagesAndChannels = 2;  // number of dimensions before the spatial dimensions
 
 ConvolutionParameters parameters_of(const OpDesc& internal) {
   ConvolutionParameters parameters;
@@ -96,7 +96,7 @@ namespace {
 
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
-// Whether all numbers that kernels compute along this dimension fit into 64 bits.
+// Whether every number that the kernels compute for this dimension fits into 64 bits.
 bool fits(const WindowAxis& axis) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 8;
   const auto outputs = checked_multiply(std::max(axis.output, axis.input), axis.stride);
@@ -119,7 +119,7 @@ Status check_axis(const OpDesc& desc, const WindowAxis& axis, std::uint32_t i) {
   std::int64_t minimum = 0;
   std::int64_t maximum = 0;
   if (is_backward(desc)) {
-    // A forward convolution over an output of any of these sizes would yield the input's size.
+    // A forward convolution applied to an output of any of these sizes would yield the input size.
     minimum = (axis.input - 1) * axis.stride + extent - paddings;
     maximum = minimum + std::max(more, axis.stride - 1);
     minimum = std::max<std::int64_t>(0, minimum);
@@ -167,7 +167,7 @@ Status check_integer_convolution(const OpDesc& desc) {
   ANYDML_TRY(expect(desc.output(), 1, filter.tensor.sizes[0], "the output channels of FilterTensor"));
   const auto channels = checked_multiply(filter.tensor.sizes[1], number_of(desc, "GroupCount").as<i64>());
   ANYDML_TRY(expect(input, 1, channels ? *channels : -1, "the input channels of FilterTensor for each group"));
-  // One element for each output channel, along any dimension of size greater than 1.
+  // These tensors have one element per output channel. The elements may be along any dimension.
   for (const OpTensor& tensor : desc.tensors) {
     if ((tensor.name == "FilterZeroPointTensor" || tensor.name == "FilterScaleTensor") && tensor.present &&
         std::ranges::count_if(std::span(tensor.tensor.sizes, tensor.tensor.rank),
@@ -378,8 +378,8 @@ void lower_convolution_part(const OpDesc& desc, const DeviceTraits& device, std:
   plan.add(family, operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// If outputs are passed on as tiles of rows, the pixels of a class must be consecutive. If outputs are passed on one by
-// one, their order does not matter.
+// Outputs can be passed on as tiles of rows only if the pixels of a class are consecutive. Outputs that are passed on
+// one by one can be in any order.
 Joins convolution_joins(const OpDesc& desc, const DeviceTraits& device) {
   const bool forwards = desc.op == &kConvolutionPart && is_packed(desc.output().tensor) &&
                         (!device.forwards_tiles || all_window_classes(parameters_of(desc).windows) == 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FLOAT64 GEMM and CONVOLUTION, which the C API supports but DirectML does not. They are decomposed into DOUBLE_PRODUCT
-// and DOUBLE_CONVOLUTION, operators private to this family, and the fused activation is an element-wise operator after
-// them. The order of the sums is the same as for FLOAT32.
+// and DOUBLE_CONVOLUTION, operators private to this family. The fused activation is an element-wise operator that
+// follows. The order of the sums is the same as for FLOAT32.
 #include "ops/product/double.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a FLOAT64 product step. All operands are FLOAT64 and unpacked: the step packs factors itself, on
-// every device.
+// The parameters of a FLOAT64 product step. All operands are unpacked FLOAT64 tensors: the step itself packs factors,
+// on every device.
 #pragma once
 
 #include "ops/product/step.h"

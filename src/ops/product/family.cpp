@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The family of sums of products. GEMM is decomposed into two operators private to this family, PRODUCT_PACK, which
-// packs B for the kernels, and PRODUCT; the fused activation is an element-wise operator after them. CONVOLUTION,
+// The family of sums of products. GEMM is decomposed into two operators private to this family: PRODUCT_PACK, which
+// packs B for the kernels, and PRODUCT. The fused activation is an element-wise operator that follows. CONVOLUTION,
 // integer products, FLOAT64 products and FLOAT16 products that are not bit-exact have their own files.
 #include "ops/family.h"
 
@@ -208,7 +208,7 @@ Joins joins(const OpDesc& desc, const DeviceTraits& device) {
 
 // ---- Decomposition --------------------------------------------------------------------------------------------------
 
-// The packed form of B. Batches that repeat are packed once.
+// The packed form of B. Repeated batches are packed only once.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int64_t columns, std::int64_t depth,
                                std::uint32_t panel) {
   TensorDesc packed = products::without_repeats(b);

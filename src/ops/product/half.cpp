@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // FLOAT16 GEMM, if the caller allows results that differ from the defined bits (DeviceTraits::half_products). It is
 // decomposed into HALF_PRODUCT, an operator private to this family that a device runs with a matrix library. The fused
-// activation is an element-wise operator after it, and so is the addition of a C that the library does not support. In
-// that case the product is computed in FLOAT32 and rounded to FLOAT16 after the addition.
+// activation is an element-wise operator that follows. If the library does not support C, adding C is an element-wise
+// operator too: the product is then computed in FLOAT32 and rounded to FLOAT16 after the addition.
 #include "ops/product/half.h"
 
 #include <cstring>
@@ -31,8 +31,8 @@ ProductStep make_step(const HalfParameters& parameters, const TensorDesc& a, con
   apart.kind = ProductKind::half_product;
   apart.halves = kHalfA | kHalfB | (output.type == DataType::FLOAT16 ? kHalfOutput : 0);
   apart.scale = parameters.scale;
-  // One matrix with more rows is faster than a batch, but its rows may not be equally spaced, even if the rows of each
-  // matrix in the batch are.
+  // One matrix with more rows is faster than a batch. However, its rows may not be equally spaced, even if the rows of
+  // each matrix in the batch are.
   ProductStep joined = apart;
   join_rows(joined);
   return fits_half_product(joined, c != nullptr) ? joined : apart;
@@ -46,7 +46,7 @@ std::optional<Result<Decomposition>> half_parts(const OpDesc& desc) {
       .transposed_a = number_of(desc, "TransA").as<u32>(),
       .transposed_b = number_of(desc, "TransB").as<u32>(),
       .scale = {.alpha = number_of(desc, "Alpha").as<f32>(), .beta = number_of(desc, "Beta").as<f32>()}};
-  // Libraries skip the product if alpha is 0, and C if beta is 0, and so miss infinities and NaN.
+  // Libraries skip the product if alpha is 0 and ignore C if beta is 0, so they would lose infinities and NaNs.
   if (output.type != DataType::FLOAT16 || parameters.scale.alpha == 0) {
     return std::nullopt;
   }

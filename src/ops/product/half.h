@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The FLOAT16 products that a matrix library can compute directly: each matrix consists of equally spaced lines of
-// contiguous elements, and the matrices of a batch are equally spaced too. Steps of this kind have the types given by
-// ProductStep's `halves`; C, if present, has the type of the output.
+// contiguous elements, and the matrices of a batch are equally spaced too. The `halves` of ProductStep specify the
+// types of such a step; C, if present, has the type of the output.
 #pragma once
 
 #include <cstdint>

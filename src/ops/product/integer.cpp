@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Products of 8-bit matrices are decomposed into two operators private to this family: INTEGER_PACK, which packs B for
-// the kernels, and INTEGER_PRODUCT. Products of wider integers, whose sums can exceed the integer range, are decomposed
-// into differences converted to FLOAT32, a GEMM and element-wise operators.
+// the kernels, and INTEGER_PRODUCT. Sums of wider integers can exceed the integer range, so their products are
+// decomposed into differences converted to FLOAT32, a GEMM and element-wise operators.
 #include "ops/product/integer.h"
 
 #include <algorithm>
@@ -167,7 +167,7 @@ IntegerStep make_integer_pack(const OpDesc& desc, std::span<const PlacedTensor> 
 
 // ---- Decomposition --------------------------------------------------------------------------------------------------
 
-// The packed form of B, with B's type, so that the signedness is known. Batches that repeat are packed once.
+// The packed form of B. It has B's type, so that the signedness is known. Repeated batches are packed only once.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::uint32_t panel) {
   TensorDesc packed = products::without_repeats(b);
   const std::int64_t depth = b.sizes[b.rank - 2];

@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-[[nodiscard]] bool is_integer_product(const facts::Operator& op);  // DirectML's operators and the internal ones
+[[nodiscard]] bool is_integer_product(const facts::Operator& op);  // DirectML's operators and the internal operators
 [[nodiscard]] TypeSet integer_product_types(const facts::Operator& op, std::size_t position);
 [[nodiscard]] Result<Decomposition> decompose_integer_product(const OpDesc& desc, const DeviceTraits& device,
                                                               const KnownInputs& known);
@@ -19,7 +19,7 @@ void lower_integer_product(const OpDesc& desc, std::span<const PlacedTensor> ten
 
 namespace products {
 
-// The positions of an operator's tensors among its inputs, in the order of IntegerOperand. The output is the last.
+// The positions of an operator's tensors among its inputs, in the order of IntegerOperand. The output comes last.
 inline constexpr std::size_t kNoInput = ~std::size_t{0};
 struct IntegerLayout {
   std::string_view name;

@@ -29,7 +29,7 @@ IntegerConvolutionParameters integer_convolution_parameters_of(const OpDesc& int
   return parameters;
 }
 
-// The packed filter, with the filter's type, so that the signedness is known.
+// The packed filter. It has the filter's type, so that the signedness is known.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& filter, std::int64_t groups) {
   TensorDesc packed{.type = filter.type, .rank = 1};
   const std::int64_t rows = filter.sizes[0] / groups;
@@ -44,7 +44,7 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& filter, std
   return packed;
 }
 
-// The bytes between the values of adjacent output channels. At most one dimension has a size other than 1.
+// The distance in bytes between the values of adjacent output channels. At most one dimension has a size other than 1.
 std::int64_t channel_step(const TensorDesc& tensor) {
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {
     if (tensor.sizes[i] != 1) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the steps of integer products, which begin with the parameters of a product. A step has the
-// operands of IntegerOperand; all except A, B and the output may be absent. B is in its original form, or packed by a
-// separate step.
+// The parameters of integer product steps, which begin with the parameters of a product. A step has the operands of
+// IntegerOperand; all except A, B and the output may be absent. B is in its original form, or packed by a separate
+// step.
 //
 // The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel contains the
 // bytes of its columns in groups of consecutive k: the first group of each column, then the second group of each
@@ -10,9 +10,9 @@
 //
 // A convolution has the same operands: A is the filter, in its original form or packed by a separate step, and B is the
 // input. The packed filter contains the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one
-// block of kFilterBlock values of k after another. A block consists of strips of as many rows as the kernels process at
-// once, and a strip is laid out like a panel. The sums of the rows follow as UINT32. With kMaxLines rows or fewer, the
-// bytes of a row are contiguous instead, in their original form.
+// block of kFilterBlock values of k after another. A block consists of strips of as many rows as the kernels process
+// together, and a strip is laid out like a panel. The sums of the rows follow as UINT32. With kMaxLines rows or fewer,
+// the bytes of a row are contiguous instead, in their original form.
 #pragma once
 
 #include "ops/product/step.h"
@@ -40,7 +40,7 @@ inline constexpr std::int64_t kFilterBlock = 512;  // a multiple of kDepthUnit
 inline constexpr std::int64_t kFilterRowUnit = 4;  // a multiple of every kernel's row_unit
 inline constexpr std::int64_t kMaxLines = 2;
 
-// The strides in bytes of a zero point or a scale: 0 if it is the same for all rows, or for all columns.
+// The strides of a zero point or a scale in bytes: 0 if all rows, or all columns, share one value.
 struct SideStrides {
   std::int64_t row;
   std::int64_t column;
@@ -60,13 +60,14 @@ struct IntegerStep {
   SideStrides output_zero;
 };
 
-// The columns of a panel for vectors of this many bytes.
+// The columns of a panel for vectors of this size.
 [[nodiscard]] constexpr std::uint32_t integer_panel_columns(std::uint32_t vector_bytes) { return vector_bytes / 2; }
 
 [[nodiscard]] constexpr std::int64_t padded_depth(std::int64_t depth) {
   return (depth + kDepthUnit - 1) / kDepthUnit * kDepthUnit;
 }
-// The bytes of a panel. It is a multiple of 4, so that the sums are aligned if the whole packed form is.
+// The size of a panel in bytes. It is a multiple of 4, so that the sums are aligned if the whole packed form is
+// aligned.
 [[nodiscard]] constexpr std::int64_t integer_panel_bytes(std::int64_t panel, std::int64_t depth) {
   return panel * (padded_depth(depth) + static_cast<std::int64_t>(sizeof(std::uint32_t)));
 }
@@ -78,7 +79,7 @@ struct IntegerStep {
   return integer_panel_bytes(padded_filter_rows(rows), depth);  // the bytes of one group
 }
 
-// A convolution of bytes, or the packing of its filter.
+// A byte convolution, or the packing of its filter.
 struct IntegerConvolutionStep {
   ConvolutionStep convolution;  // its strip has no meaning
   IntegerFinish finish;

@@ -43,7 +43,8 @@ inline constexpr std::size_t kC = 2;
 
 // For any product: the strides of a tensor's matrices, whose rows and columns are its last two dimensions.
 [[nodiscard]] MatrixStrides strides_of(const TensorDesc& tensor, bool transposed);
-// Matrices that share one B, and whose rows are consecutive in all other operands, become one matrix with more rows.
+// Joins matrices that share one B, and whose rows are consecutive in all other operands, into one matrix with more
+// rows.
 void join_rows(ProductStep& step);
 // Makes the step compute the transposed output, as the product of the transposed operands.
 void exchange(ProductStep& step);
@@ -54,8 +55,8 @@ void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 [[nodiscard]] ProductStep make_matrices(const TensorDesc& a, bool transposed_a, const TensorDesc& b, bool transposed_b,
                                         const TensorDesc* c, const TensorDesc& output);
 
-// FLOAT16 products without conversion, in half.cpp. Returns no value if the layouts or attributes of the operator are
-// not supported; the operator is then decomposed in the same way as on every other device.
+// FLOAT16 products without conversion, in half.cpp. Returns no value if the operator's layouts or attributes are not
+// supported. The operator is then decomposed as on every other device.
 [[nodiscard]] std::optional<Result<Decomposition>> half_parts(const OpDesc& desc);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
@@ -65,12 +66,12 @@ void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensor
 [[nodiscard]] bool is_double_part(const OpDesc& desc);
 void lower_double_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
-// The convolutions, in convolution.cpp: CONVOLUTION, and the geometry and the checks that integer convolutions share.
+// Convolutions, in convolution.cpp: CONVOLUTION, and the geometry and the checks that integer convolutions share.
 [[nodiscard]] bool is_convolution(const OpDesc& desc);
 [[nodiscard]] Status check_convolution(const OpDesc& desc);
 
-// The parameters that internal operators get from the whole operator. They contain no strides, because each internal
-// operator sees only its own tensors.
+// The parameters that internal operators inherit from the whole operator. They contain no strides, because each
+// internal operator sees only its own tensors.
 struct ConvolutionParameters {
   std::uint32_t strip;
   std::uint32_t unused;
@@ -84,13 +85,13 @@ struct ConvolutionParameters {
 // for images of different sizes pack a filter only once.
 [[nodiscard]] ConvolutionParameters filter_parameters(ConvolutionParameters parameters);
 
-// The step of an internal operator, for the tensors of that operator. Null: the tensor is absent.
+// The step of an internal operator, for the tensors of that operator. Absent tensors are null.
 [[nodiscard]] ConvolutionStep make_convolution_step(const ConvolutionParameters& parameters, const TensorDesc* input,
                                                     const TensorDesc* filter, const TensorDesc* bias,
                                                     const TensorDesc* output);
 
-// The bytes between pixels, if each input pixel corresponds to one output pixel and the pixels are equally spaced in
-// both.
+// The distance in bytes between pixels, if each input pixel corresponds to one output pixel and the pixels are equally
+// spaced in the input and in the output.
 struct PixelSteps {
   std::int64_t input;
   std::int64_t output;

@@ -3,8 +3,8 @@
 // absent. B is in its original form, or packed by a separate step, which runs once if B is known in advance.
 //
 // The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel contains the
-// elements of its columns for k = 0, then for k = 1, and so on; missing columns in the last panel are +0. Panels are
-// consecutive, and so are matrices.
+// elements of its columns for k = 0, then for k = 1, and so on; missing columns in the last panel are +0. Panels and
+// matrices are stored without gaps.
 //
 // A convolution is one step over the input, the filter, the bias and the output; the bias may be absent. Its output
 // channels are the rows of a product, and the pixels of an image are its columns. The packed filter has the rows of
@@ -73,7 +73,8 @@ struct ProductStep {
   [[nodiscard]] std::int64_t panels() const { return (columns + panel - 1) / panel; }
 };
 
-// The columns of a panel for vectors of this many bytes: four vectors of 16 bytes, two of 32 or 64. 0 without vectors.
+// The columns of a panel for vectors of this size: four 16-byte vectors, or two 32-byte or 64-byte vectors. 0 without
+// vectors.
 [[nodiscard]] constexpr std::uint32_t panel_columns(std::uint32_t vector_bytes) {
   return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 16 : 32;
 }
@@ -86,7 +87,7 @@ struct ProductStep {
 // A convolution, or the packing of its filter. Strides are in bytes.
 struct ConvolutionStep {
   ProductKind kind;
-  std::uint32_t strip;  // rows of a strip of the packed filter; 0: it is unpacked
+  std::uint32_t strip;  // rows of a strip of the packed filter; 0 if it is unpacked
   Windows windows;
   std::int64_t images;
   std::int64_t groups;

@@ -41,7 +41,7 @@ struct WindowTaps {
   std::int64_t before;  // number of taps in all previous groups
 };
 
-// The number of groups of taps, one for each class that has taps.
+// The number of groups of taps. Each class that has taps has one group.
 [[nodiscard]] constexpr std::int64_t tap_groups(const Windows& windows, std::uint32_t axis) {
   const WindowAxis& along = windows.axes[axis];
   const std::int64_t period = windows.is_backward != 0 ? along.stride / std::gcd(along.stride, along.dilation) : 1;

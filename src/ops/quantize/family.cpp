@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE and DEQUANTIZE. Their scales and zero points belong to blocks of the input, and the codes may have four
-// bits; the element-wise operators with similar names support neither blocks nor four-bit codes.
+// QUANTIZE and DEQUANTIZE. Their scales and zero points belong to blocks of the input, and the codes may be four-bit.
+// The element-wise operators with similar names support neither blocks nor four-bit codes.
 #include "ops/family.h"
 #include "base/shape.h"
 

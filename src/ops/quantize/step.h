@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that quantizes or dequantizes by blocks: QUANTIZE and DEQUANTIZE.
+// The parameters of a step that quantizes or dequantizes in blocks: QUANTIZE and DEQUANTIZE.
 //
 // The loops visit the elements of the output in row-major order. A dimension that is cut into blocks becomes two loops,
-// over the blocks and within a block; along the loop within a block, the scale and the zero point have stride 0. Scales
-// and zero points are therefore broadcast within a block in the same way as along a whole dimension.
+// one over the blocks and one within a block. Along the loop within a block, the scale and the zero point have stride
+// 0. Scales and zero points are therefore broadcast within a block in the same way as along a whole dimension.
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,7 @@ Status check(const OpDesc& desc) {
                                  tensor.tensor.rank == 1 ? "" : "s", kRank));
     }
   }
-  // A time step is one phase of a plan's step, or two phases.
+  // A time step is one or two phases of a plan's step.
   constexpr std::int64_t kMaxSteps = std::numeric_limits<std::int32_t>::max();
   const std::int64_t steps = desc.tensors[kX].tensor.sizes[1];
   const std::int64_t units = desc.tensors[kR].tensor.sizes[3];
@@ -226,8 +226,8 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
   for (const NamedOperand& input : kNamedInputs) {
     sources.push_back(find_input(desc, input.name));
   }
-  // The state that directions keep between time steps is smaller than this tensor, so checking the size of the tensor
-  // is enough.
+  // The state that directions keep between time steps is smaller than this tensor, so it is enough to check the size of
+  // the tensor.
   const auto kept = packed_tensor(desc, {std::int64_t{step.directions}, std::int64_t{32}, step.rows + 1, step.width()});
   ANYDML_TRY(kept);
 

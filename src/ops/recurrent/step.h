@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of the steps of recurrent networks. A network consists of a product of the inputs of all time steps
-// and the weights, which the product family computes, and one step that runs the time steps. A separate step packs the
+// The parameters of recurrent network steps. A network consists of a product of the inputs of all time steps and the
+// weights, which the product family computes, and one step that runs the time steps. A separate step packs the
 // recurrence matrix, and runs once if the matrix is known in advance.
 //
 // The packed form: the units of each direction are split into panels. A panel contains its gates one after another, and
@@ -47,7 +47,7 @@ enum RecurrentOperand : std::size_t {
   kRecurrentOperands
 };
 
-// Strides in bytes. The strides of dimensions that a tensor does not have are meaningless.
+// Strides in bytes. For dimensions that a tensor does not have, strides have no meaning.
 struct RecurrentStrides {
   std::int64_t time;
   std::int64_t direction;
@@ -90,7 +90,7 @@ struct RecurrentMemory {
   std::int64_t state;      // tiles of the hidden state
   std::int64_t cell;       // tiles
   std::int64_t update;     // tiles of an update gate
-  std::int64_t biases;     // {biases(), width()}; the last one of a GRU is the recurrence bias
+  std::int64_t biases;     // {biases(), width()}; the last bias of a GRU is the recurrence bias
   std::int64_t peepholes;  // {3, width()}
   std::int64_t elements;   // per direction
 };

@@ -168,9 +168,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   add(ReducePhase::combine, partials, tensors[1].operand());
 }
 
-// Whether a reduction can consume elements while they are computed, in memory order. A reduction that jumps often would
-// read every operand of the joined step in short pieces, and so would threads that share rows with many columns. Unless
-// the tensors are small, this takes longer than writing the elements to memory and reading them again.
+// Whether a reduction can consume elements while they are computed, in memory order. If the reduction jumps often, or
+// if threads share rows with many columns, every operand of the joined step would be read in short pieces. Unless the
+// tensors are small, this takes longer than writing the elements to memory and reading them again.
 bool takes_computed(const ReduceStep& step) {
   constexpr std::int64_t kSmall = 1 << 16;       // in elements
   constexpr std::int64_t kShortRun = 64;         // elements between two jumps
@@ -195,7 +195,7 @@ bool takes_computed(const ReduceStep& step) {
 Joins joins(const OpDesc& desc, const DeviceTraits&) {
   const TensorDesc& input = desc.tensors[0].tensor;
   const ReduceStep step = make_step(desc, input, desc.output().tensor);
-  bool in_order = step.output_offset == 0;  // outputs are passed on in the order of their numbers
+  bool in_order = step.output_offset == 0;  // whether outputs are passed on in ascending order
   auto stride = static_cast<std::int64_t>(element_size(step.output_type));
   for (std::uint32_t i = step.kept_rank; i-- > 0; stride *= step.kept[i].size) {
     in_order = in_order && (step.kept[i].size == 1 || step.kept[i].output == stride);

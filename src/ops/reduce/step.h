@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a reduction's steps. A reduction of at most one block is one step, from the input to the output. A
-// longer one has two steps: the first computes a partial result for each block, in the plan's temporary memory, and the
-// second combines the partial results of each output. Only this file and fold_order.h determine the order in which
-// elements are combined (docs/numerics.md).
+// The parameters of reduction steps. A reduction of at most one block is a single step. A longer reduction has two
+// steps: the first computes a partial result for each block, in the plan's temporary memory, and the second combines
+// the partial results of each output. Only this file and fold_order.h determine the order in which elements are
+// combined (docs/numerics.md).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ReduceStep {
   ReducePhase phase;
   DataType input_type;
   DataType output_type;
-  std::uint32_t has_lanes;     // the innermost axis is reduced: element i of a block goes to lane i mod 64
+  std::uint32_t has_lanes;     // the innermost axis is reduced: element i of a block belongs to lane i mod 64
   std::uint32_t takes_last;    // whether the last of equal extremes wins, instead of the first
   std::uint32_t kept_rank;     // at least 1
   std::uint32_t reduced_rank;  // at least 1

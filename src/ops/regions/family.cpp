@@ -33,7 +33,7 @@ constexpr RegionsEntry kEntries[] = {
 constexpr TypeSet kFloats = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
 constexpr TypeSet kIndices =
     type_bit(DataType::UINT32) | type_bit(DataType::UINT64) | type_bit(DataType::INT32) | type_bit(DataType::INT64);
-constexpr u32 kMaxLeastSamples = 1024;  // per bin along an axis, a million in total
+constexpr u32 kMaxLeastSamples = 1024;  // per bin along each axis, so about a million per bin
 
 // The indices of an operator's tensors, or -1 for missing tensors.
 struct Tensors {
@@ -75,7 +75,7 @@ f32 real_of(const OpDesc& desc, std::string_view field, f32 otherwise = 0.0F) {
 // ---- Checks ---------------------------------------------------------------------------------------------------------
 
 Status check_ranks(const OpDesc& desc, const Tensors& at) {
-  // The rules allow as many leading dimensions as DirectML does.
+  // Additional leading dimensions are allowed up to DirectML's limits.
   const std::uint32_t max_of_boxes = kind_of(desc) == EntryKind::pooling ? 4U : kMaxRank;
   for (const auto& [position, minimum, limit] :
        {std::tuple{at.image, 4U, 4U}, std::tuple{at.bins, 4U, 4U}, std::tuple{at.image_gradient, 4U, 4U},

@@ -15,8 +15,8 @@ namespace anydml {
 
 enum class RegionKind : std::uint32_t { pooling, align, image_gradient, region_gradient };
 
-// Channel c contributes to a box's gradient in lane c % kRegionLanes. Then the upper half of the lanes is added to the
-// lower half until one lane is left.
+// The contribution of channel c to a box's gradient is added in lane c % kRegionLanes. Then the upper half of the lanes
+// is added to the lower half until one lane is left.
 inline constexpr std::int64_t kRegionLanes = 32;
 
 // Strides are in bytes, and 0 for a dimension of size 1.
@@ -35,7 +35,7 @@ struct RegionStep {
   std::int64_t bins[4];   // between regions, channels, rows and columns
   std::int64_t boxes[2];  // between regions, and between the numbers of a box
   std::int64_t indices;
-  std::int64_t result[4];  // strides of the image's gradient, or two for the boxes' gradient
+  std::int64_t result[4];  // strides of the image gradient, or, in the first two elements, of the box gradient
 };
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The family of operators that resample. All of them are treated as RESAMPLE3: older operators have fewer fields, and
-// the documentation gives the values of the missing fields. In the gradients, input and output are exchanged.
+// the documentation specifies the values of the missing fields. In the gradients, input and output are exchanged.
 #include "ops/family.h"
 #include "base/shape.h"
 
@@ -28,7 +28,7 @@ constexpr std::string_view kNames[] = {
 constexpr TypeSet kMeanTypes =
     type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16) | type_bit(DataType::INT8) | type_bit(DataType::UINT8);
 constexpr TypeSet kGradientTypes = type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
-constexpr i64 kMaxTaps = i64{1} << 26;  // maximum for a stretched dimension, whose weights kernels store
+constexpr i64 kMaxTaps = i64{1} << 26;  // maximum for a stretched dimension, because kernels store its weights
 constexpr f32 kCenter = 0.5F;
 
 std::span<const Scalar> numbers_of(const OpDesc& desc, std::string_view field) {
@@ -95,8 +95,8 @@ ResampleDimension dimension_of(const OpDesc& desc, std::uint32_t i) {
     const bool is_stretched = is_set(desc, "Antialiased") && dimension.scale < 1.0F;
     dimension.kind = is_stretched ? ResampleKind::stretched : ResampleKind::linear;
   } else if (const auto direction = numbers_of(desc, "RoundingDirection"); direction.empty()) {
-    // The older operators choose the nearest element, or the second of two equally near ones: the coordinate plus half
-    // a pixel, rounded down.
+    // The older operators choose the nearest element or, if two elements are equally near, the second one. This is the
+    // element at the coordinate plus half a pixel, rounded down.
     dimension.kind = ResampleKind::decreasing;
     dimension.input_offset -= kCenter;
   } else {
@@ -173,8 +173,8 @@ Status check(const OpDesc& desc) {
   return {};
 }
 
-// Orders the copied dimensions by output strides, the smallest last, and merges adjacent ones that are contiguous on
-// both sides.
+// Orders the copied dimensions by output stride, with the smallest stride last, and merges adjacent dimensions that are
+// contiguous in both tensors.
 std::uint32_t arrange_copied(std::span<ResampleDimension> copied) {
   std::ranges::stable_sort(copied, [](const ResampleDimension& a, const ResampleDimension& b) {
     return std::abs(a.output_stride) > std::abs(b.output_stride);
@@ -222,7 +222,7 @@ GradientDimension window_of(const OpDesc& desc, std::uint32_t i) {
   return dimension;
 }
 
-// A dimension with one element, which is its own sum; used so that every gradient step has a dimension of sums.
+// A dimension with one element, which is its own sum. It ensures that every gradient step has a dimension to sum along.
 constexpr GradientDimension kOneElement = {.forward = {.input_size = 1,
                                                        .output_size = 1,
                                                        .input_stride = 0,
@@ -253,7 +253,7 @@ GradientStep make_gradient_step(const OpDesc& desc) {
     if (dimension.forward.kind != ResampleKind::copied) {
       sampled[count++] = dimension;
     } else if (dimension.forward.input_size != 1) {
-      copied[step.copied] = dimension.forward;  // ordered by the output of this operator
+      copied[step.copied] = dimension.forward;  // sorted by the output strides of this operator
       std::swap(copied[step.copied].input_stride, copied[step.copied].output_stride);
       ++step.copied;
     }

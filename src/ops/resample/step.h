@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The parameters of a step that resamples. The copied dimensions come first, in a cache-friendly order, and adjacent
-// dimensions that are contiguous on both sides are merged; the other dimensions follow in the order of the tensors.
+// dimensions that are contiguous in both tensors are merged; the other dimensions follow in the order of the tensors.
 // Means are computed along the last dimension first, then along the one before it, and so on. The sums of a gradient
 // are computed in the opposite order, along the first dimension first.
 #pragma once

@@ -117,8 +117,8 @@ struct HardSwish {
   }
 };
 
-// x > Threshold ? x - Bias : (x < -Threshold ? x + Bias : 0). For integers, Bias and Threshold are converted to the
-// tensor's type, and so is -Threshold, which saturates at 0 for unsigned types; sums wrap.
+// x > Threshold ? x - Bias : (x < -Threshold ? x + Bias : 0). For integers, Bias, Threshold and -Threshold are
+// converted to the tensor's type, so -Threshold saturates at 0 for unsigned types; sums wrap.
 template <class T>
 struct Shrink {
   compute_t<T> bias;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_BIT_AND, OR, XOR, NOT and COUNT, over the bits of any type; ELEMENT_WISE_BIT_SHIFT_LEFT and RIGHT for
-// unsigned integers, where shifting by the width or more gives 0.
+// ELEMENT_WISE_BIT_AND, OR, XOR, NOT and COUNT, for the bits of any type; ELEMENT_WISE_BIT_SHIFT_LEFT and RIGHT for
+// unsigned integers, where shifting by the width or more yields 0.
 #pragma once
 
 #include "base/float_bits.h"
@@ -62,8 +62,8 @@ struct BitCount {
     bits -= bits >> 1 & static_cast<Wide>(0x5555555555555555U);
     bits = (bits & static_cast<Wide>(0x3333333333333333U)) + (bits >> 2 & static_cast<Wide>(0x3333333333333333U));
     bits = (bits + (bits >> 4)) & static_cast<Wide>(0x0f0f0f0f0f0f0f0fU);
-    // Compilers recognize the multiplication as a popcount. For bytes that is a vector instruction, but for wider
-    // elements it is a scalar one, so the counts of their bytes are added without a multiplication.
+    // Compilers recognize the multiplication as a popcount. That is a vector instruction for bytes but a scalar
+    // instruction for wider elements, so the counts of their bytes are added without a multiplication.
     if constexpr (sizeof(T) == 1) {
       return static_cast<Count>(static_cast<u32>(bits * 0x01010101U) >> 24);
     }

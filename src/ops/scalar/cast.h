@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CAST: converts a number to another type. Conversions from floats to integers truncate and saturate, and NaN gives 0.
-// Conversions between integers wrap. Conversions to floats round once to nearest even; numbers that are too large
-// become infinities.
+// CAST: converts a number to a different type. Conversions from floats to integers truncate and saturate, and NaN
+// becomes 0. Conversions between integers wrap. Conversions to floats round once to nearest even; numbers that are too
+// large become infinities.
 #pragma once
 
 #include <limits>
@@ -34,7 +34,7 @@ struct Cast {
   }
 
  private:
-  // Constants, not calls: CUDA device code may not call numeric_limits.
+  // Constants, because CUDA device code may not call numeric_limits.
   static constexpr To kMin = std::numeric_limits<To>::min();
   static constexpr To kMax = std::numeric_limits<To>::max();
   static constexpr int kDigits = std::numeric_limits<To>::digits;
@@ -63,7 +63,7 @@ struct Cast {
   // A FLOAT32 that rounds to the same FLOAT16 as x.
   ANYDML_HOST_DEVICE static constexpr f32 before_f16(Input x) {
     if constexpr (std::is_same_v<Input, f64>) {
-      // The FLOAT32 digits of x, with the last one set if any digit beyond it is nonzero. The result has more digits
+      // The FLOAT32 digits of x, with the last digit set if any digit beyond it is nonzero. The result has more digits
       // than a FLOAT16, so it cannot be mistaken for a tie. Numbers beyond FLOAT32's range are beyond FLOAT16's too.
       constexpr int kDropped = FloatParts<f64>::kFractionBits - FloatParts<f32>::kFractionBits;
       constexpr u64 kLast = u64{1} << kDropped;

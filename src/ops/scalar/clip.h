@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ELEMENT_WISE_CLIP: max(min(x, Max), Min). Min and Max are converted to the tensor's type: floats round to nearest
-// even, integers truncate and saturate. A NaN anywhere gives NaN. If x equals a bound, the result is the bound, which
-// matters for the sign of a zero. If Min is above Max, Min wins.
+// even, integers truncate and saturate. If any operand is NaN, the result is NaN. If x equals a bound, the result is
+// the bound, which matters for the sign of a zero. If Min is above Max, Min wins.
 #pragma once
 
 #include "base/scalar.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ELEMENT_WISE_DIVIDE: a / b. Floats round once to nearest even, with IEEE 754's rules for zeros and infinities.
-// Integers truncate; b = 0 gives 0; MIN / -1 gives MIN, as with wrapping.
+// Integers truncate; the result is 0 if b = 0, and MIN / -1 wraps to MIN.
 #pragma once
 
 #include "base/float_bits.h"

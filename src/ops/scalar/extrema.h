@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_MAX and MIN: the larger and the smaller of a and b. ELEMENT_WISE_THRESHOLD and ACTIVATION_RELU: the
-// larger of x and Min, and of x and 0. A NaN in either operand gives NaN, and +0 is above -0. Min is converted to the
-// tensor's type as in CLIP.
+// ELEMENT_WISE_MAX and MIN: the larger and the smaller of a and b. ELEMENT_WISE_THRESHOLD: the larger of x and Min.
+// ACTIVATION_RELU: the larger of x and 0. If either operand is NaN, the result is NaN, and +0 is above -0. Min is
+// converted to the tensor's type as in CLIP.
 #pragma once
 
 #include "base/scalar.h"

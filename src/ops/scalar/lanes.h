@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Vectorizable primitives for definitions: each is one machine operation without a branch, so that compilers can
-// vectorize a loop over a definition. Arithmetic, integer comparisons and conversions need no primitive, and
+// Vectorizable primitives for definitions. Each primitive is one machine operation without a branch, so that compilers
+// can vectorize a loop over a definition. Arithmetic, integer comparisons and conversions need no primitive, and
 // primitives.h contains the primitives that differ between machines.
 #pragma once
 
@@ -43,7 +43,7 @@ template <class T>
   }
 }
 
-// The larger and the smaller of two numbers. If either is NaN, so is the result; +0 is above -0.
+// The larger and the smaller of two numbers. If either number is NaN, the result is NaN. +0 is above -0.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T greater_of(T a, T b) {
   if constexpr (is_float<T>) {
@@ -67,7 +67,7 @@ template <class T>
   }
 }
 
-// |x|, and x with the sign of another number, both computed on the bits.
+// |x|, and x with the sign of a second number, both computed on the bits.
 template <class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr T magnitude_of(T x) {
   return from_bits<T>(static_cast<float_bits_t<T>>(to_bits(x) & FloatParts<T>::kMagnitude));
@@ -89,11 +89,11 @@ template <class... More>
 }
 
 // a / b and the square root of x, for operands and results that are far from overflow and from subnormal numbers, with
-// b > 0 and x >= 0. NaN passes through, and the root of a negative x is NaN. Rounded as IEEE 754 requires, or on a GPU
-// with Last::near to within two units in the last place. (On a GPU, a quotient within 2^-52 of a unit from a midpoint
-// might be rounded to the wrong side: about one in 2^52.) CUDA's own functions use a branch to handle all other
-// operands and take twice as long. These functions refine an estimate; the last step adds a correction computed from
-// the exact remainder.
+// b > 0 and x >= 0. NaN passes through, and the root of a negative x is NaN. Results are rounded as IEEE 754 requires
+// or, on a GPU with Last::near, to within two units in the last place. (On a GPU, a quotient within 2^-52 of a unit
+// from a midpoint might be rounded to the wrong side: about one in 2^52.) CUDA's own functions use a branch to handle
+// all other operands and take twice as long. These functions refine an estimate; the last step adds a correction
+// computed from the exact remainder.
 enum class Last { exact, near };
 template <Last last = Last::exact>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 quotient_of(f64 a, f64 b) {
@@ -111,8 +111,8 @@ template <Last last = Last::exact>
 template <Last last = Last::exact>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 root_of(f64 x) {
   if constexpr (kOnGpu) {
-    // For x = 0, the estimate is computed for a tiny number instead. Negative numbers keep their own bits, since they
-    // compare above all others as integers.
+    // For x = 0, the estimate is computed for a tiny number instead. Negative numbers keep their own bits, since these
+    // compare above all other numbers as integers.
     constexpr u32 kTiny = u32{1} << 28;
     const auto high = static_cast<u32>(to_bits(x) >> 32);
     const f64 first = inverse_root_estimate(from_bits<f64>(u64{high < kTiny ? kTiny : high} << 32));

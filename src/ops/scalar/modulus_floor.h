@@ -26,7 +26,7 @@ struct ModulusFloor {
       if ((m_bits & F::kMagnitude) > F::kInfinity || (m_bits & F::kSign) == b_sign) {
         return m;
       }
-      // FLOAT16 is rounded twice here, to FLOAT32 and then to FLOAT16, which gives the same result as a single
+      // FLOAT16 is rounded twice here, to FLOAT32 and then to FLOAT16. The result is the same as with a single
       // rounding, since 24 >= 2 * 11 + 2.
       return narrow<T>(widen(m) + widen(b));
     } else if constexpr (std::is_signed_v<T>) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Maps elements to integers that sort in the same order, so that comparisons need not treat NaN and zeros specially: +0
-// is above -0, and a NaN is above everything. Integers are unchanged.
+// is above -0, and NaN is above all other values. Integers are unchanged.
 #pragma once
 
 #include <limits>
@@ -21,7 +21,7 @@ struct Ordered {
     if constexpr (is_float<T>) {
       constexpr auto kMagnitude = static_cast<Key>(FloatParts<T>::kMagnitude);
       constexpr auto kInfinity = static_cast<Key>(FloatParts<T>::kInfinity);
-      const auto sign = static_cast<Key>(of >> (sizeof(T) * 8 - 1));  // all bits, or none
+      const auto sign = static_cast<Key>(of >> (sizeof(T) * 8 - 1));  // all bits set, or none
       const auto ordered = static_cast<Key>(of ^ static_cast<Key>(sign & kMagnitude));
       const auto is_nan = static_cast<Key>(Key{0} - static_cast<Key>(static_cast<Key>(of & kMagnitude) > kInfinity));
       return static_cast<Key>((ordered & static_cast<Key>(~is_nan)) | (kNan & is_nan));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The upper half of the interface between the scalar definitions and the machine that computes them. The lower half is
-// base/primitives.h, which lists the machines and the functions that a device has to supply. Definitions handle floats
-// only with the functions declared here, with operators, comparisons and conversions of f32 and f64, and with integer
-// arithmetic.
+// base/primitives.h, which lists the machines and the functions that a device has to provide. Definitions operate on
+// floats only with the functions declared here, with operators, comparisons and conversions of f32 and f64, and with
+// integer arithmetic.
 #pragma once
 
 #include "base/float_bits.h"
@@ -11,7 +11,7 @@ namespace anydml {
 
 #if defined(ANYDML_PRIMITIVES_HEADER)
 
-// The supplied functions, under the names that definitions use.
+// The functions that a device provides, under the names that definitions use.
 #define ANYDML_SUPPLIED(name)                                                                \
   ANYDML_PRIMITIVE f32 name(f32 x) { return f32::of_bits(Float32Primitives::name(x.bits)); } \
   ANYDML_PRIMITIVE f64 name(f64 x) { return f64::of_bits(Float64Primitives::name(x.bits)); }
@@ -43,8 +43,8 @@ ANYDML_PRIMITIVE f32 near_power_of_two(f32 x) { return f32::of_bits(Float32Primi
 
 #else
 
-// ANYDML_ON names the operation for each machine, for operations that have one function each for FLOAT32 and FLOAT64.
-// On CUDA these round to nearest and keep subnormals whatever the compiler's options are.
+// ANYDML_ON names the operation for each machine, for operations that have separate functions for FLOAT32 and FLOAT64.
+// The CUDA functions round to nearest and keep subnormals, regardless of compiler options.
 #if defined(__CUDA_ARCH__)
 #define ANYDML_ON(builtin, cuda) cuda
 #else
@@ -74,8 +74,8 @@ ANYDML_PRIMITIVE f32 round_even(f32 x) { return ANYDML_ON(__builtin_rintf, ::rin
 ANYDML_PRIMITIVE f64 round_even(f64 x) { return ANYDML_ON(__builtin_rint, ::rint)(x); }
 #undef ANYDML_ON
 
-// A GPU runs other threads while an operation waits for another, so the code with the fewest operations is best, even
-// if they form a long dependency chain. ANYDML_LIKE_A_GPU makes a CPU compute as a GPU does, for tests.
+// A GPU runs other threads while an operation waits for its operands, so the code with the fewest operations is best,
+// even if they form a long dependency chain. ANYDML_LIKE_A_GPU makes a CPU compute like a GPU, for tests.
 #if defined(__CUDA_ARCH__) || defined(ANYDML_LIKE_A_GPU)
 inline constexpr bool kOnGpu = true;
 #else
@@ -90,7 +90,7 @@ inline constexpr bool kSubnormalsAreSlow = true;
 inline constexpr bool kSubnormalsAreSlow = false;
 #endif
 
-// About twenty bits of 1 / x and of 1 / sqrt(x), as NVIDIA's GPUs provide them for the upper half of a FLOAT64.
+// About twenty bits of 1 / x and of 1 / sqrt(x), like the estimates of NVIDIA GPUs for the upper half of a FLOAT64.
 ANYDML_PRIMITIVE f64 inverse_estimate(f64 x) {
 #if defined(__CUDA_ARCH__)
   f64 y = 0;

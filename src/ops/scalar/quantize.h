@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ELEMENT_WISE_QUANTIZE_LINEAR: x / Scale in FLOAT32, rounded to the nearest integer, ties to even, plus the zero point
-// without wrapping, saturated to the limits of the output; a quotient that is NaN counts as 0.
-// ELEMENT_WISE_DEQUANTIZE_LINEAR: x - zero point without wrapping, rounded to FLOAT32, times Scale. In both operators,
-// a missing zero point counts as 0.
+// without wrapping, saturated to the limits of the output; a NaN quotient counts as 0. ELEMENT_WISE_DEQUANTIZE_LINEAR:
+// x - zero point without wrapping, rounded to FLOAT32, times Scale. In both operators, a missing zero point counts as
+// 0.
 #pragma once
 
 #include "base/scalar.h"
@@ -10,14 +10,15 @@
 
 namespace anydml {
 
-// INT32 has a FLOAT32 scale, and floats have a scale of the same type.
+// INT32 inputs have a FLOAT32 scale, and floats have a scale of the same type.
 template <class In>
 using scale_of_t = std::conditional_t<is_float<In>, In, f32>;
 template <class In, class Out>
 inline constexpr bool kQuantizes = (std::is_same_v<In, f32> || std::is_same_v<In, f16> ||
                                     std::is_same_v<In, i32>)&&(std::is_same_v<Out, u8> || std::is_same_v<Out, i8>);
 
-// The quotient as an integer, limited to the range that matters for the output's limits and any zero point. NaN is 0.
+// The quotient as an integer, limited to the range that matters for the output's limits and any zero point. NaN becomes
+// 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_quotient(f32 x, f32 scale) {
   const f32 quotient = x / scale;
   const f32 bounded = select(quotient > 1024.0F, 1024.0F, select(quotient < -1024.0F, -1024.0F, quotient));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ScaleBias, an option for many unary operators: the input is x * Scale + Bias instead of x. The product and then the
+// ScaleBias, an option of many unary operators: the input is x * Scale + Bias instead of x. The product and then the
 // sum are rounded to FLOAT32 (FLOAT64 for FLOAT64 tensors), and the sum is then rounded to the tensor's type. Floats
 // only.
 #pragma once

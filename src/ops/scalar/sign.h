@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ELEMENT_WISE_SIGN: -1 below 0, 1 above, else 0: +0 for zeros of either sign and, as in the documented formula, for
-// NaN.
+// ELEMENT_WISE_SIGN: -1 below 0, 1 above 0, and +0 for zeros of either sign. NaN also yields +0, as in the documented
+// formula.
 #pragma once
 
 #include "ops/scalar/lanes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameter and result types of a scalar definition, deduced from its call operator. Usable from host C++ and CUDA.
+// The parameter and result types of a scalar definition, deduced from its call operator. Works in host C++ and CUDA.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-// Whether a definition applies to its types: a requires clause may exclude them.
+// Whether a definition supports its types: a requires clause may exclude them.
 template <class Scalar>
 concept Defined = requires {
   &Scalar::operator();
@@ -30,7 +30,7 @@ struct SignatureOf<Result (Scalar::*)(Inputs...) const> {
 template <Defined Scalar>
 using Signature = SignatureOf<decltype(&Scalar::operator())>;
 
-// Constructs the scalar from the operator's attributes, or default-constructs it if it takes none.
+// Constructs the scalar from the operator's attributes, or default-constructs it if it has no attributes.
 template <class Scalar>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Scalar make_scalar(const Attributes& attributes) {
   if constexpr (std::is_constructible_v<Scalar, const Attributes&>) {
@@ -40,7 +40,7 @@ template <class Scalar>
   }
 }
 
-// The number of inputs of a scalar whose tensors all have type T; 0 if it is not defined for that type.
+// The number of inputs of a scalar whose tensors all have type T, or 0 if it is not defined for that type.
 template <class Scalar, class T>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr std::size_t scalar_inputs() {
   if constexpr (Defined<Scalar>) {
@@ -50,8 +50,8 @@ template <class Scalar, class T>
   }
 }
 
-// Calls use.template operator()<Definition<T>>() for every type, or pair of types, that the definition supports, always
-// in the same order, which determines the variant numbers.
+// Calls use.template operator()<Definition<T>>() for every type, or pair of types, that the definition supports. The
+// order is always the same and determines the variant numbers.
 template <template <class> class Definition, class Use>
 constexpr void for_each_variant(Use&& use) {
 #define ANYDML_VISIT(T, name, value)          \

@@ -47,8 +47,8 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
     along.input = -along.input;
     along.output = -along.output;
   }
-  // Space for the totals of all blocks, and for two carries of each row: if threads share a row, blocks are first added
-  // up and then written.
+  // Reserve space for the totals of all blocks and for two carries per row. If threads share a row, they first add up
+  // its blocks and then write the outputs.
   const std::int64_t blocks = (step.loops.count + kScanBlock - 1) / kScanBlock;
   const auto bytes = static_cast<std::uint64_t>(blocks == 1 ? 0 : step.loops.outputs * (blocks + 2)) * sizeof(u64);
   const Operand operands[] = {tensors[0].operand(),
@@ -67,7 +67,7 @@ const Family scan_family = {
     .has = [](const facts::Operator& op) { return find_entry(op.name) != nullptr; },
     .types = [](const facts::Operator&, std::size_t) { return all_types(); },
     .by_element = false,
-    // The documented rules require equal types and sizes, and a valid axis.
+    // The documented rules already require equal types and sizes, and a valid axis.
     .check = [](const OpDesc&) -> Status { return {}; },
     .lower = lower,
     .lower_together = nullptr,

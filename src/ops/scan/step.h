@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that scans rows: one step per operator, from the input to the output. A scan in the
-// direction of decreasing indices has reversed strides, so kernels need only one direction.
+// The parameters of a step that scans rows. Each operator is one step. A scan in the direction of decreasing indices
+// has negated strides, so kernels need only one direction.
 #pragma once
 
 #include <cstdint>

@@ -32,8 +32,8 @@ bool takes_largest(const OpDesc& desc) {
   return desc.op->name == "TOP_K" || integer_of(desc, "AxisDirection") == kDecreasing;
 }
 
-// The documented rules do not check that the indices fit their type. An input of that size need not occupy memory,
-// since a stride of 0 repeats an element.
+// The documented rules do not check that the indices fit their type. Even a very large input need not occupy much
+// memory, since a stride of 0 repeats an element.
 Status check(const OpDesc& desc) {
   constexpr std::int64_t kMax = std::int64_t{1} << 31;
   const auto axis = integer_of(desc, "Axis");

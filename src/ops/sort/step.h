@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parameters of a step that orders the elements of rows and writes the first K of each, and their indices.
+// The parameters of a step that orders the elements of rows and writes the first K elements of each row and their
+// indices.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@ struct SortLoop {
 struct SortStep {
   DataType type;             // type of the input and the values
   std::uint32_t index_size;  // bytes of an index: 4 or 8
-  std::uint32_t largest;     // the largest elements come first; otherwise the smallest
+  std::uint32_t largest;     // 1 if the largest elements come first, 0 if the smallest elements come first
   std::uint32_t rank;        // number of loops over rows, at least 1
   std::int64_t rows;
   std::int64_t k;
   std::int64_t input_offset;  // in bytes, from the operand's address to the first element
   std::int64_t values_offset;
   std::int64_t indices_offset;
-  SortLoop axis;            // along a row; it has the input's size, below 2^32 like the element count of any tensor
+  SortLoop axis;            // along a row; its size is the input's size, below 2^32 like any element count
   SortLoop rest[kMaxRank];  // over rows, in any order; the smallest stride in the input is innermost
 };
 

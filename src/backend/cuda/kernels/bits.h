@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The unsigned type of an element's size.
+// The unsigned type with the size of an element.
 #pragma once
 
 #include "base/element.h"

@@ -25,7 +25,7 @@ struct Quotient {
   return {quotient, index - quotient * by.divisor};
 }
 
-// The offset of a position in a nest of loops, with the last loop fastest. The first loop needs no size.
+// The offset of a position in a nest of loops, with the last loop fastest. The size of the first loop is not needed.
 [[nodiscard]] __device__ inline std::int64_t loop_offset(std::uint32_t index, std::uint32_t rank,
                                                          const FastDivisor* sizes, const std::int64_t* strides) {
   std::int64_t offset = 0;
@@ -38,8 +38,8 @@ struct Quotient {
   return offset + static_cast<std::int64_t>(index) * strides[0];
 }
 
-// Loads one element as its bits, at any alignment. Does not use the read-only cache, because a task may read another
-// task's output.
+// Loads one element as bits, at any alignment. Does not use the read-only cache, because a task may read the output of
+// another task.
 template <class T>
 [[nodiscard]] __device__ inline bits_t<T> load_element(const std::byte* from, bool aligned) {
   if (aligned || sizeof(T) == 1) {
@@ -65,7 +65,8 @@ __device__ inline void store_element(std::byte* to, bits_t<T> bits, bool aligned
   }
 }
 
-// Loads kBytes from a multiple of kBytes into the first words. kStreaming: the data is not used again.
+// Loads kBytes from an address that is a multiple of kBytes into the first words. kStreaming: the data is not used
+// again.
 template <int kBytes, bool kStreaming>
 __device__ inline void load_access(const std::byte* from, u32 (&words)[4]) {
   const auto load = [from]<class Vector>(Vector) {
@@ -110,7 +111,7 @@ __device__ inline void store_access(std::byte* to, const u32 (&words)[4]) {
   }
 }
 
-// Element `index` of words, as its bits; with a constant index it uses only registers.
+// Element `index` of the words, as bits. With a constant index, it uses only registers.
 template <class T, int kWords>
 [[nodiscard]] __device__ inline bits_t<T> extract(const u32 (&words)[kWords], int index) {
   if constexpr (sizeof(T) == 8) {
@@ -121,7 +122,7 @@ template <class T, int kWords>
   }
 }
 
-// Inserts the bits as element `index` of the words, which must be 0 at that position.
+// Stores the bits as element `index` of the words, which must be 0 at that position.
 template <class T, int kWords>
 __device__ inline void insert(u32 (&words)[kWords], int index, bits_t<T> bits) {
   if constexpr (sizeof(T) == 8) {
@@ -144,7 +145,8 @@ __device__ inline void fill_words(bits_t<T> bits, u32 (&words)[2]) {
   }
 }
 
-// Loads the first elements of a vector one by one; the other words are 0. Memory beyond them is not touched.
+// Loads the first elements of a vector one by one. The remaining words are 0, and memory beyond the elements is not
+// accessed.
 template <class T>
 __device__ inline void load_some(const std::byte* from, u32 elements, u32* words) {
   for (u32 i = 0; i < kVectorBytes / 4; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Elements whose values are computed from their indices, for outputs with any strides.
+// Computes elements from their indices, for outputs with any strides.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ struct Indices {
   u32 count;
   u32 rank;
   FastDivisor sizes[kMaxRank];
-  std::int64_t strides[kMaxRank][2];  // of the index, and of the output
+  std::int64_t strides[kMaxRank][2];  // strides of the index and of the output
   std::int64_t first;                 // the first index
 };
 
-// The nest has the indices as its first operand and the output as its second one.
+// The nest's first operand contains the indices, and its second operand is the output.
 [[nodiscard]] inline Indices indices_of(const LoopNest& nest) {
   Indices indices{};
   indices.count = static_cast<u32>(nest.count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills, copies within host memory, and timestamps.
+// Kernels for fills, copies within host memory, and timestamps.
 #include <algorithm>
 
 #include "backend/cuda/kernels/device.cuh"
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(kFillThreads) copy_bytes(std::byte* to, const 
 
 constexpr u64 kMaxFillBlocks = 1 << 20;
 
-// The vectors are aligned, and `pattern` is rotated to begin at the first one. The words before them, and the words and
-// bytes after them, are written one by one.
+// The vectors are aligned, and `pattern` is rotated to start at the first vector. The words before the vectors, and the
+// words and bytes after them, are written one by one.
 __global__ void __launch_bounds__(kFillThreads)
     fill(std::byte* to, u64 bytes, u64 head_words, uint4 head_pattern, uint4 pattern) {
   const u64 thread = u64{blockIdx.x} * kFillThreads + threadIdx.x;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The core of attention. A piece of work consists of several queries of one head. Scores are computed transposed, with
-// keys as the rows of a product and queries as its columns. The kernels expect the columns of the second product in
-// exactly this layout, so nothing is packed between the two products. The rows of the second product are the columns of
-// the values. Only the scores of one piece exist at a time, and they stay in the L2 cache while they are needed.
+// The core of attention. A piece of work is a group of queries of one head. Scores are computed transposed, with keys
+// as the rows of a product and queries as its columns. The kernels expect the columns of the second product in exactly
+// this layout, so nothing is packed between the two products. The rows of the second product are the columns of the
+// values. Only the scores of one piece exist at a time, and they stay in the L2 cache while they are needed.
 //
-// If there are only a few queries, or if the machine has no vector target, queries are computed one by one, and keys
+// If there are only a few queries, or if the machine has no vector target, queries are processed one by one, and keys
 // and values are read in place.
 #include "ops/attention/cpu/attend.h"
 
@@ -25,7 +25,7 @@ namespace anydml {
 namespace {
 
 constexpr std::int64_t kMaxScores = 32 << 10;    // scores per piece, few enough to leave space in the L2 cache
-constexpr std::int64_t kMaxPanels = 4;           // panels of queries per piece
+constexpr std::int64_t kMaxPanels = 4;           // query panels per piece
 constexpr std::int64_t kKeyElements = 12 << 10;  // key elements that stay in the L1 cache for all panels
 constexpr std::size_t kQ = 0;
 constexpr std::size_t kK = 1;
@@ -162,7 +162,7 @@ class Attention final : public cpu::PreparedStep {
     }
   }
 
-  // Multiplies packed rows by the columns of a panel. The totals are stored row by row.
+  // Multiplies packed rows by the columns of a panel. The sums are stored row by row.
   void multiply(const f32* rows, std::int64_t count, std::int64_t depth, const f32* columns, std::int64_t of_columns,
                 f32* totals) const {
     if (depth == 0) {
@@ -286,7 +286,7 @@ std::unique_ptr<cpu::PreparedStep> prepare_attend(const AttentionStep& step, con
   if (step.is_packed == 0) {
     return std::make_unique<Attention>(step, products, vectors, scores, step.type, 1, 1, context.target);
   }
-  if (products == nullptr) {  // strips have one row, so they are plain matrices
+  if (products == nullptr) {  // each strip has one row, so the strips form plain matrices
     AttentionStep plain = step;
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
     const std::int64_t of_keys = step.keys * step.depth * kBytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The attention steps on the CPU, except the core itself (attend.cpp).
+// Runs the attention steps on the CPU, except the core itself (attend.cpp).
 #include "backend/cpu/family.h"
 #include "base/integers.h"
 
@@ -41,8 +41,8 @@ class PackRun final : public cpu::PreparedStep {
     for (std::int64_t number = first; number < end;) {
       const std::int64_t head = number / of_head;
       const std::int64_t count = std::min(end - number, of_head - number % of_head);
-      // Pack only a few values of k at a time, for all strips. When the tensor contains values, strips share its rows:
-      // for each k, a strip reads a part of one row.
+      // Pack only a few values of k at a time, for all strips. When values are packed, all strips share the rows of the
+      // tensor: for each k, each strip reads part of one row.
       for (std::int64_t k = 0; k < step_.depth; k += kFactorsAtOnce) {
         for (std::int64_t i = 0; i < count; ++i) {
           pack(operands, head, (number % of_head + i) * strip_of(kernels_), k,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves and narrow_halves are already defined.
+// The score kernels, written as plain loops that the compiler vectorizes. This file is included once per target, inside
+// its namespace, where widen_halves and narrow_halves are already defined.
 
 #define ANYDML_FLATTEN __attribute__((flatten, noinline))
 

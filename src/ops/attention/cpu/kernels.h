@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Per-target kernels that process scores between the two products. The scores of several queries are interleaved: the
-// scores of all these queries for one key come first, then their scores for the next key. 1, 16 or 32 queries are
-// interleaved, so arrays of per-query numbers repeat with a period of kScorePeriod elements. All counts are multiples
-// of kScoresTogether, and elements after the last score are written too.
+// scores of all these queries for one key come first, then their scores for the next key. Either 1, 16 or 32 queries
+// are interleaved, so arrays of per-query numbers repeat with a period of kScorePeriod elements. All counts are
+// multiples of kScoresTogether, so kernels also write a few elements after the last score.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ struct ScoreKernels {
   void (*scale)(f32* scores, std::int64_t count, f32 factor) noexcept;
   void (*add)(f32* scores, std::int64_t count, const f32* others) noexcept;
   void (*add_one)(f32* scores, std::int64_t count, f32 other) noexcept;
-  // Adds `other` where the mask, which has INT32 elements, is 0.
+  // Adds `other` to the scores whose mask element is 0.
   void (*add_where)(f32* scores, std::int64_t count, const i32* mask, f32 other) noexcept;
   // Updates the running maxima with the scores. `maximum` has kScorePeriod elements, one or more for each query.
   void (*find_max)(const f32* scores, std::int64_t count, f32* maximum) noexcept;
-  // Replaces each score by EXP(factor * score - maximum[i modulo kScorePeriod]). The argument of EXP is never above 0.
-  // sums: null, or the first of `period` sums, to which the exponentials are added in turn.
+  // Replaces each score with EXP(factor * score - maximum[i modulo kScorePeriod]). The argument of EXP is at most 0.
+  // sums: null, or an array of `period` sums; exponential i is added to sums[i modulo period].
   void (*raise)(f32* scores, std::int64_t count, f32 factor, const f32* maximum, f32* sums,
                 std::int64_t period) noexcept;
   // sums[i] += exponentials[i], for any count.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The maxima and exponentials of scores for NEON. Included by kernels-inl.h. FLOAT64 vectors have half as many lanes as
-// FLOAT32 vectors and therefore half the throughput. Apart from the products, attention spends most of its time here,
-// so the steps of the definition (parts_of in ops/scalar/functions/exponential.h) are interleaved by hand for eight
-// vectors, and the compiler is told to schedule them for a processor with several vector units.
+// NEON kernels for the maxima and exponentials of scores. Included by kernels-inl.h. FLOAT64 vectors have half as many
+// lanes as FLOAT32 vectors and therefore half the throughput. Apart from the products, attention spends most of its
+// time here, so the steps of the definition (parts_of in ops/scalar/functions/exponential.h) are interleaved by hand
+// for eight vectors, and the compiler is told to schedule them for a processor with several vector units.
 
 inline constexpr int kExponentialVectors = 8;  // FLOAT64 vectors
 

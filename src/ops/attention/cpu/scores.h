@@ -19,7 +19,7 @@ struct QueryRange {
   std::int64_t batch;
   std::int64_t head;
   std::int64_t first;
-  std::int64_t count;  // scores after this many queries are computed but meaningless
+  std::int64_t count;  // the scores of any further queries are computed but meaningless
 };
 
 // Addresses of the optional tensors; null if absent.

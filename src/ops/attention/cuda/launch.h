@@ -15,7 +15,7 @@ inline constexpr u32 kAppendThreads = 256;
 struct RowsLaunch {
   AttentionStep step;
   const f32* scores;
-  const std::byte* bias;  // null if absent; the same applies to mask and lengths
+  const std::byte* bias;  // bias, mask and lengths are null if absent
   const std::byte* mask;
   const std::byte* lengths;
   f32* exponentials;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of a few entries. The build generates files that define ANYDML_ENTRY_FILE (the file's number) and
+// Defines the kernels of a few entries. The build generates files that define ANYDML_ENTRY_FILE (the file's number) and
 // ANYDML_ENTRIES_OF_FILE(ENTRY), which calls ENTRY(operator, Definition) for each of the file's entries, and then
 // include this header. Highway compiles the vector kernels once for each target.
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 
 // Sanitizer builds compile the vector kernels of only a few files (ANYDML_PLAIN_ENTRIES): the remaining entries use the
-// same loops with other definitions and would take minutes to compile.
+// same loops with different definitions and would take minutes to compile.
 template <>
 void replace_entries<ANYDML_ENTRY_FILE>([[maybe_unused]] KernelTable& table) {
 #if !defined(ANYDML_PLAIN_ENTRIES)

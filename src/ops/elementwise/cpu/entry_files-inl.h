@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions that put vector kernels into tables, declared for each of Highway's targets.
+// Declares the functions that put vector kernels into tables, for each of Highway's targets.
 #if defined(ANYDML_ENTRY_FILES_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_ENTRY_FILES_INL
 #undef ANYDML_ENTRY_FILES_INL
@@ -16,9 +16,9 @@ namespace HWY_NAMESPACE {
 // Replaces entries of a generic table with the vector kernels of a file's entries.
 template <std::size_t kFile>
 void replace_entries(KernelTable& table);
-// The kernels of quantize.cpp.
+// Adds the kernels in quantize.cpp.
 void replace_quantize(KernelTable& table);
-// The kernels of runs.cpp.
+// Adds the kernels in runs.cpp.
 void put_runs(KernelTable& table);
 
 }  // namespace HWY_NAMESPACE

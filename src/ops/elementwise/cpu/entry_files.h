@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files that the build generates (cmake/kernel_files.cmake) to compile the kernels of the entries, a few entries in
-// each.
+// Declarations for the files that the build generates (cmake/kernel_files.cmake). Each file compiles the kernels of a
+// few entries.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Element-wise steps on the CPU: choose the kernels, cut the loop nest into tiles and let threads claim a few tiles at
-// a time.
+// Runs element-wise steps on the CPU: chooses the kernels, cuts the loop nest into tiles and lets threads claim a few
+// tiles at a time.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void open(cpu::Target target) {
   table = new_table.release();
 }
 
-// Runs a single instruction whose result is stored; its kernel processes whole tiles.
+// Runs a single instruction and stores its result; the kernel processes whole tiles.
 class SingleStep final : public TiledStep {
  public:
   SingleStep(const ElementwiseStep& step, Division division, cpu::Target target, Kernel kernel)
@@ -67,8 +67,8 @@ class SingleStep final : public TiledStep {
   std::uint32_t inputs_;
 };
 
-// Whether the step is a single instruction that reads the operands in order, as kernels for a specific operand layout
-// require, and whose result is the only value stored.
+// Whether the step is a single instruction that reads the operands in order and stores only its result. Kernels for a
+// specific operand layout require this.
 bool is_single(const ElementwiseStep& step) {
   if (step.program.size() != 1 || step.stored.size() != 1 || step.stored[0] != step.loads ||
       step.program[0].entry >= EntryId::count_ || entry(step.program[0].entry).inputs != step.loads) {
@@ -82,8 +82,8 @@ bool is_single(const ElementwiseStep& step) {
   return true;
 }
 
-// The fused kernel for QUANTIZED_LINEAR_ADD (recipes.cpp), for tensors of one type, with all inputs present and with
-// scales and zero points that are constant throughout a tile. Null for any other program.
+// Returns the fused kernel for QUANTIZED_LINEAR_ADD (recipes.cpp). All tensors must have the same type, all inputs must
+// be present, and scales and zero points must be constant throughout a tile. Returns null for any other program.
 Kernel find_quantized_add(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels) {
   constexpr std::uint32_t kLoads = 8;
   constexpr EntryId kEntries[] = {EntryId::ELEMENT_WISE_DEQUANTIZE_LINEAR, EntryId::ELEMENT_WISE_DEQUANTIZE_LINEAR,

@@ -25,7 +25,7 @@ HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
 
-inline constexpr std::size_t kFunctionStage = 512;  // elements, in the first-level cache
+inline constexpr std::size_t kFunctionStage = 512;  // elements, few enough for the L1 cache
 inline constexpr std::size_t kMaxTogether = 16;
 static_assert(kFunctionStage % kMaxTogether == 0);
 #if defined(__aarch64__)
@@ -46,7 +46,7 @@ HWY_INLINE f32 stage_result(f64 y) {
   }
 }
 
-// Flags the hard elements of a stretch, for functions that detect them from the inputs; returns whether there are any.
+// Flags the hard elements of a stretch, for functions that detect them from the inputs. Returns whether any are hard.
 template <class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, std::size_t count,
                                         const Inputs* HWY_RESTRICT... from) {
@@ -63,7 +63,7 @@ HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, s
 // Computes one stretch. Returns whether any element is hard, for functions that detect this from the results. For all
 // other functions, the loop processes a fixed number of elements at a time: compilers then interleave the instructions
 // of several vectors and hide their latency. Elements beyond the count are also computed, but never used. This is a
-// separate function because only then does `flatten` inline everything it calls, however long.
+// separate function so that `flatten` inlines everything it calls, however long.
 template <class T, class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
                                            std::size_t count, const Inputs* HWY_RESTRICT... from) {
@@ -167,8 +167,8 @@ HWY_INLINE void run_quickly(const Of& of, f32* to, u32* flags, std::size_t count
   }
 }
 
-// Computes elements from `first` on, at most one stage of them. If kStaged is set, inputs and results go through
-// buffers in the first-level cache, which have room for extra elements.
+// Computes the elements from `first` on, up to one stage. If kStaged is set, inputs and results pass through buffers in
+// the L1 cache, which have room for extra elements.
 template <bool kStaged, class Scalar, std::size_t... kInputs>
 HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t first,
                             std::size_t part, std::index_sequence<kInputs...> indices) {
@@ -235,7 +235,7 @@ HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* input
 }
 
 inline constexpr std::size_t kHalves = 65536;
-// A row of at least this length justifies building a table, which shorter rows then use too. The limit is higher for
+// Rows of at least this length justify building a table, and shorter rows then use it too. The limit is higher for
 // functions with attributes, since the attributes may change.
 template <class Of>
 inline constexpr std::size_t kWorthTable = std::is_empty_v<Of> ? 4096 : 16384;
@@ -246,7 +246,7 @@ struct HalfTable {
   Of of;
   u16 results[kHalves];
 };
-inline constexpr std::size_t kMaxTables = 8;  // for each function with attributes
+inline constexpr std::size_t kMaxTables = 8;  // per function with attributes
 
 // The results for all FLOAT16 values, computed once and never destroyed. Null if no table exists and this row does not
 // justify building one, or if the number of tables has reached its limit.
@@ -275,7 +275,7 @@ const u16* half_table(const Scalar& scalar, std::size_t count) {
         return fresh.release()->results;
       }
     }
-    // Another thread may have built this table. Attributes are compared by their bits, since -0 and 0 differ here.
+    // Another thread may have built this table. Attributes are compared bitwise, since -0 and 0 differ here.
     if (std::is_empty_v<Of> || std::memcmp(&existing->of, &scalar.of, sizeof(Of)) == 0) {
       return existing->results;
     }

@@ -23,8 +23,8 @@ KernelTable make_table() {
 
 }  // namespace
 
-// Built at the first call. There is no lock, because a fork could leave it locked in the child; if several threads
-// build the table at once, the first one to publish it wins. Never destroyed.
+// Built on the first call, without a lock, because a fork could leave a lock held in the child. If several threads
+// build the table at the same time, the first one to publish it wins. Never destroyed.
 const KernelTable& generic_kernels() {
   static constinit std::atomic<const KernelTable*> process = nullptr;
   const KernelTable* known = process.load(std::memory_order_acquire);

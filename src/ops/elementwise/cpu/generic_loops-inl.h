@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An entry's scalar definition in a plain loop: correct on every machine, and the reference for the vector kernels.
-// There is one loop for all layouts, since every target in use has vector kernels for all entries.
+// Runs an entry's scalar definition in a plain loop: correct on every machine, and the reference for the vector
+// kernels. One loop handles all layouts. Its speed hardly matters, since every target in use has vector kernels for all
+// entries.
 #pragma once
 
 #include <cstring>

@@ -16,8 +16,7 @@
 namespace anydml {
 
 // Two nested loops over elements. Strides are in bytes and may have any sign; addresses may have any alignment. A
-// kernel writes only elements and nothing between them. The output may be one of the inputs, at the same address with
-// the same strides.
+// kernel never writes between elements. The output may be one of the inputs if it has the same address and strides.
 struct KernelArguments {
   struct Input {
     const std::byte* data;
@@ -38,8 +37,8 @@ struct KernelArguments {
 
 using Kernel = void (*)(const KernelArguments&) noexcept;
 
-// One target's kernels, for each variant of each entry. The generic table is complete; a faster target's table replaces
-// some of its kernels and inherits the rest.
+// One target's kernels, for each variant of each entry. The generic table is complete. The table of a faster target
+// replaces some generic kernels and keeps the rest.
 struct KernelTable {
   const char* target;
   std::vector<std::array<Kernel, kInnerLayouts>> kernels;
@@ -47,9 +46,9 @@ struct KernelTable {
   // is no such kernel.
   std::array<Kernel, 2> quantized_add = {};
   RunKernels runs = {};
-  std::array<RunEntry, kEntryCount> run_entries = {};  // by EntryId
+  std::array<RunEntry, kEntryCount> run_entries = {};  // indexed by EntryId
 
-  // The kernels of a variant, by layout. The variant must belong to the entry.
+  // The kernels of a variant, indexed by layout. The variant must belong to the entry.
   [[nodiscard]] std::array<Kernel, kInnerLayouts>& at(const Entry& entry, std::uint32_t variant) {
     return kernels[entry.first_variant + variant];
   }

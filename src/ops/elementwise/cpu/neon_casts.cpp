@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CAST from floats to integers on Arm, whose instructions convert exactly as CAST is defined: they truncate, saturate
-// and convert NaN to 0, and saturating to a narrower integer gives the same result before or after truncation.
-// Converting between FLOAT16 and integers of up to 16 bits takes a single half-precision instruction on CPUs that have
-// it.
+// CAST from floats to integers on Arm. Arm's instructions convert exactly as CAST requires: they truncate, saturate and
+// convert NaN to 0, and saturating to a narrower integer gives the same result before or after truncation. Converting
+// between FLOAT16 and integers of up to 16 bits takes a single half-precision instruction on CPUs that have it.
 #include "ops/elementwise/cpu/vector_kernels.h"
 #include "ops/scalar/scalars.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Implements definitions for floats with Arm's instructions. FMAX and FMIN match the definition of the extrema: a NaN
-// in either operand wins, and +0 is greater than -0. Compilers would turn the selects in the definitions into several
-// instructions. This header is empty on other architectures.
+// Implements floating-point definitions with Arm's instructions. FMAX and FMIN match the definition of the extrema: a
+// NaN in either operand wins, and +0 is greater than -0. Compilers would turn the selects in the definitions into
+// several instructions. This header is empty on other architectures.
 #if defined(ANYDML_NEON_FLOATS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_NEON_FLOATS_INL
 #undef ANYDML_NEON_FLOATS_INL

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Arm's half-precision instructions. Functions that use them are called only on CPUs that have them. Included for the
-// NEON target only.
+// Arm's half-precision instructions. Functions that use them are called only on CPUs that have them. This header is
+// only included for the NEON target.
 #pragma once
 
 #include <sys/auxv.h>
 
-// clang before 16 declares these intrinsics only if the whole file is compiled for them. FLOAT16 then goes through
-// FLOAT32, with identical bits.
+// clang before 16 declares these intrinsics only if the whole file is compiled for them. FLOAT16 is then computed in
+// FLOAT32, with identical results.
 #if defined(__clang__) && __clang_major__ < 16
 #define ANYDML_HALF_INSTRUCTIONS 0
 #else

@@ -184,8 +184,8 @@ void kernel(const KernelArguments& arguments) noexcept {
   run_tiled(kRow, arguments, &numbers);
 }
 
-// Quotients of bytes. A quotient that is not an integer differs from the next integer by at least 1 / b and has a
-// rounding error below 1 / 8b, so truncating it gives the exact result. MIN / -1 wraps when the upper byte is dropped.
+// Divides bytes. A quotient that is not an integer differs from the next integer by at least 1 / b and has a rounding
+// error below 1 / 8b, so truncating it gives the exact result. MIN / -1 wraps when the upper byte is dropped.
 template <class T>
 ANYDML_HALVES inline uint8x16_t divided(uint8x16_t a, uint8x16_t b) {
   uint8x16_t quotient;

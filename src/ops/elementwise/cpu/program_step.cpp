@@ -13,9 +13,8 @@
 namespace anydml {
 namespace {
 
-// Intermediate results of a program stay in buffers in the first-level cache, kScratchBytes for all of them. Each
-// buffer has enough elements to make a kernel call worthwhile, and no more than kMaxOfBuffer, beyond which there is
-// little to gain.
+// Intermediate results of a program stay in buffers in the L1 cache, which occupy kScratchBytes in total. Each buffer
+// has enough elements to make a kernel call worthwhile, but at most kMaxOfBuffer, because larger buffers gain little.
 constexpr std::size_t kScratchBytes = 32 << 10;
 constexpr std::size_t kMaxOfBuffer = 512;
 constexpr std::size_t kMinOfBuffer = 64;
@@ -29,7 +28,7 @@ static_assert(kMinOfBuffer * sizeof(f64) >= kMaxOfRunBlock * sizeof(f32));
 struct Source {
   bool is_operand;
   std::uint16_t number;
-  std::int64_t stride;  // of a buffer, in bytes: the size of an element
+  std::int64_t stride;  // for a buffer: the size of an element in bytes
 
   [[nodiscard]] bool operator==(const Source& other) const {
     return is_operand == other.is_operand && number == other.number;
@@ -49,10 +48,10 @@ struct Operation {
 struct Repeated {
   std::uint16_t operand;
   std::uint16_t buffer;
-  std::size_t size;  // of an element
+  std::size_t size;  // size of an element
 };
 
-// A step of a run whose addresses are not known yet.
+// A step of a run before its addresses are known.
 struct PlannedStep {
   RunFunction function;
   bool has_location = false;
@@ -192,7 +191,7 @@ class ProgramStep final : public TiledStep {
   const RunKernels& runs_;
   Schedule schedule_;
   std::vector<Repeated> repeated_;
-  std::size_t elements_;  // per buffer
+  std::size_t elements_;  // elements per buffer
 };
 
 // Assigns a buffer to each result of a program for as long as the result is needed, and chooses the kernels.
@@ -255,7 +254,7 @@ class ProgramMaker {
   }
 
  private:
-  // Null: the entry or variant does not exist.
+  // Returns null if the entry or variant does not exist.
   [[nodiscard]] const Entry* entry_at(std::size_t i) const {
     const Instruction& instruction = step_.program[i];
     if (instruction.entry >= EntryId::count_ || instruction.variant >= entry(instruction.entry).variants.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Programs of several instructions on the CPU.
+// Prepares programs of several instructions for the CPU.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// Null: the program needs a kernel that does not exist, or more live values than there are buffers for.
+// Returns null if the program needs a kernel that does not exist or has too many live values for the buffers.
 [[nodiscard]] std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const Step& flat,
                                                            const KernelTable& kernels, const cpu::StepContext& context);
 

@@ -22,7 +22,7 @@ namespace anydml {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A batch has as many elements as one vector has 16-bit lanes, or two vectors of FLOAT32.
+// A batch fills one vector of 16-bit lanes or two FLOAT32 vectors.
 using Wide = hn::ScalableTag<f32>;
 using Whole = hn::Rebind<i32, Wide>;
 using Sums = hn::ScalableTag<i16>;
@@ -60,7 +60,7 @@ HWY_INLINE T load_single(const std::byte* from) {
   return value;
 }
 
-// Loads a batch of 8-bit elements as 16 bits.
+// Loads a batch of 8-bit elements and widens them to 16 bits.
 template <class T>
 HWY_INLINE hn::Vec<Sums> load_sums(const std::byte* from) {
   return hn::PromoteTo(Sums(), load_bytes(hn::Rebind<T, Sums>(), from));
@@ -108,8 +108,8 @@ struct Each {
   }
 };
 
-// The nearest integer to x / scale, saturated to 16 bits: a saturated value exceeds the 8-bit range whatever the zero
-// point is.
+// The nearest integer to x / scale, saturated to 16 bits: a saturated value exceeds the 8-bit range for every zero
+// point.
 HWY_INLINE hn::Vec<Narrow> quotients(hn::Vec<Wide> x, hn::Vec<Wide> scale) {
   hn::Vec<Wide> quotient = hn::Div(x, scale);
 #if HWY_TARGET != HWY_NEON
@@ -177,7 +177,7 @@ struct Dequantize {
   }
 };
 
-// Processes a row batch by batch; the last, partial batch goes through temporary buffers.
+// Processes a row batch by batch; a partial batch at the end passes through temporary buffers.
 template <std::size_t kInputs, class Batch>
 HWY_INLINE void for_each_batch(const std::byte* const* inputs, const std::size_t* sizes, std::byte* output,
                                std::size_t columns, Batch batch) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A kernel for any scalar definition, for each of Highway's targets: a loop over the definition, which the compiler
-// vectorizes for the target. The same source therefore defines the computation for a single element, for a vector and
-// for a GPU thread; to be fast here, a definition only has to be free of branches. FLOAT16 is computed in FLOAT32, a
-// stretch at a time: the conversions are vectorized by hand, because compilers do not vectorize them.
+// A kernel for any scalar definition, for each of Highway's targets. It calls the definition in a loop, which the
+// compiler vectorizes for the target. The same source therefore defines the computation for a single element, for a
+// vector and for a GPU thread; to be fast here, a definition only has to be free of branches. FLOAT16 is computed in
+// FLOAT32, a stretch at a time: the conversions are vectorized by hand, because compilers do not vectorize them.
 //
 // Definitions are not templates over vector types, because g++ does not let a template defined outside a target's
 // section call functions defined inside it.
@@ -40,7 +40,7 @@ HWY_INLINE void store_element(std::byte* address, T value) {
   std::memcpy(address, &value, sizeof(T));
 }
 
-// One row. Everything that the definition calls is inlined into the loop (flatten), since calls would prevent
+// Computes one row. Everything that the definition calls is inlined into the loop (flatten), since calls would prevent
 // vectorization. An output that is also an input is at the same address, so iterations are independent
 // (ANYDML_INDEPENDENT).
 template <class Scalar, std::size_t... kInputs>
@@ -59,7 +59,7 @@ HWY_FLATTEN HWY_INLINE void run_loop(const Scalar& scalar, const std::byte* cons
   }
 }
 
-// The `compute` function of a definition, whose parameters and result have the types in which it computes.
+// Calls the `compute` function of a definition. Its parameters and result have the types in which it computes.
 template <class Scalar, class Types = SignatureOf<decltype(&Scalar::compute)>>
 struct Computed;
 template <class Scalar, class Result, class... Inputs>
@@ -82,7 +82,7 @@ concept Staged = HasHalves<Scalar> && requires {
   &Scalar::compute;
 };
 
-inline constexpr std::size_t kStage = 512;  // elements, in the first-level cache
+inline constexpr std::size_t kStage = 512;  // elements, few enough for the L1 cache
 
 template <class Scalar, std::size_t... kInputs>
 HWY_INLINE void run_staged(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t count,

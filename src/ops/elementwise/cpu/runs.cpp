@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A block of eight vectors is passed as function arguments, as many as calling conventions keep in registers. Each
+// A block of eight vectors, as many as calling conventions keep in registers, is passed as function arguments. Each
 // function executes one instruction and ends with a tail call to the next one, so that the block never leaves the
 // registers.
 //

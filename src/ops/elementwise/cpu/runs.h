@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs: consecutive FLOAT32 instructions of a program that are so cheap that passing their results through memory would
-// cost as much as the instructions themselves. A block of eight vectors passes from one instruction to the next in
-// registers; other operands are loaded from memory, and results that other code needs are stored along the way.
+// A run is a sequence of FLOAT32 instructions of a program that are so cheap that passing their results through memory
+// would cost as much as the instructions themselves. A block of eight vectors passes from one instruction to the next
+// in registers; other operands are loaded from memory, and results that other code needs are stored along the way.
 // runs.cpp implements runs for each target.
 #pragma once
 
@@ -20,7 +20,7 @@ using RunFunction = void (*)();
 struct RunStep {
   RunFunction function;
   std::byte* data;      // the operand that is not in registers, or the destination; null: none
-  std::size_t mask;     // applied to the offset from `data`: all bits, or 0 where every block uses the same memory
+  std::size_t mask;     // applied to the offset from `data`: all bits, or 0 if every block uses the same memory
   const void* scalar;   // the definition with its attributes
   std::int32_t tensor;  // the operand that `data` is in, below kMaxOperands; -1: a buffer with room for whole blocks
   bool stores;
@@ -36,9 +36,9 @@ struct RunEntry {
   std::array<RunFunction, kRunInputs> functions;  // one-input entries use only the first. Null: not allowed in runs
   void (*prepare)(const Attributes& attributes, void* scalar);  // constructs the definition; it needs no destructor
 };
-inline constexpr std::size_t kRunScalarBytes = 16;  // the largest definition
+inline constexpr std::size_t kRunScalarBytes = 16;  // size of the largest definition
 
-inline constexpr std::size_t kMaxOfRunBlock = 128;  // elements of a block, whatever the target
+inline constexpr std::size_t kMaxOfRunBlock = 128;  // maximum number of elements in a block, for all targets
 
 // The run kernels of one target.
 struct RunKernels {

@@ -21,9 +21,9 @@ struct BitsOf<T> {
 template <class T>
 using bits_t = typename BitsOf<T>::type;
 
-// Divides integers of up to 16 bits as FLOAT32, and integers of 32 bits as FLOAT64. A quotient of two integers that is
-// not an integer itself differs from the next integer by at least 1 / b. That exceeds the rounding error of a / b as
-// long as a has fewer bits than the float's significand.
+// Divides integers of up to 16 bits as FLOAT32, and 32-bit integers as FLOAT64. A quotient of two integers that is not
+// itself an integer differs from the next integer by at least 1 / b. That exceeds the rounding error of a / b as long
+// as a has fewer bits than the float's significand.
 template <class T>
 struct DivideAsFloats {
   using Float = std::conditional_t<sizeof(T) <= 2, f32, f64>;

@@ -8,8 +8,8 @@ namespace {
 
 // A piece is the group of tiles that a thread claims at a time. The first pieces are large fractions of the remaining
 // work, because a kernel that continues is faster than one that starts again. The last pieces are small, so that
-// threads finish together, but still take about ten microseconds, enough to be worth the handover. Sizes count the
-// bytes of all operands; a kernel without vectors takes about ten times as long per byte.
+// threads finish together. Even these take about ten microseconds, so the cost of claiming them is small. Sizes count
+// the bytes of all operands; a kernel without vectors takes about ten times as long per byte.
 constexpr std::int64_t kTileBytes = 128 << 10;
 constexpr std::int64_t kPlainTileBytes = 12 << 10;
 constexpr std::int64_t kMaxOfPiece = 16 << 20;  // concurrent callers share the threads piece by piece

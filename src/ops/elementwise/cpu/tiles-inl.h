@@ -83,7 +83,7 @@ struct RowCursor {
 };
 
 // Runs a kernel over tensors of any layout. Rows whose layout the row function accepts are read and written in place.
-// Everything else, including rows too short for vectors, is gathered into packed tiles in the first-level cache.
+// Everything else, including rows too short for vectors, is gathered into packed tiles in the L1 cache.
 void run_tiled(const TiledRow& row, const KernelArguments& arguments, const void* scalar) noexcept;
 
 // Converts FLOAT16 to FLOAT32, and back with rounding to nearest even.

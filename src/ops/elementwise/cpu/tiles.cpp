@@ -37,8 +37,8 @@ struct UnitOf<8> {
   using type = u64;
 };
 
-// Copies bytes that do not overlap, usually only a few, such as a row of a tile. It copies units of a fixed size, the
-// last of which may overlap the previous one, since a call to memcpy would cost more than the copy.
+// Copies bytes that do not overlap, usually only a few, such as a row of a tile. A call to memcpy would cost more than
+// the copy, so this function copies units of a fixed size. The last unit may overlap the previous one.
 template <std::size_t kUnit>
 HWY_INLINE void copy_units(std::byte* to, const std::byte* from, std::size_t bytes) {
   for (std::size_t n = 0; n + kUnit <= bytes; n += kUnit) {
@@ -96,8 +96,8 @@ HWY_INLINE void copy_every_other(std::byte* to, const std::byte* from, std::size
   }
 }
 
-// The columns of a crossed operand are far apart, where hardware prefetchers do not help, so this code prefetches them.
-// The addresses may lie beyond the tensor, since a prefetch never faults.
+// The columns of a crossed operand are too far apart for hardware prefetchers, so this code prefetches them. The
+// addresses may lie beyond the tensor, since a prefetch never faults.
 inline constexpr std::ptrdiff_t kColumnsAhead = 4;
 
 // Gathers an operand that is contiguous along the rows: a few columns at a time, each in memory order.
@@ -220,7 +220,7 @@ HWY_INLINE void with_size(std::size_t size, Use use) {
 
 // The total size of the tiles of all operands.
 inline constexpr std::size_t kTileBytes = 3 * 16384;
-// Limits on a tile if all operands are contiguous or constant. Filling the tile with a repeated element is then the
+// Limits for a tile if all operands are contiguous or constant. Filling the tile with a repeated element is then the
 // only cost and should be small compared with the computation, but each new tile has to wait for memory again.
 inline constexpr std::size_t kRepeatedElements = 1024;
 inline constexpr std::size_t kRepeatedBytes = 8192;
@@ -228,7 +228,7 @@ inline constexpr std::size_t kRepeatedPart = 8;
 // A row of a tile has at least this many vectors; otherwise several rows are computed as one.
 inline constexpr std::size_t kRowVectors = 2;
 
-// How the tensors of one call are walked.
+// Walks over the tensors of one call.
 struct Walk {
   const TiledRow& row;
   const KernelArguments& arguments;
@@ -302,7 +302,7 @@ void Walk::tile(std::size_t first_row, std::size_t first_column, std::size_t row
   }
 }
 
-// For operands that need no gathering.
+// Processes operands that need no gathering.
 HWY_INLINE void run_in_place(const TiledRow& row, const KernelArguments& arguments, const void* scalar) {
   RowBlock block;
   for (std::size_t i = 0; i < row.inputs; ++i) {

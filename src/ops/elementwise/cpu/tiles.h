@@ -26,7 +26,7 @@ struct TiledRow {
   RowFunction plain;
   RowFunction stepped;  // supports steps of 1 and 2; null: inputs with a step of 2 are gathered
   std::size_t inputs;
-  std::array<std::uint8_t, kMaxInputs + 1> sizes;  // of an element: the inputs in order, then the output
+  std::array<std::uint8_t, kMaxInputs + 1> sizes;  // element sizes: the inputs in order, then the output
 
   [[nodiscard]] std::size_t output_size() const { return sizes[inputs]; }
 };

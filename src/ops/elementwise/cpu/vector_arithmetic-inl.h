@@ -24,11 +24,11 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The number of vectors that are processed in lockstep, limited by the registers. Arithmetic that needs more registers
-// uses four vectors.
+// The number of vectors that are processed in lockstep, limited by the number of registers. Arithmetic that needs more
+// registers uses four vectors.
 inline constexpr std::size_t kUnrollSimple = HWY_TARGET == HWY_AVX2 ? 4 : 8;
 
-// Specialized by type in vector_integers-inl.h and vector_floats-inl.h.
+// Specialized for each type in vector_integers-inl.h and vector_floats-inl.h.
 template <class T, bool kFloor>
 struct Arithmetic;
 

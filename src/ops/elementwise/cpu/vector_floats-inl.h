@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The modulus operators for floats. With x and y > 0 and any integer q, r = fma(-q, y, x) is x - q * y rounded once. If
 // |x| >= y and 0 <= r < y, then r is exact, because the true value is a multiple of y's last place, and so r is the
-// remainder whatever q was. If |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, as in
+// remainder regardless of q. If |x| < y, then q = 0 gives x itself, and floor's q = -1 gives x + y rounded once, as in
 // the definition; no other q passes 0 <= r < y. Everything else fails that test: large quotients, zeros, infinities,
 // NaN.
 #if defined(ANYDML_VECTOR_FLOATS_INL) == defined(HWY_TARGET_TOGGLE)
@@ -358,9 +358,9 @@ struct Arithmetic<f16, kFloor> {
   }
 
 #if HWY_TARGET == HWY_NEON
-  // Conversions are slow here. Shifted into position, the bits of a finite number are those of a FLOAT32 number that is
-  // smaller by a factor of 2^112, and so are all remainders; quotients are unchanged. Infinities and NaN become finite
-  // numbers and are left unproven.
+  // Conversions are slow here, so the bits are only shifted into position. For a finite number, this gives a FLOAT32
+  // number that is smaller by a factor of 2^112. Remainders are smaller by the same factor, and quotients are
+  // unchanged. Infinities and NaN become finite numbers and are left unproven.
   using ProvenTag = D;
   using Proven = hn::Mask<D>;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The modulus operators for integers. Integers of 16 and 32 bits are computed in floats of twice their width. One half
+// The modulus operators for integers. 16-bit and 32-bit integers are computed in floats of twice their width. One half
 // is added to each dividend, so that the quotient is at least 1 / 2b away from an integer; all rounding errors together
-// are smaller than that. b = 0 is replaced with 1, for which the remainder is 0.
+// are smaller than that. b = 0 is replaced with 1, which gives a remainder of 0.
 #if defined(ANYDML_VECTOR_INTEGERS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_VECTOR_INTEGERS_INL
 #undef ANYDML_VECTOR_INTEGERS_INL
@@ -50,7 +50,7 @@ HWY_INLINE auto lifted(DU d, hn::Vec<DU> v) {
   return hn::BitCast(d_float, below<kOdd>(d, v, upper));
 }
 
-// x mod y for y > 0, for 16 and 32 bits.
+// x mod y for y > 0, for 16-bit and 32-bit integers.
 template <class DU>
 HWY_INLINE hn::Vec<DU> remainder(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
   using U = hn::TFromD<DU>;
@@ -124,8 +124,8 @@ struct ReciprocalTable {
 };
 inline constexpr ReciprocalTable kReciprocals;
 
-// Processes bytes at even and odd positions in turn, as 16 bits. For y < 64, q from the table is x / y or one less;
-// from 64 on it is 0, and x / y is at most 3.
+// Processes bytes at even and odd positions separately, as 16-bit integers. For y < 64, q from the table is x / y or
+// one less; from 64 on it is 0, and x / y is at most 3.
 template <class DU>
 HWY_INLINE hn::Vec<DU> remainder_bytes(DU d, hn::Vec<DU> x, hn::Vec<DU> y) {
   const hn::Repartition<u16, DU> d_wide;
@@ -221,7 +221,8 @@ struct UnsignedDivisor {
 #else
     const DU d;
     if constexpr (sizeof(U) == 1) {
-      // There is no byte multiplication, so bytes at even and odd positions are processed in turn, as 16 bits.
+      // These targets cannot multiply bytes, so bytes at even and odd positions are processed separately, as 16-bit
+      // integers.
       const hn::Repartition<u16, DU> d_wide;
       const auto y_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, y));
       const auto inverse_wide = hn::ShiftRight<8>(hn::BitCast(d_wide, inverse));
@@ -294,7 +295,7 @@ HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   if constexpr (kFloor) {
 #if HWY_TARGET == HWY_NEON
     // A single comparison serves both cases: where the signs differ, it tests m > 0; where they agree, the other
-    // operand is all ones, and no value is above that.
+    // operand is all ones, which no value exceeds.
     const auto same = hn::BitCast(d_unsigned, hn::VecFromMask(d, hn::Gt(hn::Xor(a, b), hn::Set(d, -1))));
     const auto adjust = hn::VecFromMask(d_unsigned, hn::Gt(m, same));
 #else
@@ -307,7 +308,7 @@ HWY_INLINE V with_sign(D d, V a, V b, hn::Vec<hn::RebindToUnsigned<D>> m) {
   }
 }
 
-// The conversion to unsigned numbers and back, shared by integers of every width.
+// Converts to unsigned numbers and back. Shared by integers of every width.
 template <class T, bool kFloor>
 struct Signs {
   using D = hn::ScalableTag<T>;

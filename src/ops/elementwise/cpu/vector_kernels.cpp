@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels of both modulus operators, once for each target that Highway compiles this file for, and the table of all
-// vector kernels.
+// The kernels of both modulus operators, compiled once for each of Highway's targets, and the table of all vector
+// kernels.
 #include "ops/elementwise/cpu/vector_kernels.h"
 
 #include <algorithm>
@@ -110,9 +110,9 @@ HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::by
   }
 }
 
-// How many bytes ahead a row prefetches, if it is at least this long: during the divisions the CPU can do little
-// lookahead itself. The data goes to the first-level cache. On Neoverse V1, 4 KiB of each operand occupied too much of
-// it: the kernel then reached a third of the memory bandwidth instead of a half.
+// Rows of at least this many bytes prefetch this far ahead, because the divisions leave the CPU little room to look
+// ahead itself. The data is prefetched into the L1 cache. On Neoverse V1, prefetching 4 KiB of each operand occupied
+// too much of that cache, and the kernel reached only a third of the memory bandwidth instead of half.
 inline constexpr std::int64_t kBytesAhead = HWY_ARCH_ARM_A64 ? 1536 : 4096;
 
 // Computes one row into contiguous memory.
@@ -162,7 +162,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
     }
     return result;
   };
-  if (bytes < step) {  // in temporary vectors, padded with 0 mod 1
+  if (bytes < step) {  // use temporary vectors, padded with 0 mod 1
     alignas(HWY_MAX_BYTES) std::byte a_padded[HWY_MAX_BYTES] = {};
     alignas(HWY_MAX_BYTES) std::byte b_padded[HWY_MAX_BYTES];
     store_bytes(d, repeated(T{1}), b_padded);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The vector kernels for each target. A target is an instruction set of a CPU.
+// The vector kernels for each target. A target is a CPU instruction set.
 #pragma once
 
 #include <span>

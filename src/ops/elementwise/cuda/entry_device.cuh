@@ -63,7 +63,7 @@ struct DefinitionTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
   }
 };
 
-// Any layout at any address: neighboring threads process neighboring elements, a few per thread.
+// Supports any layout at any address. Neighboring threads process neighboring elements, a few per thread.
 
 template <class Scalar>
 __global__ void __launch_bounds__(kRowThreads)
@@ -98,11 +98,11 @@ __global__ void __launch_bounds__(kRowThreads)
   }
 }
 
-// Keeps enough bytes in flight for each thread; the number was chosen by benchmark.
+// Keeps enough bytes in flight per thread; the number was chosen by benchmarks.
 template <class Scalar>
 using RowShape = VectorShape<kRowThreads, row_vectors_of_thread(DefinitionTypes<Scalar>::kVectorInputBytes)>;
 
-// Rows that are contiguous or have a single element, one vector at a time.
+// Processes rows that are contiguous or have a single element, one vector at a time.
 template <class Scalar, class Shape = RowShape<Scalar>>
 __global__ void __launch_bounds__(Shape::kThreads)
     row_vectors(const __grid_constant__ Launch<DefinitionTypes<Scalar>::kOperands> launch,
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
   const u32 first = blockIdx.x * Shape::kOfBlock + threadIdx.x;
   const auto stays = [&launch](int operand) { return (launch.stays >> operand & 1) != 0; };
 
-  // Computes the addresses of a vector and returns how many of its elements exist.
+  // Computes the addresses of a vector's operands and returns how many of its elements exist.
   const auto locate = [&](u32 vector, std::byte*(&addresses)[kOperands]) {
     std::int64_t offsets[kOperands] = {};
     u32 column = vector;
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     return;
   }
 
-  // Issues the loads of all vectors before anything waits for one of them; broadcast elements come afterwards.
+  // Issue the loads of all vectors before anything waits for one of them. Broadcast elements are loaded afterwards.
   u32 inputs[kVectors][Types::kInputs][4];
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
@@ -190,8 +190,8 @@ __global__ void __launch_bounds__(Shape::kThreads)
   }
 }
 
-// The parameter of kernels for operands that are all contiguous: there is one row, and a thread computes only the
-// address of its first element. Used for functions, which are limited by instructions and not by memory.
+// The parameter of kernels whose operands are all contiguous. They have a single row, and a thread computes only the
+// address of its first element. Used for functions, which are limited by instructions rather than by memory.
 template <int kOperands>
 struct PlainLaunch {
   std::byte* addresses[kOperands];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernels of one variant, generated from its scalar definition: entries without tuned kernels use them, and tuned
-// kernels are tested against them. Each variant has separate kernels, so that none needs the registers of another.
+// kernels are tested against them. Each variant has separate kernels, so that no kernel needs more registers than its
+// own variant requires.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,8 @@
 
 namespace anydml::cuda {
 
-// An entry applied after a ScaleBias of its first input, combined into one definition, so that both run in one kernel
-// and in one pass over memory.
+// Combines an entry and a ScaleBias of its first input into one definition, so that both run in one kernel and in one
+// pass over memory.
 template <class Scalar, class Call = decltype(&Scalar::operator())>
 struct AfterScaleBias;
 template <class Scalar, class Result, class First, class... Rest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs of several instructions as one kernel, compiled at run time (backend/cuda/runtime.h). If compilation is not
-// possible, or the program is not supported, the interpreter runs the program.
+// Compiles a program of several instructions into one kernel at run time (backend/cuda/runtime.h). If compilation is
+// not possible, or the program is not supported, the interpreter runs the program.
 #pragma once
 
 #include <span>
@@ -19,22 +19,22 @@ struct FusedSource {
   ScalarBytes scalar = {};  // the attributes of all instructions
 };
 
-// False: the program has several stores, or more loads or attributes than the kernels support.
+// Returns false if the program has several stores, or more loads or attributes than the kernels support.
 [[nodiscard]] bool write_fused(const ElementStep& step, FusedSource& source);
 
 // Launches kernels that were compiled from this source.
 [[nodiscard]] cudaError_t launch_fused(const RuntimeKernels& kernels, const KernelSet& set, KernelShape shape,
                                        const KernelLaunch& launch, cudaStream_t stream) noexcept;
 
-// A program as a class that a kernel calls for each element. Inside a kernel of another family it is passed an element
-// of one operand, or computes it (backend/cuda/family.h).
+// A program written as a class that a kernel calls for each element. In a kernel of another family, the program either
+// receives the element of one operand or computes it (backend/cuda/family.h).
 struct InlinedSource {
   std::string text;
   std::vector<std::uint64_t> words;  // the attributes of all instructions; at least one
 };
 inline constexpr std::uint32_t kNoneForwarded = kMaxOperands;
 // forwarded: the operand whose element is passed or computed. vector: the number of elements that the class can also
-// compute at a time, or 0. Returns false if the plan uses types for which its operators are not defined.
+// compute at a time, or 0. Returns false if the step uses types that its operators do not support.
 [[nodiscard]] bool write_inlined(const ElementStep& step, std::uint32_t forwarded, std::uint32_t vector,
                                  const char* name, InlinedSource& source);
 // Like write_inlined, but for a separate kernel with any number of loads and stores, which runs element by element.

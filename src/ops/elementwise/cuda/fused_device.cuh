@@ -44,7 +44,7 @@ __device__ inline void load_elements(const Launch<kOperands>& launch, int operan
   }
 }
 
-// A program as a class (write_each): one element for each thread.
+// Runs a program that write_each has turned into a class, one element per thread.
 template <class Program>
 __global__ void __launch_bounds__(kRowThreads) each_element(const __grid_constant__ Program program) {
   const u32 index = blockIdx.x * kRowThreads + threadIdx.x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parameters of kernels that were compiled at run time, for any number of operands.
+// Builds the parameters of kernels that were compiled at run time, for any number of operands.
 #include <algorithm>
 #include <array>
 
@@ -23,7 +23,7 @@ constexpr std::array<LaunchOf, sizeof...(kCounts)> launches(std::index_sequence<
 }
 constexpr auto kLaunches = launches(std::make_index_sequence<kMaxOperands>{});
 
-constexpr std::size_t kAlignment = 16;  // of an object with words
+constexpr std::size_t kAlignment = 16;  // alignment of an object that contains words
 constexpr std::size_t whole(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace

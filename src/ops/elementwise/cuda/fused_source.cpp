@@ -27,11 +27,11 @@ std::string value_name(std::uint32_t value) {
 // The instructions as statements over values that are already loaded.
 struct ProgramText {
   std::string body;
-  std::vector<std::size_t> bytes;    // of each value
+  std::vector<std::size_t> bytes;    // size of each value
   std::vector<std::uint64_t> words;  // the attributes of all instructions
 };
 
-// False: an entry has no such variant, or a value does not have the size that the variant expects.
+// Returns false if an entry has no such variant, or if a value does not have the size that the variant expects.
 bool write_program(const ElementStep& step, ProgramText& text) {
   std::vector<std::size_t>& bytes = text.bytes;
   for (std::uint32_t i = 0; i < step.loads; ++i) {

@@ -10,7 +10,7 @@
 namespace anydml::cuda {
 namespace {
 
-// 128 KiB each. Once a process has created this many tables, further functions are computed directly.
+// Each table occupies 128 KiB. After a process has created this many tables, further functions are computed directly.
 constexpr std::size_t kMaxTables = 128;
 
 struct Table {
@@ -32,7 +32,7 @@ std::uint16_t* make_table(const GpuProperties& gpu, FillHalves fill, const Scala
     return nullptr;
   }
   auto* const results = static_cast<std::uint16_t*>(memory);
-  // Filled on a temporary stream and synchronized, so that any stream may use the table afterwards.
+  // The table is filled on a temporary stream and synchronized, so that any stream may use it afterwards.
   const bool succeeded = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
                          fill(results, scalar, stream) == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess;
   if (stream != nullptr) {

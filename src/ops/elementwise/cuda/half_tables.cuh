@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FLOAT16 functions of one contiguous input, looked up in a table in shared memory. The results are correct by
+// Looks up FLOAT16 functions of one contiguous input in a table in shared memory. The results are correct by
 // construction, since the definition filled the table, and the speed is limited only by memory, however expensive the
 // function is.
 #pragma once
@@ -15,7 +15,7 @@ namespace anydml::cuda {
 inline constexpr u32 kWorthTable = 1 << 20;
 inline constexpr int kTableThreads = 1024;
 inline constexpr u32 kTableBytes = kHalves * sizeof(u16);
-inline constexpr int kTableVectors = 2;  // in flight for each thread
+inline constexpr int kTableVectors = 2;  // in flight per thread
 
 template <class Scalar>
 __global__ void fill_halves(u16* table, const __grid_constant__ Scalar scalar) {
@@ -23,7 +23,7 @@ __global__ void fill_halves(u16* table, const __grid_constant__ Scalar scalar) {
   table[i] = to_bits(scalar(from_bits<f16>(static_cast<u16>(i))));
 }
 
-// One block for each multiprocessor, with a grid-stride loop over all elements. A vector has eight elements.
+// Runs one block per multiprocessor, with a grid-stride loop over all elements. A vector has eight elements.
 __global__ void __launch_bounds__(kTableThreads)
     look_halves_up(const u16* table, const std::byte* from, std::byte* to, u32 count);
 

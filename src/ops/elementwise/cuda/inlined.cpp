@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Element-wise steps as parts of another family's kernels.
+// Inlines element-wise steps into the kernels of other families.
 #include <optional>
 
 #include "ops/elementwise/cuda/fused.h"

@@ -43,7 +43,7 @@ template <class... Scalars>
   return kAll[number];
 }
 
-// Launches with few instructions use a smaller parameter.
+// Launches with few instructions use a smaller kernel parameter.
 template <std::size_t kInstructions, std::size_t kScalars>
 struct CodeParameter {
   Launch<kMaxOperands> launch;

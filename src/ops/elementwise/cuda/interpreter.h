@@ -24,7 +24,7 @@ struct CodeInstruction {
 struct CodeAccess {
   std::uint16_t operand;
   std::uint16_t slot;
-  std::uint16_t bytes;  // of an element
+  std::uint16_t bytes;  // size of an element
 };
 
 struct Code {
@@ -40,11 +40,11 @@ inline constexpr std::size_t kMaxScalars = 1024;
 struct CodeFunction {
   std::uint16_t number;
   std::uint8_t inputs;
-  std::uint8_t element_sizes[kMaxInputs + 1];  // the inputs', the output's
-  std::uint16_t scalar_words;                  // 0: the definition takes no attributes
+  std::uint8_t element_sizes[kMaxInputs + 1];  // the inputs in order, then the output
+  std::uint16_t scalar_words;                  // 0: the definition has no attributes
   void (*make_scalar)(const Attributes& attributes, std::uint64_t* words);
 };
-// False: the entry has no such variant.
+// Returns false if the entry has no such variant.
 [[nodiscard]] bool find_function(EntryId entry, std::uint32_t variant, CodeFunction& function) noexcept;
 
 // Returns null, or the reason why the program cannot be run.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of all entries, distributed among files that the build generates (cuda/family.cmake), so that each file
+// Distributes the kernels of all entries among files that the build generates (cuda/family.cmake), so that each file
 // compiles in seconds and a new entry in elementwise.def needs no other edit.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace anydml::cuda {
 
-// With a multiple of eleven, the number of types, the expensive types of all entries would end up in the same file.
+// If the number of files were a multiple of eleven, the number of types, the expensive types of all entries would end
+// up in the same file.
 static_assert(kKernelFiles % 11 != 0);
 
 [[nodiscard]] constexpr std::uint32_t file_of(EntryId entry, std::uint32_t variant) {

@@ -42,7 +42,7 @@ struct KernelLaunch {
   const Geometry& geometry;
   const ScalarBytes& scalar;
   const GpuProperties& gpu;
-  std::byte* addresses[kMaxOperands];  // of the first element visited
+  std::byte* addresses[kMaxOperands];  // address of the first element visited
   bool aligned;                        // every element's address is a multiple of its size
 };
 using LaunchKernel = cudaError_t (*)(const KernelLaunch& launch, cudaStream_t stream) noexcept;
@@ -52,8 +52,8 @@ enum class KernelShape : std::uint8_t { vector, transposed, strided, interpreted
 // The kernels of one variant. Missing shapes are null.
 struct KernelSet {
   LaunchKernel strided;  // any layout at any address
-  // Rows that are contiguous or have a single element. Processes vector_elements at a time; each operand reads or
-  // writes them in one naturally aligned access.
+  // Rows that are contiguous or have a single element. Processes vector_elements at a time; each operand is read or
+  // written in one naturally aligned access.
   LaunchKernel vector;
   // Tiles through shared memory: an input is contiguous along the second innermost loop.
   LaunchKernel transposed;
@@ -61,7 +61,7 @@ struct KernelSet {
   std::uint8_t max_staying;      // inputs that may be broadcast along a row of vectors
   std::uint8_t vector_elements;  // per vector
   std::uint8_t tile_elements;    // along one side of a tile
-  std::uint8_t output_type;      // DataType; another type of the same width where the entry only moves bits
+  std::uint8_t output_type;      // DataType; a different type of the same width if the entry only moves bits
   std::uint8_t element_sizes[kMaxInputs + 1];
   // Constructs the scalar from the attributes of the entry and of the ScaleBias before it, if present.
   void (*make_scalar)(const Attributes& scale_bias, const Attributes& attributes, ScalarBytes& scalar);

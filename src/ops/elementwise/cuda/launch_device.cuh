@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel's parameter: a step as the kernel sees it, no larger than its operands need. It includes no host code, so
-// that kernels can be compiled at run time.
+// The parameter of a kernel: a description of a step, with room for exactly its number of operands. This header
+// includes no host code, so that kernels can be compiled at run time.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -11,7 +11,7 @@ inline constexpr int kLaunchRank = 8;
 
 template <int kOperands>
 struct Launch {
-  std::byte* addresses[kOperands];  // of the first element visited
+  std::byte* addresses[kOperands];  // address of the first element visited
   std::uint32_t count;
   std::uint32_t rank;
   std::uint32_t vectors;
@@ -33,7 +33,7 @@ inline constexpr u32 kRowElements = 4;
 template <int kThreads_, int kVectors_, bool kStreaming_ = true>
 struct VectorShape {
   static constexpr int kThreads = kThreads_;
-  static constexpr int kVectors = kVectors_;            // in flight for each thread and input
+  static constexpr int kVectors = kVectors_;            // in flight per thread and input
   static constexpr bool kStreaming = kStreaming_;       // loads and stores with an evict-first hint
   static constexpr u32 kOfBlock = kThreads * kVectors;  // vectors per block
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tuned kernels of the two modulus operators on floats packed in 32-bit words. Exact: the same bits as the scalar
-// definitions.
+// Tuned kernels of the two modulus operators on floats packed in 32-bit words. The results have the same bits as those
+// of the scalar definitions.
 //
-// Each quotient is an estimate that either is proven to be correct or is verified by its remainder. Fused operations,
-// directed rounding and the approximate reciprocal are written explicitly; the proofs rely on them.
+// Each quotient is an estimate that is either proven to be correct or verified using its remainder. Fused operations,
+// directed rounding and the approximate reciprocal are written explicitly, because the proofs rely on them.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -42,7 +42,7 @@ struct Real;
 template <>
 struct Real<f32> {
   static constexpr f32 kInteger = 0x1p23f;  // adding this, rounded toward zero, drops the fraction
-  static constexpr int kStepBits = 21;      // bits of a quotient that the reciprocal gives to within one
+  static constexpr int kStepBits = 21;      // quotient bits that the reciprocal determines to within one unit
   static __device__ f32 fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
   static __device__ f32 fma_toward_zero(f32 a, f32 b, f32 c) { return __fmaf_rz(a, b, c); }
   static __device__ u32 bits(f32 x) { return __float_as_uint(x); }
@@ -60,12 +60,12 @@ struct Real<f64> {
 
 // x mod y for magnitudes, if the bits of the result are below those of y; otherwise the remainder is not known yet.
 //
-// If x >= y, both are multiples of y's last place u, and so is x - q * y for every integer q. Its rounded value r is
-// below y only if the exact value is below y < 2^24 u, and then r is exact. The same holds for -y <= r < 0, where r + y
-// is the answer. The estimate is biased upward, so that the second case, which costs nothing, is the usual error; with
-// a quotient that is too small, the difference can reach 2^25 u, may be inexact and is rejected. If x < y, q is 0, or 1
-// for an x just below y, whose difference is exact. Infinities, NaN, zero and subnormal divisors yield NaN, whose bits
-// are above every y.
+// If x >= y, then x, y and x - q * y for every integer q are multiples of y's last place u. If the rounded value r of
+// this difference is below y, then the exact value is below y < 2^24 u, and r is exact. If -y <= r < 0, r is exact too,
+// and the answer is r + y. The estimate is biased upward, so that this second case, which costs nothing extra, is the
+// usual error. If the quotient is too small, the difference can reach 2^25 u, may be inexact and is rejected. If x < y,
+// q is 0, or 1 for an x just below y; in both cases the difference is exact. Infinities, NaN, zero and subnormal
+// divisors yield NaN, whose bits are above every y.
 template <class F>
 [[nodiscard]] __device__ inline F try_remainder(F x, F y, F reciprocal) {
   using R = Real<F>;
@@ -149,7 +149,7 @@ __device__ inline void finish_remainders(u32 todo, const F (&xs)[kElements], con
 }
 
 // Whether this GPU multiplies FLOAT64 at half the FLOAT32 rate. On other GPUs, a FLOAT64 multiplication takes at least
-// 32 times as long.
+// 32 times as long as a FLOAT32 multiplication.
 #if defined(__CUDA_ARCH__) && \
     (__CUDA_ARCH__ == 700 || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 inline constexpr bool kFastDoubles = true;
@@ -162,9 +162,10 @@ inline constexpr bool kFastDoubles = false;
 // quotient, below 2^50, may be off by one: it is rounded down from an estimate whose error is less than one half. The
 // remainder is then between -1 and 2 divisors; the next power corrects it, and a final step corrects the last one.
 // Every difference is exact: it is a multiple of the last place of that divisor, or of x if x is smaller, and less than
-// two divisors of 24 bits.
+// two 24-bit divisors.
 //
-// Processes two elements at once, whose steps are independent. An element that needed no steps is unaffected.
+// Processes two elements at the same time, since their steps are independent. An element that needed no steps is
+// unaffected.
 __device__ inline void finish_in_doubles(const f32 (&x)[2], const f32 (&y)[2], f32 (&results)[2]) {
   constexpr int kStep = 48;
   constexpr int kMaxSteps = 5;        // 277 bits lie between the largest and the smallest number

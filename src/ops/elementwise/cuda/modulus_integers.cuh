@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Tuned kernels of the two modulus operators on integers packed in 32-bit words. Exact: the same bits as the scalar
-// definitions.
+// Tuned kernels of the two modulus operators on integers packed in 32-bit words. The results have the same bits as
+// those of the scalar definitions.
 #pragma once
 
 #include "ops/elementwise/cuda/modulus_floats.cuh"
 
 namespace anydml::cuda {
 
-// 16-bit integers, computed in FLOAT32 without a conversion: an element permuted into the significand of 2^23 becomes a
-// number. Adding one half to the dividend keeps the quotient at least 1 / (2 |b|) away from every integer. For any
-// dividend below 2^22 that exceeds the error caused by the reciprocal, |a / b| * 2^-23, so the quotient is always
-// correct. The sign bits of signed elements are flipped, which adds 2^15, and the sign bits of the results are flipped
-// back.
+// 16-bit integers, computed in FLOAT32 without conversions: a byte permutation places an element in the significand of
+// 2^23, which adds its value to 2^23. Adding one half to the dividend keeps the quotient at least 1 / (2 |b|) away from
+// every integer. For any dividend below 2^22, this distance exceeds the error caused by the reciprocal, |a / b| *
+// 2^-23, so the quotient is always correct. The sign bits of signed elements are flipped, which adds 2^15, and the sign
+// bits of the results are flipped back.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;
@@ -83,7 +83,7 @@ requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   }
 };
 
-// Two FLOAT16 in a word.
+// Two FLOAT16 numbers in a word.
 namespace halves {
 [[nodiscard]] __device__ inline u32 fma(u32 a, u32 b, u32 c) {
   u32 result;
@@ -105,10 +105,11 @@ constexpr u32 kMinusHalf = 0xb800b800;
 constexpr u32 kHalf = 0x38003800;
 }  // namespace halves
 
-// 8-bit integers, two at a time in FLOAT16: a byte permuted into the significand of 1024 becomes a number; signed bytes
-// have their sign bit flipped, which adds 128. The quotient is (|a| + 1/2) / |b| - 1/2, rounded to nearest: (|a| + 1/2)
-// / |b| is 1 / (2 |b|) away from every integer, and the rounding errors of the reciprocal and of the product amount to
-// less than 3/4 of that, even for 255. So the quotient is always correct, and the remainder is exact.
+// 8-bit integers, two at a time in FLOAT16: a byte permutation places a byte in the significand of 1024, which adds its
+// value to 1024. The sign bits of signed bytes are flipped, which adds 128. The quotient is (|a| + 1/2) / |b| - 1/2,
+// rounded to nearest: (|a| + 1/2) / |b| is 1 / (2 |b|) away from every integer, and the rounding errors of the
+// reciprocal and of the product amount to less than 3/4 of that, even for 255. So the quotient is always correct, and
+// the remainder is exact.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;

@@ -11,8 +11,8 @@
 
 namespace anydml::cuda {
 
-// Chosen by measurements on an H200, where the shapes differ by a few percent: types that need more work per byte have
-// more threads per block or more vectors per thread.
+// Chosen by benchmarks on an H200, where the speed of the shapes differs by a few percent. Types that need more work
+// per byte have more threads per block or more vectors per thread.
 template <bool kFloor, class T, bool kOneDivisor>
 [[nodiscard]] constexpr auto default_shape() {
   if constexpr (is_float<T> && sizeof(T) == 8) {
@@ -47,7 +47,7 @@ __device__ inline void store_vector(std::byte* to, const uint4& value) {
 // The vectors of one thread.
 template <int kVectors>
 struct ThreadVectors {
-  std::byte* addresses[3][kVectors];  // of the dividends, the divisors and the results
+  std::byte* addresses[3][kVectors];  // dividends, divisors and results
   u32 elements[kVectors];             // number of elements that exist in each vector
   bool whole;                         // all elements of all vectors exist
 };
@@ -216,8 +216,8 @@ __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_
   if (vectors.whole) {
     store_whole<Shape::kStreaming>(vectors, results);
   } else {
-    // Stores through local memory, as load_partial loads. This is not a separate function, because nvcc would then
-    // overlay the local arrays of both functions, and several types would need more registers on every path.
+    // Store through local memory, like load_partial. This is not a separate function, because nvcc would then overlay
+    // the local arrays of both functions, and several types would need more registers on every path.
     u32 stored[kWords];
     std::byte* to[Shape::kVectors];
     u32 some[Shape::kVectors];
@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(Shape::kThreads) modulus_vectors(const __grid_
   }
 }
 
-// Any layout at any address: neighboring threads process neighboring elements, a few per thread.
+// Supports any layout at any address. Neighboring threads process neighboring elements, a few per thread.
 inline constexpr u32 kStridedThreads = 256;
 template <class T>
 inline constexpr u32 kStridedElements = sizeof(T) == 8 ? 2 : 4;
@@ -287,8 +287,8 @@ struct Tile {
   static constexpr u32 kPerWord = sizeof(Word) / sizeof(T);
   static constexpr u32 kSide = sizeof(T) == 4 ? 64 : 32;         // in words
   static constexpr u32 kElements = kSide * kPerWord;             // along either loop
-  static constexpr u32 kSquares = kSide * kSide / kTileThreads;  // of kPerWord words, for each thread
-  static constexpr u32 kWords = kSquares * kPerWord;             // for each thread
+  static constexpr u32 kSquares = kSide * kSide / kTileThreads;  // squares of kPerWord words, per thread
+  static constexpr u32 kWords = kSquares * kPerWord;             // per thread
   static constexpr u32 kBytes = kElements * kSide * sizeof(Word);
   static_assert(kBytes <= 16384);
 };
@@ -535,7 +535,7 @@ cudaError_t launch_modulus_waves(const WaveTasks& tasks, cudaStream_t stream) no
   return cudaGetLastError();
 }
 
-// For unsigned types the two operators are the same.
+// For unsigned types the two operators are identical.
 #define ANYDML_MODULUS(kFloor, T)                                  \
   template const KernelSet& modulus_kernels<kFloor, T>() noexcept; \
   template cudaError_t launch_modulus_waves<kFloor, T>(const WaveTasks& tasks, cudaStream_t stream) noexcept;

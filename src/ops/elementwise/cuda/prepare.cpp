@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses the kernels for a step, and computes in advance everything that does not depend on addresses.
+// Chooses the kernels for a step and precomputes everything that does not depend on addresses.
 #include <algorithm>
 #include <cstdio>
 
@@ -106,7 +106,7 @@ bool PreparedElements::find_kernels_of(const ElementStep& step) {
 }
 
 bool PreparedElements::find_fused_of(const ElementStep& step) {
-  constexpr std::int64_t kWorthCompiling = 1 << 15;  // elements; below that the interpreter is as fast
+  constexpr std::int64_t kWorthCompiling = 1 << 15;  // elements; for fewer, the interpreter is just as fast
   if (step.nest.count < kWorthCompiling) {
     return false;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An element-wise step with its kernels chosen and everything precomputed that does not depend on addresses.
+// An element-wise step with its chosen kernels and all precomputed data that does not depend on addresses.
 #pragma once
 
 #include <memory>
@@ -40,9 +40,9 @@ class PreparedElements final : public PreparedStep {
 
   // The source of a kernel operand.
   struct Source {
-    std::uint16_t operand;      // of the step
-    std::uint8_t bytes;         // of an element
-    std::uint8_t access_bytes;  // of a vector
+    std::uint16_t operand;      // operand of the step
+    std::uint8_t bytes;         // size of an element
+    std::uint8_t access_bytes;  // size of a vector
     std::uint8_t strides_low;   // the low bits of all strides, combined with OR
     std::int64_t offset;        // from the operand's address to the first element visited
   };

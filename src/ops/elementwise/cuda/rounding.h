@@ -5,8 +5,8 @@
 
 namespace anydml::cuda {
 
-// Attributes are converted to the tensor's type when a step is prepared, rounded to nearest whatever the caller's
-// rounding mode is.
+// Sets the rounding mode to nearest while a step is prepared, so that the conversion of attributes to the tensor's type
+// does not depend on the caller's rounding mode.
 class RoundToNearest {
  public:
   RoundToNearest() : before_(std::fegetround()) { std::fesetround(FE_TONEAREST); }

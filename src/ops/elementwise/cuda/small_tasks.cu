@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Many steps over few elements in one launch. The tasks are passed as the kernel's parameter, and launches with few
-// tasks use a smaller parameter. A single kernel contains all entries that take part (kIsSmall), since a separate
-// launch for each entry would cost more than the tasks themselves.
+// Runs many steps over few elements in one launch. The tasks are passed as the kernel's parameter, and launches with
+// few tasks use a smaller parameter. A single kernel contains all entries that small tasks support (kIsSmall), since a
+// separate launch for each entry would cost more than the tasks themselves.
 #include <algorithm>
 
 #include "ops/elementwise/cuda/entry_kernels.cuh"
@@ -30,7 +30,7 @@ static_assert(sizeof(Tasks<kMaxSmallTasks>) <= 32764);
 struct Piece {
   const std::byte* inputs[kSmallInputs];
   std::byte* output;
-  u32 elements;  // the number that exist
+  u32 elements;  // number of elements that exist
   u32 broadcast;
   bool whole;  // all elements exist, and the addresses are multiples of 16
 };
@@ -59,7 +59,7 @@ __device__ inline void load_piece(const Piece& piece, u32 input, u32 (&words)[4]
   }
 }
 
-// The number of inputs of an entry; 0 if it does not take part.
+// The number of inputs of an entry; 0 if small tasks do not support it.
 template <class T>
 [[nodiscard]] __device__ inline u32 inputs_of(EntryId entry) {
   switch (entry) {
@@ -191,8 +191,9 @@ __device__ inline void run_vectors(const KernelTask& task, u32 first, u32 step) 
   }
 }
 
-// The vectors of a wave's tasks are assigned to the threads in turn; each task starts at the warp where the previous
-// one ended, and the block synchronizes between waves. One kernel serves both modes, because its code is large.
+// The vectors of a wave's tasks are distributed among the threads. Each task starts at the warp where the previous one
+// ended, and the block synchronizes between waves. One kernel implements both modes of Tasks::in_waves, because its
+// code is large.
 template <u32 kMax>
 __global__ void __launch_bounds__(kWaveThreads) run_tasks(const __grid_constant__ Tasks<kMax> tasks) {
   const u32 begin = tasks.in_waves ? 0 : blockIdx.x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small tasks in the form in which kernels receive them, as their parameter.
+// Small tasks as they are passed to kernels.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace anydml::cuda {
 
-// A SmallTask whose addresses are pointers, as kernels use them.
+// A SmallTask with pointers as addresses, for use in kernels.
 struct KernelTask {
   std::uint16_t code;
   std::uint8_t type;

@@ -24,7 +24,7 @@ const KernelSet* find_in_files(std::index_sequence<kNumbers...>, EntryId entry, 
   return nullptr;
 }
 
-// For unsigned types the two operators are the same.
+// For unsigned types the two operators are identical.
 template <class... Types>
 const KernelSet* find_modulus(Variants<Types...>, bool floor, std::uint32_t variant) {
   using Find = const KernelSet& (*)() noexcept;

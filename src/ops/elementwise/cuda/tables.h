@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions that supply kernels: each is defined in a separate file, and tables.cpp calls them.
+// Declares the functions that supply kernels. Each is defined in a separate file, and tables.cpp calls all of them.
 #pragma once
 
 #include "ops/elementwise/cuda/kernel_set.h"
@@ -9,7 +9,7 @@ namespace anydml::cuda {
 // The number of files among which the kernels of the entries are divided (kernel_file.cuh).
 inline constexpr std::uint32_t kKernelFiles = ANYDML_INSTANCE_FILES;
 
-// Null: the variant's kernels are in another file, are tuned, or do not exist.
+// Returns null if the variant's kernels are in a different file, are tuned, or do not exist.
 template <std::uint32_t kFile>
 [[nodiscard]] const KernelSet* find_in_file(EntryId entry, bool scaled, std::uint32_t variant) noexcept;
 

@@ -37,7 +37,8 @@ template <class Scalar>
 using KernelScalar = typename KernelScalarOf<Scalar>::Type;
 
 // Definitions that small tasks may use: a single kernel contains all of them, for every type, and needs as many
-// registers as the most demanding one. So an entry must have only a few instructions, one type, and no attributes.
+// registers as the most demanding one. Each of them must therefore have only a few instructions, one type, and no
+// attributes.
 template <template <class> class Definition>
 inline constexpr bool kIsSmall = false;
 template <>

@@ -38,7 +38,7 @@ template <class Wanted, class... Scalars>
   return index;
 }
 
-// The variant of an entry that is Definition<T>.
+// The index of Scalar among the entry's variants.
 template <EntryId entry, class Scalar>
 inline constexpr std::uint32_t kVariantOf = index_in<Scalar>(VariantsOf<entry>{});
 

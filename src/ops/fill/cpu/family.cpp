@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills on the CPU. Writing a constant is limited only by memory bandwidth, so plain stores of a repeated pattern are
-// enough.
+// Fills tensors on the CPU. Writing a constant is limited only by memory bandwidth, so plain stores of a repeated
+// pattern are enough.
 #include "backend/cpu/family.h"
 
 #include <algorithm>

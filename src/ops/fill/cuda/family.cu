@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fills on a GPU. A single contiguous loop is filled with vector stores, everything else element by element.
+// Fills tensors on a GPU. A single contiguous loop is filled with vector stores, everything else element by element.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

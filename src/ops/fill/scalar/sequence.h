@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FILL_VALUE_SEQUENCE: ValueStart + i * ValueDelta for element i, counted in row-major order. Floats are computed in
-// FLOAT32 (FLOAT64 for FLOAT64): i, the product and the sum are each rounded in turn, and then the sum is rounded to
-// the tensor's type. Integers wrap.
+// FILL_VALUE_SEQUENCE: ValueStart + i * ValueDelta for element i, counted in row-major order. FLOAT64 tensors are
+// computed in FLOAT64 and all other floats in FLOAT32: i, the product and the sum are each rounded, and then the sum is
+// rounded to the tensor's type. Integers wrap.
 #pragma once
 
 #include "base/float_bits.h"

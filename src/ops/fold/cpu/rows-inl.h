@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once per target and once as portable code. This file is included inside each target's
+// The FOLD kernels, compiled once per target and once as portable code. This file is included inside each target's
 // namespace, so it has no include guard.
 
 // Loads elements at any alignment.
@@ -106,8 +106,8 @@ struct FoldUnit {
     }
   }
 
-  // If a block covers the position, the sum starts at -0, which leaves the first addend unchanged; otherwise it is +0.
-  // Integers have only one zero.
+  // If a block covers the position, the sum starts at -0, which leaves the first addend unchanged; otherwise it starts
+  // at +0. Integers have only one zero.
   void set_first(std::int64_t at) {
     const FoldDimension& last = step.dimensions[step.rank - 1];
     first = at;

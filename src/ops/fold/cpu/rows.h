@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The FOLD kernels on the CPU, per target. A unit of work is a part of an output row: consecutive positions along the
-// last dimension.
+// The FOLD kernels for each CPU target. A unit of work is a part of an output row: consecutive positions along the last
+// dimension.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Moves items that consist of one element and have one index each, without storing offsets in between.
+// Moves items that consist of one element and have one index each, without storing their offsets first.
 #include <algorithm>
 #include <cstring>
 

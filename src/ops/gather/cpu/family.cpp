@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The gather family's steps on the CPU.
+// Runs the gather family's steps on the CPU.
 #include "backend/cpu/family.h"
 
 #include <cstring>

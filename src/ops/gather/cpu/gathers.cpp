@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gathers on the CPU. Threads split the iterations of all loops, in any order, and long runs are split into parts.
+// Runs gathers on the CPU. Threads share the iterations of all loops, in any order, and long runs are split into parts.
 #include <algorithm>
 #include <cstdio>
 
@@ -14,7 +14,7 @@ constexpr std::int64_t kMinOfPiece = 128 << 10;
 constexpr std::int64_t kMaxOfPiece = 8 << 20;
 constexpr std::int64_t kPiecesOfThread = 8;
 constexpr std::int64_t kMaxRun = 256 << 10;  // longer runs are moved in parts
-constexpr std::int64_t kCostOfItem = 24;     // the cost of an index, as the number of bytes moved in the same time
+constexpr std::int64_t kCostOfItem = 24;     // the cost of an index, in bytes that could be moved in that time
 
 class Gather final : public cpu::PreparedStep {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NONZERO_COORDINATES on the CPU, in three phases: each block of the input counts its nonzero elements, prefix sums of
-// the counts give the first row of each block, and each block writes its rows. The remaining rows of the output are
-// zero; each block writes as many of these as it has zeros, so all blocks do the same amount of work.
+// Runs NONZERO_COORDINATES on the CPU, in three phases: each block of the input counts its nonzero elements, prefix
+// sums of the counts give the first row of each block, and each block writes its rows. The remaining rows of the output
+// are zero; each block writes as many of these as it has zeros, so all blocks do the same amount of work.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ONE_HOT on the CPU: fills a few items at a time with the off value, then writes the on value of each item.
+// Runs ONE_HOT on the CPU: fills a few items at a time with the off value, then writes the on value of each item.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

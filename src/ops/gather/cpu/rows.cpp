@@ -86,7 +86,7 @@ void resolve_indices(const IndexRow& row, std::int64_t count, std::int64_t* __re
 }
 
 // Runs can be anywhere in the table, so cache lines are prefetched into the L2 cache: whenever a line is copied, one
-// line of a later run is prefetched. Prefetching all lines of a run at once would stall.
+// line of a later run is prefetched. Prefetching all lines of a run together would stall the CPU.
 constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kBytesAhead = 6144;
 constexpr std::int64_t kMaxAhead = 16;      // in runs
@@ -108,8 +108,8 @@ void copy_and_fetch(std::byte* to, const std::byte* from, std::int64_t run, cons
   }
 }
 
-// kRun: the number of bytes in a run, or 0 for any number. Short runs are not prefetched: so many of them are in flight
-// that it would gain nothing.
+// kRun: the number of bytes in a run, or 0 for any number. Short runs are not prefetched: enough of them are already in
+// flight.
 template <std::int64_t kRun>
 void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t count) noexcept {
   const std::int64_t run = kRun == 0 ? row.run : kRun;

@@ -24,7 +24,7 @@ struct IndexRow {
   std::int64_t coordinate_stride;
   std::uint32_t coordinates;
   const GatherCoordinate* table;
-  std::int64_t first_number = 0;  // scatter: the range of target numbers to write, counted by the coordinates alone
+  std::int64_t first_number = 0;  // scatter: the range of targets to write, numbered by coordinates
   std::int64_t end_number = 0;
 };
 // count: at most kItemsAtOnce.

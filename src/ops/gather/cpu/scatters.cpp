@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Scatters on the CPU. If several items have the same target, the last must win, so threads do not split the items:
-// each thread reads all of them in order and writes only its own part of the table. That part is a range of a loop
-// whose iterations never share a target, of each run, or of the target numbers.
+// Runs scatters on the CPU. If several items have the same target, the last must win, so threads do not share the
+// items: each thread reads all of them in order and writes only its own part of the table. That part is defined by a
+// range of one of the following: the iterations of a loop that never share a target, the bytes of each run, or the
+// target numbers.
 #include <algorithm>
 #include <cstdio>
 
@@ -14,13 +15,13 @@ namespace {
 // In bytes read and written.
 constexpr std::int64_t kMinOfPiece = 64 << 10;
 constexpr std::int64_t kPiecesOfThread = 4;
-constexpr std::int64_t kMinOfRun = 512;   // bytes; a shorter part is not worth reading an index
+constexpr std::int64_t kMinOfRun = 512;   // bytes; a shorter part is not worth the cost of reading an index
 constexpr std::int64_t kMinOfRow = 64;    // items of the innermost loop
-constexpr std::int64_t kCostOfItem = 24;  // the cost of an index, as the number of bytes moved in the same time
+constexpr std::int64_t kCostOfItem = 24;  // the cost of an index, in bytes that could be moved in that time
 
 struct ScatterCut {
   std::uint32_t loop;       // the loop that is split
-  std::int64_t loop_parts;  // at least 1 each
+  std::int64_t loop_parts;  // all numbers of parts are at least 1
   std::int64_t run_parts;
   std::int64_t target_parts;
   std::int64_t targets;  // number of targets that the coordinates can address

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gather family's steps on a GPU. If several items of a scatter have the same target, the last one wins: a first
-// pass finds it with atomic maxima, and the pass that writes skips all other items.
+// Runs the gather family's steps on a GPU. If several items of a scatter have the same target, the last one wins: a
+// first pass finds it with atomic maxima, and the pass that writes skips all other items.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -14,17 +14,18 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit 32 bits
+constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit in 32 bits
 constexpr i64 kMaxRun = i64{1} << 30;         // bytes
 constexpr u32 kMaxWord = 16;
-constexpr i64 kManyTargets = 8;  // if there are more targets per item than this, clear only those that items refer to
+// above this many targets per item, clear only the targets that some item writes, not all of them
+constexpr i64 kManyTargets = 8;
 
 struct PartLoop {
   i64 size;
   i64 strides[kChannels];
 };
 
-// A part of a step whose iterations fit one launch.
+// A part of a step, small enough for its iterations to fit in one launch.
 struct Part {
   i64 base[kChannels];
   std::vector<PartLoop> loops;
@@ -183,7 +184,7 @@ class SelectionRun final : public PreparedStep {
   }
 
  private:
-  // With a single item, there is no need to search for a winner.
+  // A single item needs no search for a winner.
   [[nodiscard]] bool has_winners() const {
     return step_.kind == GatherKind::scatter && step_.iterations(step_.item_rank) > 1;
   }
@@ -298,7 +299,7 @@ class NonzeroRun final : public PreparedStep {
   }
 
   NonzeroStep step_;
-  bool has_count_;  // false if nothing reads the count, so that it has no address
+  bool has_count_;  // false if nothing reads the count, in which case it has no address
   bool has_coordinates_;
 };
 

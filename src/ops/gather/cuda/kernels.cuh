@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernels for gathers, scatters, ONE_HOT and NONZERO_COORDINATES. Iteration numbers have 32 bits, and offsets have
-// 64. An index never refers to an element outside its dimension (scalar/index.h).
+// The kernels for gathers, scatters, ONE_HOT and NONZERO_COORDINATES. Iteration numbers are 32-bit, and offsets are
+// 64-bit. An index never refers to an element outside its dimension (scalar/index.h).
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -29,7 +29,7 @@ struct GatherTask {
   std::byte* table;
   const std::byte* indices;
   std::byte* slices;
-  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null if no item is skipped for another
+  u32* winners;  // scatter: 1 + the number of the item that each target keeps; null if there is only one item
   DataType index_type;
   u32 indices_aligned;
   u32 coordinates;
@@ -55,8 +55,8 @@ inline constexpr u32 kNonzeroTile = kGatherThreads * kNonzeroEach;
 
 struct NonzeroTask {
   const std::byte* input;
-  std::byte* total;        // address of the count; null if not wanted
-  std::byte* coordinates;  // null if not wanted
+  std::byte* total;        // address of the count; null if not requested
+  std::byte* coordinates;  // null if not requested
   u32* counts;             // one per tile
   u64 mask;
   u32 count;
@@ -94,7 +94,7 @@ struct GatherOffsets {
   return offsets;
 }
 
-// The position that an index refers to, or -1 if it is out of range. kNearest: clamps it instead, as gathers do.
+// The position that an index refers to, or -1 if it is out of range. kNearest: clamps the index instead, as in gathers.
 template <bool kNearest>
 [[nodiscard]] __device__ inline i64 load_index(const std::byte* from, DataType type, bool aligned, i64 size) {
   const auto resolve = [size]<class Index>(Index index) {
@@ -167,8 +167,8 @@ struct ScatterTarget {
   return found;
 }
 
-// Finds which item each target keeps. kClears: instead writes 0 at the targets of all items, in preparation for that
-// pass.
+// Finds the item that each target keeps. kClears: instead resets `winners` for the targets of all items, in preparation
+// for that pass.
 template <bool kClears>
 __global__ void __launch_bounds__(kGatherThreads) find_winners(const __grid_constant__ GatherTask task) {
   const u32 n = blockIdx.x * kGatherThreads + threadIdx.x;
@@ -262,7 +262,8 @@ __global__ void __launch_bounds__(kGatherThreads) count_nonzero(const __grid_con
   }
 }
 
-// Afterwards counts[t] is the number of nonzero elements up to the end of tile t. Runs in a single block.
+// Computes prefix sums: counts[t] becomes the number of nonzero elements up to the end of tile t. Runs in a single
+// block.
 inline constexpr u32 kSumThreads = 1024;
 inline __global__ void __launch_bounds__(kSumThreads) add_up_nonzero(const __grid_constant__ NonzeroTask task) {
   __shared__ u32 sums[kSumThreads];
@@ -291,7 +292,7 @@ inline __global__ void __launch_bounds__(kSumThreads) add_up_nonzero(const __gri
   }
 }
 
-// Each element writes one row: its own if it is nonzero, otherwise one of the zero rows that follow all others.
+// Each element writes one row: its own if it is nonzero, otherwise one of the zero rows at the end.
 template <class T>
 __global__ void __launch_bounds__(kGatherThreads) write_nonzero(const __grid_constant__ NonzeroTask task) {
   constexpr u32 kWarps = kGatherThreads / 32;

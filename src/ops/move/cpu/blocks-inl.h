@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once per target and once as portable code. blocks.cpp includes this file inside each namespace,
-// so it has no include guard. The kernels are plain loops, which the compiler vectorizes where strides are constants.
+// The move kernels, compiled once per target and once as portable code. blocks.cpp includes this file inside each
+// namespace, so it has no include guard. The kernels are plain loops, which the compiler vectorizes where strides are
+// constants.
 
 // A unit that is not an integer, such as a pixel or a short vector.
 template <std::size_t kBytes>
@@ -56,8 +57,8 @@ inline MoveBlock with_long_rows(MoveBlock block) {
   return block;
 }
 
-// Moves two rows whose units alternate in the destination in one pass, which writes whole cache lines. Returns false if
-// they do not alternate.
+// If the block consists of two rows whose units alternate in the destination, moves both rows in one pass, so that
+// whole cache lines are written. Returns false for all other blocks.
 template <class Unit>
 bool move_pairs(const MoveBlock& block) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Unit));

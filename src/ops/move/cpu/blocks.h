@@ -34,7 +34,7 @@ enum class MoveShape : std::uint8_t {
 inline constexpr std::size_t kPatternBytes = 64;
 // A run of at least this many bytes is treated as a row.
 inline constexpr std::int64_t kMinRow = 64;
-// Whether there is a kernel that transposes units of this size.
+// Whether a kernel can transpose units of this size.
 [[nodiscard]] constexpr bool can_transpose(std::int64_t unit) {
   return unit == 1 || unit == 2 || unit == 4 || unit == 8;
 }

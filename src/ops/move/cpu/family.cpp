@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies on the CPU. Each copy is split into tiles of its two innermost loops, and a piece of work is a sequence of
-// tiles from one or more copies.
+// Runs copies on the CPU. Each copy is split into tiles of its two innermost loops, and a piece of work is a sequence
+// of tiles from one or more copies.
 #include "backend/cpu/family.h"
 #include "base/integers.h"
 
@@ -19,21 +19,21 @@ namespace anydml {
 namespace {
 
 // Sizes in bytes read and written. As in element-wise steps, the first pieces are large fractions of the remaining
-// work, because continuing a copy is faster than starting another one; the last pieces are small, so that threads
-// finish together.
-constexpr std::int64_t kTileBytes = 64 << 10;  // on one side
+// work, because continuing a copy is faster than starting a new one; the last pieces are small, so that threads finish
+// together.
+constexpr std::int64_t kTileBytes = 64 << 10;  // in the source or in the destination
 constexpr std::int64_t kMinOfPiece = 128 << 10;
 constexpr std::int64_t kMaxOfPiece = 16 << 20;     // callers share the threads piece by piece
-constexpr std::int64_t kPartsOfRest = 2;           // per thread
-constexpr std::int64_t kPartsOfAll = 64;           // per thread; the minimum
+constexpr std::int64_t kPartsOfRest = 2;           // parts of the remaining work per thread
+constexpr std::int64_t kPartsOfAll = 64;           // parts of all work per thread; limits how small a piece can be
 constexpr std::int64_t kMaxInterleaved = 4 << 10;  // bytes of a row; longer rows share few cache lines
 constexpr std::size_t kMaxByRows = 16;             // maximum number of copies that run row by row
 constexpr std::int64_t kMinSquare = 16;            // minimum bytes of a side for transposing
-// Overheads, as the number of bytes that are moved in the same time.
+// Overheads, in bytes that could be moved in that time.
 constexpr std::int64_t kCostOfTile = 256;
 constexpr std::int64_t kCostOfUnit = 16;
 
-// A copy with its two innermost loops separated. Where runs are long, the innermost "loop" is over the bytes of a run.
+// A copy with its two innermost loops separated. If runs are long, the innermost "loop" is over the bytes of a run.
 struct ReadyCopy {
   MoveKernel kernel;
   MoveShape shape;
@@ -90,8 +90,9 @@ ReadyCopy make_ready(const MoveCopy& copy, std::span<const MoveLoop> loops, cpu:
   return ready;
 }
 
-// If a loop continues in the destination where the innermost loop ends, makes it the next outer loop. Cache lines that
-// are written whole and in order need not be read first, and this saves more than reading the source in order would.
+// If a loop continues in the destination where the innermost loop ends, moves it directly around the innermost loop.
+// Cache lines that are written whole and in order need not be read first, which saves more than reading the source in
+// order.
 void bring_together(std::span<MoveLoop> loops, const MoveCopy& copy) {
   if (loops.size() < 3 || copy.run >= kMinRow || copy.from == kFromConstant || loops.back().to != copy.run) {
     return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reversals on the CPU. A unit of work is a part of one line, or of several adjacent lines if the output is contiguous
-// across lines.
+// Runs reversals on the CPU. A unit of work is a part of one line, or of several adjacent lines if the output is
+// contiguous across lines.
 #include "ops/move/cpu/reversal.h"
 #include "base/integers.h"
 
@@ -17,7 +17,7 @@ constexpr std::int64_t kUnitBytes = 64 << 10;
 constexpr std::int64_t kMinOfPiece = 128 << 10;
 constexpr std::int64_t kMaxOfPiece = 4 << 20;
 constexpr std::int64_t kMaxLines = 64;       // adjacent lines
-constexpr std::int64_t kCostOfLine = 64;     // as the number of bytes moved in the same time
+constexpr std::int64_t kCostOfLine = 64;     // overhead of a line, in bytes that could be moved in that time
 constexpr std::int64_t kPartsOfThread = 16;  // pieces per thread
 
 struct Cut {

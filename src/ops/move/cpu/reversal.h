@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reversals on the CPU.
+// Prepares reversals for the CPU.
 #pragma once
 
 #include <memory>

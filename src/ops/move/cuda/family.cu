@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies on a GPU. Copies with the same word size and number of loops share a launch, however small they are.
+// Runs copies on a GPU. Copies with the same word size and a similar number of loops share a launch.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -15,7 +15,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr u64 kMaxBytes = u64{1} << 30;   // per copy, so that byte indices fit 32 bits
+constexpr u64 kMaxBytes = u64{1} << 30;   // per copy, so that byte indices fit in 32 bits
 constexpr u64 kMaxBlocks = u64{1} << 30;  // per launch
 constexpr u32 kMaxWord = 16;
 constexpr i64 kMinTransposed = 1 << 14;  // in elements; fewer are not worth a separate launch
@@ -163,7 +163,7 @@ class MoveRun final : public PreparedStep {
   }
 
  private:
-  // The maximum numbers of loops for which there are kernels. The last entry is the maximum number of loops of a copy,
+  // Each kernel supports up to one of these numbers of loops. The last entry is the maximum number of loops of a copy,
   // plus one loop over the words of a run.
   static constexpr u32 kRanks[] = {1, 2, 4, kMaxMoveRank + 1};
 

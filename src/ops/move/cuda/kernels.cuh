@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The copy kernels. Bytes move as the largest words of 1 to 16 bytes that the addresses and strides allow; indices and
-// strides have 32 bits.
+// The copy kernels. Bytes are moved in the largest words of 1 to 16 bytes that the addresses and strides allow; indices
+// and strides are 32-bit.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -40,9 +40,9 @@ struct MoveEntries {
 inline constexpr u32 kShortParameter = 4000;
 inline constexpr u32 kLongParameter = 32'000;
 
-// move_rows copies by the rows of the last loop: a group of lanes locates a row once and then moves its words, while
-// move_words needs divisions for each word. Long rows are left to move_words, which keeps all words of a thread in
-// flight at once.
+// move_rows copies one row of the last loop at a time: a group of lanes locates a row once and then moves its words,
+// while move_words needs divisions for each word. Long rows are left to move_words, which keeps all words of a thread
+// in flight at the same time.
 inline constexpr u32 kMinOfRow = 16;  // words
 inline constexpr u32 kMaxOfRow = 512;
 inline constexpr u32 kRowsOfGroup = 4;  // moved one after another

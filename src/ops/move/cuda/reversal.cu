@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reversals on a GPU: each thread writes one word of the output, whose source depends on the length of its line.
+// Runs reversals on a GPU. Each thread writes one word of the output; the source of the word depends on the length of
+// its line.
 #include "ops/move/cuda/reversal.h"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ struct ReversedWords {
   i64 length_strides[kMaxLoops];
 };
 
-// kNarrow: the count fits 32 bits.
+// kNarrow: the count fits in 32 bits.
 template <class Word, bool kNarrow>
 __global__ void __launch_bounds__(kThreads) reverse_words(const __grid_constant__ ReversedWords words) {
   for (u64 n = u64{blockIdx.x} * kThreads + threadIdx.x; n < words.count; n += u64{gridDim.x} * kThreads) {

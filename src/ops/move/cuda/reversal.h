@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reversals on a GPU.
+// Prepares reversals for a GPU.
 #pragma once
 
 #include <memory>

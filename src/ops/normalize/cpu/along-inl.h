@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes rows along memory. Included by kernels-inl.h.
+// Processes rows one at a time, or several short rows at a time. Included by kernels-inl.h.
 
 // Normalizes several rows that together fit into one stage.
 template <class T, NormalizeFunction kFunction>
@@ -40,7 +40,7 @@ void long_row(const AxisLoops& loops, const AlongRows<T>& rows, const LoopWalk& 
   static_assert(kNormalizeStage == kReduceBlock);
   constexpr bool kIsSoftmax = kFunction == NormalizeFunction::softmax;
   f32* const computed = scratch;
-  f32* const held = scratch + kNormalizeStage + kNormalizePadding;  // a whole row, or a block of one
+  f32* const held = scratch + kNormalizeStage + kNormalizePadding;  // a whole row or one of its blocks
   const std::int64_t step = has_room ? 1 : 0;
   f32 maximum = kMinElement;
   for (std::int64_t first = 0; first < loops.count; first += kReduceBlock) {

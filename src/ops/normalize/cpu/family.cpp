@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMaxOfPiece = 256 << 10;
-constexpr std::int64_t kTileElements = 128 << 10;  // maximum elements of a unit across; fits in the L2 cache
-constexpr std::int64_t kMaxRoom = 256 << 10;       // maximum elements of a unit in scratch memory
+constexpr std::int64_t kTileElements = 128 << 10;  // across: maximum elements per unit; fits in the L2 cache
+constexpr std::int64_t kMaxRoom = 256 << 10;       // maximum elements per unit in scratch memory
 constexpr std::int64_t kFewColumns = 8;            // with fewer columns, gathering each row is faster
-constexpr std::int64_t kManyRows = 32;             // with at least this many, short rows are processed across
+constexpr std::int64_t kManyRows = 32;             // with at least this many short rows, vectorize across rows
 
-// Whether to process rows across memory, either because the elements of adjacent rows are next to each other or because
-// rows are so short that vectors along a row would be mostly empty.
+// Whether to process several rows at a time, either because the elements of adjacent rows are next to each other or
+// because rows are so short that vectors along a row would be mostly empty.
 bool goes_across(const AxisLoops& loops, DataType type) {
   const AxisLoop& column = loops.kept[loops.kept_rank - 1];
   const auto element = static_cast<std::int64_t>(element_size(type));
@@ -36,7 +36,7 @@ std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
   const std::int64_t limit = loops.count > kReduceBlock                           ? kMaxTreeColumns
                              : loops.has_lanes != 0 && loops.count > kFewElements ? kMaxLaneColumns
                                                                                   : kMaxColumns;
-  // A tile that does not fit into scratch memory is wider, so that it is read in longer runs.
+  // If a tile does not fit in scratch memory anyway, make it wider so that it is read in longer runs.
   const std::int64_t fitting =
       loops.count * kMinColumns > kMaxRoom ? limit : kTileElements / std::max<std::int64_t>(1, loops.count);
   std::int64_t width = std::clamp(fitting / kMinColumns * kMinColumns, kMinColumns, limit);
@@ -102,7 +102,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
 
 NormalizeCut cut_rows(const AxisLoops& loops, DataType type, std::int64_t threads, std::int64_t minimum) {
   NormalizeCut cut{};
-  const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // 1 if no rows
+  const std::int64_t columns = std::max<std::int64_t>(1, loops.kept[loops.kept_rank - 1].size);  // at least 1
   cut.across = goes_across(loops, type);
   cut.width = cut.across ? width_of(loops, threads) : 1;
   cut.tiles = ceil_div(columns, cut.width);

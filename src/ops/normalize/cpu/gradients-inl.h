@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Computes the sums for the gradient of a batch, along rows. Like moments-inl.h, which must be included first, this
-// file is compiled for each target. A row is read once for its mean, unless the mean is an input, and again, from a
-// cache, for both sums.
+// Computes the sums for the gradient of batch normalization, along rows. Like moments-inl.h, which must be included
+// first, this file is compiled for each target. A row is read once for its mean, unless the mean is an input, and then
+// again, from a cache, for both sums.
 
 #define ANYDML_FLATTEN __attribute__((flatten, noinline))
 

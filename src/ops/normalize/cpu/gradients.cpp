@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Computes the sums for the gradient of a batch on the CPU. A row is never split between threads.
+// Computes the sums for the gradient of batch normalization on the CPU. A row is never split between threads.
 #include "ops/normalize/cpu/gradients.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels that compute the sums for the gradient of a batch, compiled once for each target.
+// The kernels that compute the sums for the gradient of batch normalization, compiled once for each target.
 #pragma once
 
 #include "ops/normalize/cpu/kernels.h"
@@ -14,7 +14,8 @@ struct GradientTensors {
   std::byte* products;
 };
 
-// Runs rows [first, end). of_gradient: step.loops with the gradient as the input. scratch: three stages with padding.
+// Processes rows [first, end). of_gradient: step.loops with the gradient as the input. scratch: three stages with
+// padding.
 using GradientRun = void (*)(const GradientStep& step, const AxisLoops& of_gradient, std::int64_t first,
                              std::int64_t end, const GradientTensors& tensors, f32* scratch) noexcept;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves and narrow_halves are already defined, because compilers vectorize FLOAT16 conversions badly. It
-// must not use lambdas or call templates from other files unless they are inlined, because they would not be compiled
-// for the target.
+// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside the namespace
+// of the target. Compilers vectorize FLOAT16 conversions badly, so the namespace must already define widen_halves and
+// narrow_halves. This file must not use lambdas or call templates from other files unless they are inlined, because
+// they would not be compiled for the target.
 //
 // Each row is read three times: for its maximum, for the exponentials and their sum, and for the results. Rows that fit
 // into a stage stay in the L1 cache between these passes, and several short rows are processed at a time. The
@@ -16,7 +16,7 @@ inline constexpr std::int64_t kShortRow = 64;              // in elements; short
 inline constexpr std::int64_t kMaxRows = 256;
 static_assert(kExponentialsTogether <= kNormalizePadding);
 
-// Replaces each element by EXP(x). The count is rounded up to a multiple of kExponentialsTogether.
+// Replaces each element with EXP(x). The count is rounded up to a multiple of kExponentialsTogether.
 ANYDML_FLATTEN void exponentials_in_place(f32* values, std::int64_t count) {
   for (std::int64_t first = 0; first < count; first += kExponentialsTogether) {
     for (std::int64_t i = first; i < first + kExponentialsTogether; ++i) {

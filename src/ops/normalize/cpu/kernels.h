@@ -23,14 +23,14 @@ struct NormalizeCut {
 
 inline constexpr std::int64_t kNormalizeStage = 4096;  // elements of a buffer: one block of a sum; fits in the L1 cache
 inline constexpr std::int64_t kNormalizePadding = 16;  // elements after a buffer that kernels may overwrite
-inline constexpr std::int64_t kMaxColumns = 256;       // maximum for a unit across
-inline constexpr std::int64_t kMaxLaneColumns = 64;    // maximum for a unit with lanes
+inline constexpr std::int64_t kMaxColumns = 256;       // across: maximum per unit
+inline constexpr std::int64_t kMaxLaneColumns = 64;    // maximum per unit if sums have lanes
 inline constexpr std::int64_t kFewElements = 16;       // rows this short use fewer lanes and more columns
-inline constexpr std::int64_t kMinColumns = 16;        // fewer are not worth a unit
-inline constexpr std::int64_t kMaxTreeColumns = 64;    // maximum for a unit whose sums have more than one block
+inline constexpr std::int64_t kMinColumns = 16;        // fewer columns are not worth a unit
+inline constexpr std::int64_t kMaxTreeColumns = 64;    // maximum per unit if sums have more than one block
 
-// Runs units [first, end). scratch: a stage, and either another one or space for all elements of a unit, each with
-// padding.
+// Runs units [first, end). scratch: a stage, followed by a second stage or by space for all elements of a unit, each
+// with padding.
 using NormalizeRun = void (*)(const NormalizeStep& step, const NormalizeCut& cut, std::int64_t first, std::int64_t end,
                               const std::byte* input, std::byte* output, f32* scratch) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Computes mean and variance of rows. Like kernels-inl.h, these are plain loops that the compiler vectorizes for each
-// target. Each row is read three times: for the sum, for the sum of squares and for the results. Unless the row is too
-// long, it stays in a cache between these passes, in place or gathered in scratch memory.
+// Computes the mean and variance of rows. Like kernels-inl.h, these are plain loops that the compiler vectorizes for
+// each target. Each row is read three times: for the sum, for the sum of squares and for the results. Unless the row is
+// too long, it stays in a cache between these passes, in place or gathered in scratch memory.
 
 #include "ops/normalize/cpu/rows-inl.h"
 

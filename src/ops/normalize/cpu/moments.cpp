@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Computes mean and variance of rows on the CPU. A row is never split between threads.
+// Computes the mean and variance of rows on the CPU. A row is never split between threads.
 #include "ops/normalize/cpu/moments.h"
 
 #include <algorithm>

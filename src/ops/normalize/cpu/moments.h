@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels for mean and variance of rows, compiled once for each target.
+// The kernels for the mean and variance of rows, compiled once for each target.
 #pragma once
 
 #include "ops/normalize/cpu/kernels.h"
@@ -15,8 +15,8 @@ struct MomentTensors {
   std::byte* variance;
 };
 
-// Runs units [first, end). scratch: three stages, and then space for the elements of a unit or another stage, each with
-// padding.
+// Runs units [first, end). scratch: three stages, followed by space for the elements of a unit or by a fourth stage,
+// each with padding.
 using MomentRun = void (*)(const MomentStep& step, const NormalizeCut& cut, std::int64_t first, std::int64_t end,
                            const MomentTensors& tensors, f32* scratch) noexcept;
 

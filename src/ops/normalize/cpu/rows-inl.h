@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loads rows of any layout as FLOAT32 and sums them, for all kernels of the family. This file is included once per
-// target, inside its namespace, where widen_halves and narrow_halves are already defined, because compilers vectorize
-// FLOAT16 conversions badly.
+// target, inside the namespace of the target. Compilers vectorize FLOAT16 conversions badly, so the namespace must
+// already define widen_halves and narrow_halves.
 
 template <class T>
 struct Unaligned {
@@ -13,7 +13,7 @@ using Elements = typename Unaligned<f32>::type;
 
 inline constexpr std::int64_t kHalvesTogether = 256;
 
-// Folds the lanes by halves. Empty lanes are -0, which does not change a sum.
+// Folds the lanes by repeated halving. Empty lanes are -0, which does not change a sum.
 template <std::int64_t kHalf>
 inline f32 fold_lanes(f32* lanes) {
   for (std::int64_t i = 0; i < kHalf; ++i) {
@@ -100,7 +100,7 @@ inline void scatter(const f32* from, std::int64_t count, std::byte* to, std::int
   }
 }
 
-// Rows along memory.
+// Rows that are processed one at a time.
 template <class T>
 class AlongRows {
  public:
@@ -159,8 +159,8 @@ class AlongRows {
   bool writes_;  // results can be written in place
 };
 
-// Rows across memory. A tile contains `width` rows as its columns. Each line of the tile contains one element of each
-// row.
+// Rows that are processed together. A tile contains `width` rows as its columns, and each line of the tile contains one
+// element of each row.
 template <class T>
 struct Tile {
   const AxisLoops& loops;
@@ -196,7 +196,7 @@ ANYDML_FLATTEN void add_columns(const Elements* x, std::int64_t width, f32* sums
     sums[i] += x[i];
   }
 }
-// Folds the lanes of columns by halves.
+// Folds the lanes of columns by repeated halving.
 ANYDML_FLATTEN void fold_columns(f32* sums, std::int64_t lanes, std::int64_t width) {
   for (std::int64_t half = lanes / 2; half > 0; half /= 2) {
     for (std::int64_t i = 0; i < half * width; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the offsets of a row's elements, without looking at their values.
+// Computes the offsets of a row's elements.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace anydml {
 
-// The elements [first, first + count) of a row as runs of its innermost loop.
+// The elements [first, first + count) of a row, split into runs of its innermost loop.
 class RowRuns {
  public:
   RowRuns(const AxisLoops& loops, std::int64_t first, std::int64_t count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes the sums of the elements in each window, or of their squares, on the CPU. A piece consists of several runs
-// along the last dimension. Each window position adds one run of the input, in the order of the window.
+// Computes window sums of the elements, or of their squares, on the CPU. A piece consists of several runs along the
+// last dimension. Each window position adds one run of the input, in the order of the window.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -44,7 +44,7 @@ void add_elements(const std::byte* from, std::int64_t stride, std::int64_t count
 template <class T, bool kSquares>
 void add_stretch(const std::byte* from, std::int64_t stride, std::int64_t count, f32* sums) {
   if (stride == static_cast<std::int64_t>(sizeof(T))) {
-    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // makes the stride a constant for the compiler
+    add_elements<T, kSquares>(from, sizeof(T), count, sums);  // turns the stride into a compile-time constant
   } else {
     add_elements<T, kSquares>(from, stride, count, sums);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the elements of rows on the device.
+// Loads and stores the elements of rows on a GPU, and finds maxima and sums within a warp.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"

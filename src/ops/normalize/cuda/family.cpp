@@ -36,8 +36,8 @@ class NormalizeRun final : public PreparedStep {
     const auto element = static_cast<std::int64_t>(element_size(type_));
     is_contiguous_ = loops.reduced_rank == 1 && loops.reduced[0].input == element &&
                      loops.reduced[0].output == element && loops.count % kTogether == 0;
-    // Adjacent threads access adjacent elements if the order of sums allows it. It does not if a row is a single chain
-    // of additions, because one thread must then process the whole row.
+    // Adjacent threads access adjacent elements if the order of sums allows it. The order does not allow it if a row is
+    // a single chain of additions: then one thread must process the whole row.
     const std::int64_t along = std::abs(loops.reduced[loops.reduced_rank - 1].input);
     const AxisLoop& column = loops.kept[loops.kept_rank - 1];
     const bool across_is_nearer = column.size > 1 && column.input != 0 && std::abs(column.input) < along;
@@ -90,9 +90,9 @@ class NormalizeRun final : public PreparedStep {
   NormalizeLaunch launch_{};
   std::int64_t input_offset_ = 0;
   std::int64_t output_offset_ = 0;
-  u64 inputs_low_ = 0;  // the OR of all strides; only the lowest bits matter
+  u64 inputs_low_ = 0;  // the OR of all strides; only its lowest bits matter
   u64 outputs_low_ = 0;
-  u64 kept_low_ = 0;  // the same for the strides between rows, of input and output
+  u64 kept_low_ = 0;  // the same for the strides between rows of the input and the output
   bool is_contiguous_ = false;
 };
 

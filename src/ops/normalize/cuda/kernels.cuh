@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Softmax and log-softmax on a GPU. The order of sums requires one chain of additions for each lane of a block. Nothing
-// else has a fixed order: all threads compute exponentials, and the threads that have lanes add them up.
+// else has a fixed order: all threads compute exponentials, and the threads that own lanes add them up.
 #pragma once
 
 #include "ops/normalize/cuda/elements.cuh"
@@ -19,7 +19,7 @@ template <NormalizeFunction kFunction>
   return kFunction == NormalizeFunction::log_softmax ? difference - total : exponential / total;
 }
 
-// One warp per row. Thread t has the elements t, t + 32, ..., which alternate between the lanes t and t + 32.
+// One warp per row. Thread t processes the elements t, t + 32, ..., which alternate between the lanes t and t + 32.
 template <class T, NormalizeFunction kFunction, u32 kOfThread, bool kIsSimple>
 __global__ void __launch_bounds__(kNormalizeThreads) in_warps(const __grid_constant__ NormalizeLaunch launch) {
   constexpr bool kKeepsExponentials = kFunction == NormalizeFunction::softmax;
@@ -70,9 +70,9 @@ __global__ void __launch_bounds__(kNormalizeThreads) in_warps(const __grid_const
   return max_of_warp(value);
 }
 
-// One block of threads per row. Shared memory contains the exponentials for some blocks of the row at a time. Each
-// group of 64 threads has the lanes of one block of elements. If a row has more blocks than fit into shared memory, its
-// exponentials are computed twice.
+// One block of threads per row. Shared memory contains the exponentials of a few blocks of the row at a time. Each
+// group of 64 threads owns the lanes of one block of elements. If a row has more blocks than fit into shared memory,
+// its exponentials are computed twice.
 template <class T, NormalizeFunction kFunction, bool kIsSimple>
 __global__ void __launch_bounds__(kNormalizeThreads) in_blocks(const __grid_constant__ NormalizeLaunch launch) {
   constexpr u32 kBlock = static_cast<u32>(kReduceBlock);
@@ -269,8 +269,8 @@ __global__ void __launch_bounds__(kThreads, kThreadsAtOnce / kThreads)
 }
 
 // 32 rows whose elements are adjacent: each warp has one thread per row, and eight warps share the rows' elements. With
-// lanes, each warp has eight lanes of 32 rows. Without lanes, a ninth warp adds up the exponentials one after another,
-// while the eight warps compute the next ones.
+// lanes, each warp owns eight lanes of 32 rows. Without lanes, a ninth warp adds up the exponentials one by one, while
+// the eight warps compute the next ones.
 inline constexpr u32 kColumnWarps = 8;
 inline constexpr u32 kColumnLines = 128;  // elements of each row at a time
 template <bool kHasLanes>

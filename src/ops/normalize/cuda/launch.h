@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameters of a step that normalizes rows. All counts are below 2^32.
+// Kernel parameters for a step that normalizes rows. All counts are below 2^32.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,11 +10,11 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count in 32 bits
+inline constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels use 32-bit counters
 inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of up to 4,294,967,295 elements";
 
 inline constexpr u32 kNormalizeThreads = 256;  // per block
-inline constexpr u32 kWarpColumns = 32;        // rows per block of threads in the kernels across
+inline constexpr u32 kWarpColumns = 32;        // rows per block of threads in the across kernels
 inline constexpr u32 kMaxInWarp = 1024;        // elements of a row that a warp keeps in registers
 inline constexpr u32 kMaxInRegisters = 8192;   // elements of a plain row that a block of threads keeps in registers
 inline constexpr u32 kMaxBlocksHeld = 2;  // blocks of 4,096 exponentials that fit into the shared memory of any kernel
@@ -41,8 +41,7 @@ struct NormalizeLaunch {
 };
 
 // The kernels. warps: one warp per row, in registers; blocks: one block of threads per row, with shared memory;
-// across_lanes and across: several rows whose elements are adjacent and whose sums have lanes or have no lanes,
-// respectively.
+// across_lanes: several rows with adjacent elements, whose sums have lanes; across: the same for sums without lanes.
 enum class NormalizeKernel : u32 { warps, blocks, across_lanes, across };
 
 // Each of these functions launches a kernel and returns the error code of the CUDA call.

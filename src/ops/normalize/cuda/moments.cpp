@@ -24,7 +24,7 @@ DeviceLoops device_loops(const AxisLoop* loops, u32 rank) {
   return result;
 }
 
-// The OR of all strides, of which only the lowest bits matter.
+// The OR of all strides. Only its lowest bits matter.
 u64 low_bits(const AxisLoop* loops, u32 rank, std::int64_t AxisLoop::*stride) {
   u64 low = 0;
   for (u32 i = 0; i < rank; ++i) {
@@ -202,7 +202,7 @@ class WindowRun final : public PreparedStep {
   u64 size_;  // size of an element
   WindowLaunch launch_{};
   u64 low_ = 0;
-  bool is_middle_ = false;  // windows along one dimension, with at most one before and one after it
+  bool is_middle_ = false;  // windows extend along one dimension, with at most one dimension before it and one after it
   u32 middle_ = 0;          // index of that dimension
   std::int64_t outer_stride_ = 0;
   std::int64_t inner_ = 1;  // in elements

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Mean and variance of rows on a GPU. A warp walks along a block of 4,096 elements, 64 at a time: thread t has the
-// elements 2t and 2t + 1 of each 64, and therefore the lanes 2t and 2t + 1 of the sum. A row of up to eight blocks
-// stays in registers, or in shared memory if it has 1,025 to 8,192 elements. A longer row, or one with a complicated
-// layout, is read three times; the second and third reads come from the L2 cache. If sums have no lanes, one thread
-// computes each row as a single chain of additions.
+// The mean and variance of rows on a GPU. A warp walks along a block of 4,096 elements, 64 at a time: thread t
+// processes elements 2t and 2t + 1 of each group of 64, and therefore owns lanes 2t and 2t + 1 of the sum. A row of up
+// to eight blocks stays in registers, or in shared memory if it has 1,025 to 8,192 elements. A longer row, or one with
+// a complicated layout, is read three times; the second and third reads come from the L2 cache. If sums have no lanes,
+// one thread computes each row as a single chain of additions.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -62,7 +62,7 @@ __device__ inline void store_pair(std::byte* to, const Pair& values) {
   store_access<2 * static_cast<int>(sizeof(T)), false>(to, words);
 }
 
-// A row and the data for its results.
+// A row and the data needed to compute its results.
 template <class T>
 struct MomentRow {
   const MomentLaunch& launch;
@@ -136,8 +136,8 @@ struct MomentRow {
   }
 };
 
-// Folds the lanes by halves, first between threads, then the two lanes of a thread. All threads get the same sum,
-// because addition is commutative.
+// Folds the lanes by repeated halving, first between threads, then within a thread, which has two lanes. All threads
+// get the same sum, because addition is commutative.
 [[nodiscard]] __device__ inline f32 fold_lanes(Pair sums) {
 #pragma unroll
   for (u32 distance = 16; distance > 0; distance /= 2) {
@@ -482,7 +482,7 @@ template <class T, bool kSquares>
   return tree.total(added);
 }
 
-// One row per thread; adjacent threads have adjacent rows.
+// One row per thread; adjacent threads process adjacent rows.
 template <class T>
 __global__ void __launch_bounds__(kMomentThreads) moments_in_chains(const __grid_constant__ MomentLaunch launch) {
   const u64 number = u64{blockIdx.x} * kMomentThreads + threadIdx.x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameters of steps that compute mean and variance, or sums of windows. All counts are below 2^32.
+// Kernel parameters for steps that compute mean and variance, or window sums. All counts are below 2^32.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,11 +11,11 @@
 
 namespace anydml::cuda {
 
-inline constexpr u32 kMaxWarpsOfRow = 8;            // each warp keeps a block of 4,096 elements of the row in registers
-inline constexpr u32 kMomentThreads = 256;          // per block; rows with one block of elements belong to one warp
-inline constexpr u32 kRegisterRowThreads = 128;     // per block for rows in registers
-inline constexpr std::int64_t kMinInShared = 1025;  // in elements; shorter rows belong to one warp, in registers
-inline constexpr std::int64_t kMaxInShared = 8192;  // if rows are longer, too few of them fit into a multiprocessor
+inline constexpr u32 kMaxWarpsOfRow = 8;         // each warp keeps a block of 4,096 elements of the row in registers
+inline constexpr u32 kMomentThreads = 256;       // per block; a row with one block of elements is processed by one warp
+inline constexpr u32 kRegisterRowThreads = 128;  // per block for rows in registers
+inline constexpr std::int64_t kMinInShared = 1025;  // in elements; one warp keeps a shorter row in registers
+inline constexpr std::int64_t kMaxInShared = 8192;  // in elements; too few longer rows would fit into a multiprocessor
 
 // Loops that convert an index to the offsets in two tensors. The last loop varies fastest, and strides are in bytes.
 struct DeviceLoops {
@@ -53,9 +53,9 @@ struct MomentLaunch {
   DeviceLoops reduced_affine;
 };
 
-// shared_memory: plain rows in groups of four, with scales and biases that are single or also in groups of four;
-// registers: plain rows that are short enough, with scales and biases that are single or in pairs; memory: all other
-// rows whose sums have lanes; chains: rows whose sums have no lanes, with one thread per row.
+// shared_memory: plain rows in groups of four; scales and biases are single numbers or also in groups of four.
+// registers: plain rows that are short enough; scales and biases are single numbers or in pairs. memory: all other rows
+// whose sums have lanes. chains: rows whose sums have no lanes, one row per thread.
 enum class MomentKernel : u32 { shared_memory, registers, memory, chains };
 
 [[nodiscard]] cudaError_t start_moments_of_floats(MomentKernel kernel, const MomentLaunch& launch, cudaStream_t stream);
@@ -74,8 +74,8 @@ struct WindowLaunch {
   std::int64_t strides[kMaxRank];  // strides of the input, in bytes
 };
 
-// Windows along one dimension, the middle one. All dimensions before it are merged into one outer dimension, and all
-// dimensions after it into one inner dimension. The elements are aligned.
+// Windows along a single dimension, the middle one. All dimensions before it are merged into one outer dimension, and
+// all dimensions after it into one inner dimension. The elements are aligned.
 struct MiddleWindows {
   const std::byte* input;
   f32* output;

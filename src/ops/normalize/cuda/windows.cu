@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes the sums of the elements in each window, or of their squares, on a GPU. Each thread computes one output
-// element, or several adjacent ones where windows extend along one dimension before the last.
+// Computes window sums of the elements, or of their squares, on a GPU. Each thread computes one output element, or
+// several adjacent elements if windows extend along a single dimension that is not the last.
 #include "backend/cuda/kernels/device.cuh"
 #include "base/float_bits.h"
 #include "ops/normalize/cuda/moments.h"
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kMomentThreads) sum_windows(const __grid_const
   }
 }
 
-// Windows along the middle dimension of three. kTogether adjacent elements have windows at the same positions.
+// Windows along the middle of three dimensions. kTogether adjacent elements have windows over the same range.
 template <class T, bool kSquares, u32 kTogether>
 __global__ void __launch_bounds__(kMomentThreads) sum_middle_windows(const __grid_constant__ MiddleWindows launch) {
   const u64 number = u64{blockIdx.x} * kMomentThreads + threadIdx.x;

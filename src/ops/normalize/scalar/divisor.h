@@ -6,10 +6,10 @@
 
 namespace anydml {
 
-// Divides many ordinary numbers by a positive one. Four operations replace a slower division and give the same bits.
-// The inverse of the divisor is known to twice the precision, so the first quotient is one of the two numbers next to
-// the exact quotient, and its remainder can be computed exactly. The upper half of the inverse has a relative error
-// below 2^-24, so adding the remainder times this upper half gives the correctly rounded quotient (Markstein).
+// Divides many ordinary numbers by one positive number. Four operations replace a slower division and give the same
+// bits. The inverse of the divisor is known to twice the precision, so the first quotient is one of the two numbers
+// next to the exact quotient, and its remainder can be computed exactly. The upper half of the inverse has a relative
+// error below 2^-24, so adding the remainder times this upper half gives the correctly rounded quotient (Markstein).
 struct OrdinaryDivisor {
   f32 divisor;
   f32 inverse;

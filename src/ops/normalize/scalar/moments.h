@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Mean and variance normalization, shared by the kernels of all devices. Everything is FLOAT32; FLOAT16 inputs are
-// widened, and FLOAT16 results are rounded. The sums have the order of fold_order.h.
+// widened, and FLOAT16 results are rounded. Sums follow the order in fold_order.h.
 //
 //   mean      the sum of x divided by the count; +0 if the mean is not used
 //   d         x - mean
@@ -24,7 +24,7 @@ inline constexpr f32 kNoBias = kNothing<f32>;
   return difference * difference;
 }
 
-// The number by which the scale is divided.
+// The divisor for the scale.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 root_of_variance(f32 variance, f32 epsilon) {
   return square_root(variance + epsilon);
 }

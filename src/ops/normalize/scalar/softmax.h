@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The elements of softmax and related operators, shared by the kernels of all devices. `maximum` is the maximum of the
-// row. A NaN element or an infinite maximum makes the differences or the sum NaN, and therefore the whole row, so the
-// maximum itself need not be NaN. Everything is FLOAT32; FLOAT16 inputs are widened, and FLOAT16 results are rounded.
+// Computes the elements of softmax and related operators, for the kernels of all devices. `maximum` is the maximum of
+// the row. If an element is NaN or the maximum is infinite, the differences or the sum are NaN, and so the whole row
+// becomes NaN, even if the maximum itself is not. Everything is FLOAT32; FLOAT16 inputs are widened, and FLOAT16
+// results are rounded.
 //
 //   softmax        EXP(x - maximum) / total        total: the sum of EXP(x - maximum), in the order of fold_order.h
 //   log_softmax    (x - maximum) - LOG(total)
@@ -21,8 +22,8 @@ inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 greater_element(f32 a, f32 b) { return select(b > a, b, a); }
 
 // EXP of a difference from the maximum, with the same bits as EXP. The difference is at most 0, or NaN, so it only
-// needs to be clamped at one end. Horner's scheme would have fewer operations but needs extra moves on Arm. Both
-// variants were compared with EXP for every FLOAT32 down to -104.
+// needs to be clamped at one end. Horner's scheme would need fewer operations, but extra moves on Arm. Both variants
+// were compared with EXP for every FLOAT32 down to -104.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 exponential_of(f32 difference) {
   using namespace exponential;
   const f32 x = select(difference < -104.0f, -104.0f, difference);
@@ -41,7 +42,7 @@ inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
   return static_cast<f32>(fused(e.part, e.power, e.power));
 }
 
-// Whether an exponential, from 0 to 1, is too small for OrdinaryDivisor with a total of up to 2^40. For exponentials of
+// Whether an exponential (from 0 to 1) is too small for OrdinaryDivisor with a total of up to 2^40. For exponentials of
 // at least 2^-80, no operation of OrdinaryDivisor loses bits to underflow, and 0 stays 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_tiny_exponential(f32 exponential) {
   return to_bits(exponential) - 1 < to_bits(0x1p-80f) - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The addition used for sums of rows, which are FLOAT32 and follow the order in fold_order.h.
+// The addition used for row sums, which are FLOAT32 and follow the order in fold_order.h.
 #pragma once
 
 #include "ops/scalar/fold_order.h"

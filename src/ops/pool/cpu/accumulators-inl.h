@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The accumulators of pooling, and conversions of rows of elements to and from them. Included like rows-inl.h, and
-// before it.
+// The accumulators of pooling, and conversions of rows of elements to and from them. This file is included like
+// rows-inl.h, before it.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors may have any alignment
 };
 
 // ---- Accumulators ---------------------------------------------------------------------------------------------------
@@ -70,8 +70,8 @@ struct Maximum {
 };
 
 #if defined(HWY_NAMESPACE)
-// Processes the whole vectors of a few taps, whose addresses stay in registers, and returns the number of processed
-// elements. Each combination starts with the first tap, because starting with the neutral value would give the same
+// Processes the whole vectors of a few taps and returns the number of processed elements. The addresses of the taps
+// stay in registers. Each combination starts with the first tap instead of the neutral value, which would give the same
 // result.
 template <class Op, int kCount>
 std::int64_t fold_few(const typename Op::Value* const* taps, typename Op::Value* totals, std::int64_t columns) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sums windows that are inside the rows of the input, which are read in place. With a stride of 1, the taps of adjacent
-// outputs form a vector; with a stride of 2, they are every second element of two vectors. Included like rows-inl.h,
-// and before it.
+// outputs form a vector; with a stride of 2, they are every second element of two vectors. This file is included like
+// rows-inl.h, before it.
 
 #if defined(HWY_NAMESPACE)
 
@@ -28,7 +28,7 @@ HWY_INLINE void load_pair(D d, const Value* from, hwy::HWY_NAMESPACE::Vec<D>& ev
   }
 }
 
-// The sums of a vector of outputs whose first window begins at column `at`, in row-major order of the taps.
+// Computes the sums of a vector of outputs, in row-major order of the taps. The first window begins at column `at`.
 template <class Op, std::int64_t kStride, int kSize, class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> add_window(D d, const DirectWindow<typename Op::Value>& window, std::int64_t at) {
   namespace hn = hwy::HWY_NAMESPACE;

@@ -18,7 +18,7 @@ T load(const std::byte* from) {
 }
 
 void store_index(std::byte* to, DataType type, std::int64_t index) {
-  std::memcpy(to, &index, element_size(type));  // the lowest bytes come first
+  std::memcpy(to, &index, element_size(type));  // little-endian, so the lowest bytes come first
 }
 
 // Calls use(address, index in the input) for the existing elements of a window, in row-major order.

@@ -14,14 +14,13 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTileElements = 4096;  // part of an input row that fits the L1 cache
+constexpr std::int64_t kTileElements = 4096;  // part of an input row; fits in the L1 cache
 constexpr std::int64_t kMinColumns = 16;      // per tile
 constexpr std::int64_t kMaxSpan = 1 << 18;    // elements of a converted row, including padding
 constexpr std::int64_t kMaxWindowRows = 1 << 16;
-constexpr std::int64_t kMaxIndexed = std::int64_t{1}
-                                     << 31;     // elements of a plane with indices, whose taps have 32 bits
-constexpr std::int64_t kMaxHeld = 512 << 10;    // bytes of rows that are kept, fitting the L2 cache
-constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements read
+constexpr std::int64_t kMaxIndexed = std::int64_t{1} << 31;  // elements of a plane with indices, whose taps are 32-bit
+constexpr std::int64_t kMaxHeld = 512 << 10;                 // bytes of kept rows; fits in the L2 cache
+constexpr std::int64_t kMinOfPiece = 16 << 10;               // elements read
 constexpr std::int64_t kMaxOfPiece = 512 << 10;
 constexpr std::int64_t kElementsOfPiece = 256;  // outputs computed element by element
 

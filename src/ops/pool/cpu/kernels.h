@@ -38,7 +38,7 @@ struct PoolCut {
   // Regions of the scratch memory, in bytes.
   std::int64_t held;      // kept input rows
   std::int64_t folded;    // an input row, or the combined rows of a window
-  std::int64_t ready;     // the same, with padding and in phases
+  std::int64_t ready;     // the same with padding, split into phases
   std::int64_t totals;    // a row of the output
   std::int64_t divisors;  // one per column
   std::int64_t gathered;  // strided elements of a tensor
@@ -50,7 +50,7 @@ struct PoolCut {
 
 inline constexpr std::int64_t kPoolSlack = 64;      // elements after a buffer that vectors may access
 inline constexpr std::int64_t kPoolResults = 2048;  // elements passed to a joined step at a time if rows are shorter
-inline constexpr std::uint64_t kMaxTaps = 64;       // processed at a time
+inline constexpr std::uint64_t kMaxTaps = 64;       // maximum number of taps processed at a time
 
 struct PoolAddresses {
   const std::byte* input;
@@ -75,7 +75,7 @@ using PoolRun = void (*)(const PoolStep& step, const PoolCut& cut, std::int64_t 
 // Prepares a MAX_UNPOOLING step.
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_unpooling(const UnpoolStep& step);
 
-// Prepares a step of max pooling's gradient.
+// Prepares a step for the gradient of max pooling.
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_max_gradient(const PoolStep& step, std::int64_t threads);
 
 }  // namespace anydml

@@ -40,7 +40,7 @@ MaxGradientCut make_cut(const PoolStep& step, std::int64_t threads) {
   }
   const std::int64_t wanted = ceil_div(kPiecesOfThread * threads, cut.planes);  // number of bands
   cut.band = std::clamp(ceil_div(cut.plane, wanted), kMinOfBand, kMaxOfBand);
-  cut.band = ceil_div(cut.band, cut.slice) * cut.slice;  // a part of a slice would visit all windows of the slice
+  cut.band = ceil_div(cut.band, cut.slice) * cut.slice;  // even a part of a slice would visit all of its windows
   cut.band = std::min({cut.band, kMaxOfScratch, cut.plane});
   cut.bands = ceil_div(cut.plane, cut.band);
   return cut;

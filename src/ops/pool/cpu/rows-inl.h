@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Pools windows one output row at a time. This file is included once per target, inside its namespace, where
-// widen_halves and narrow_halves are already defined. It must not use lambdas or call templates from elsewhere that are
-// not inlined: they would not be compiled for the target.
+// Pools windows one output row at a time. This file is included once per target, inside the namespace of the target,
+// which must already define widen_halves and narrow_halves. It must not use lambdas or call templates from other files
+// unless they are inlined, because they would not be compiled for the target.
 //
-// The maximum of a window does not depend on the order, so its rows are first combined into one row, which is then
-// combined along its columns. Sums have a fixed order, so each output adds its taps one after another.
+// The maximum of a window does not depend on the order of its elements, so its rows are first combined into one row,
+// which is then combined along its columns. Sums have a fixed order, so each output adds its taps one by one.
 
 // ---- A tile ---------------------------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ class Tile {
         tags_(reinterpret_cast<std::int64_t*>(scratch + cut.tags)),
         results_(scratch + cut.results) {}
 
-  // Starts a tile of a plane, whose rows follow.
+  // Starts a tile of a plane. The caller then passes the rows of the tile to `row`.
   void begin(std::int64_t plane, std::int64_t tile) {
     const std::int64_t channel = cut_.inner > 1 ? 0 : plane % step_.channel.output;
     const std::int64_t batch = cut_.inner > 1 ? plane : plane / step_.channel.output;
@@ -101,7 +101,7 @@ class Tile {
     restart();
   }
 
-  // The input rows of a window, visited one after another: row_count_ of them.
+  // One of the row_count_ input rows of a window, which are visited in order.
   struct InputRow {
     const std::byte* from;   // address of column 0
     std::int64_t number;     // index among the rows of a plane
@@ -130,7 +130,7 @@ class Tile {
     return row;
   }
 
-  // Writes the existing columns of a row to `to`.
+  // Writes the columns of a row that exist in the input to `to`.
   void lift_row(const InputRow& row, Value* to) {
     const std::byte* from = row.from + (start_ + filled_) * last_.input_step;
     const std::int64_t columns = filled_end_ - filled_;
@@ -146,7 +146,7 @@ class Tile {
     std::fill(row + filled_end_ * cut_.inner, row + span_ * cut_.inner, Op::kNeutral);
   }
 
-  // A row of the elements that exist, without padding, to be combined with other rows.
+  // Returns a row without padding, to be combined with other rows.
   const Value* plain_row(const InputRow& row) {
     if constexpr (std::is_same_v<Value, T>) {
       if (reads_rows_ && can_read_directly(row.from)) {
@@ -160,7 +160,7 @@ class Tile {
     return last_held_;
   }
 
-  // A row with padding and in phases, for taps.
+  // Returns a row with padding, split into phases, from which taps are read.
   const Value* ready_row(const InputRow& row) {
     if constexpr (std::is_same_v<Value, T>) {
       const bool is_plain = step_.function != PoolFunction::l1 && step_.function != PoolFunction::l2;
@@ -181,7 +181,7 @@ class Tile {
     return last_held_;
   }
 
-  // Returns null if the row has already been loaded. In either case it is at last_held_.
+  // Returns null if the row has already been loaded. In either case the row is at last_held_.
   Value* held_row(const InputRow& row) {
     const std::int64_t at = cut_.kept_rows != 0 ? row.held_at + row.height % cut_.kept_rows : 0;
     Value* const to = held_ + at * cut_.ready_length;

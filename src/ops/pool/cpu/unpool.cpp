@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Scatters elements by their indices. If two elements have the same index, the later one wins, so the order matters.
-// Each share of the work is a part of the input and the corresponding part of the output. If no index points outside
-// its own part, as with indices from pooling, all shares run concurrently. Otherwise one share does all the work.
+// Scatters elements according to their indices. If two elements have the same index, the later one wins, so the order
+// matters. Each share of the work is a part of the input and the corresponding part of the output. If no index points
+// outside its own part, as with indices from pooling, all shares run concurrently. Otherwise one share does all the
+// work.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Small windows over contiguous rows. Each thread computes kPoolStrip outputs of a column and reads each required input
-// element once, while its neighbors read the adjacent columns. Rows are visited from top to bottom, so each output
-// combines its elements in row-major order.
+// Pools small windows over contiguous rows. Each thread computes kPoolStrip outputs of a column and reads each required
+// input element once; neighboring threads read the adjacent columns. Rows are visited from top to bottom, so each
+// output combines its elements in row-major order.
 #include "backend/cuda/kernels/device.cuh"
 #include "ops/pool/cuda/launch.h"
 #include "ops/pool/scalar/pool.h"

@@ -12,7 +12,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMaxOutputs = 0xfffffffe;  // kernels count in 32 bits
+constexpr std::int64_t kMaxOutputs = 0xfffffffe;  // kernels use 32-bit counters
 constexpr std::int64_t kMaxSide = 1 << 30;        // positions along an axis, including padding
 constexpr const char* kTooMany = "the CUDA backend pools tensors of at most 4,294,967,294 elements";
 
@@ -129,7 +129,7 @@ class PoolRun final : public PreparedStep {
   PoolStep step_;
   PoolLaunch launch_{};
   std::optional<PoolShape> shape_;
-  u64 input_steps_ = 0;  // the OR of all strides; only the lowest bits matter
+  u64 input_steps_ = 0;  // the OR of all strides; only its lowest bits matter
   u64 output_steps_ = 0;
   u64 index_steps_ = 0;
 };
@@ -245,7 +245,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, const GpuProperties&, Ne
   }
   PoolStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
-  // Each output is a separate element in memory, so the product fits 63 bits.
+  // Each output is a separate element in memory, so the product fits in 63 bits.
   const bool is_gradient = function == PoolFunction::max_gradient;
   std::int64_t outputs = step.batch.output * step.channel.output;
   for (u32 i = 0; i < step.rank; ++i) {

@@ -8,7 +8,7 @@
 namespace anydml::cuda {
 namespace {
 
-// Like pool_windows, but multiplies instead of dividing where the positions fit 32 bits.
+// Like pool_windows, but multiplies instead of dividing if the positions fit in 32 bits.
 [[nodiscard]] __device__ PoolWindows windows_at(const PoolGradientLaunch& launch, u32 axis, u32 p) {
   const PoolAxis& along = launch.step.axes[axis];
   if (launch.is_far) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes elements to the positions that their indices give. If several elements have the same index, the last one wins:
+// Writes elements to the positions given by their indices. If several elements have the same index, the last one wins:
 // a first pass finds the last input for each output, and a second pass copies that input, or writes 0.
 #include "backend/cuda/kernels/device.cuh"
 #include "ops/pool/cuda/launch.h"

@@ -2,7 +2,7 @@
 // Combines the elements of a window:
 //
 //   max        the maximum; a NaN wins, and +0 is above -0; without elements -infinity, or the lowest integer
-//   average    the sum / the number of elements, or / the number of positions in the window; without elements NaN
+//   average    the sum divided by the number of elements or of positions in the window; without elements NaN
 //   sum        the sum; without elements NaN
 //   l1, l2     the sum of the magnitudes, the root of the sum of the squares; without elements NaN
 //

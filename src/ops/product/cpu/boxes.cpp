@@ -14,7 +14,7 @@ constexpr std::int64_t kMaxColumns = 512;
 constexpr std::int64_t kMaxTotals = 1 << 16;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// The number of taps that can touch the image along a dimension, for this many adjacent outputs.
+// The number of taps along a dimension that can touch the image, for this many adjacent outputs.
 std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int64_t outputs) {
   const std::int64_t positions = axis.input + (outputs - 1) * along.output_move;
   const std::int64_t move = std::max<std::int64_t>(1, along.tap_move < 0 ? -along.tap_move : along.tap_move);
@@ -33,7 +33,7 @@ std::int64_t max_along(const WindowClass& along, const WindowAxis& axis, std::in
   return std::max({minimum, axis.input / along.output_move, move / along.output_move});
 }
 
-// Cuts tiles that contain whole rows of pixels, and whole slices of rows, as far as the limits allow.
+// Cuts tiles that contain whole rows of pixels and whole slices of rows, if the limits allow it.
 ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& classes, const ConvolutionLimits& limits,
                             std::int64_t max_rows, std::int64_t max_columns) {
   ConvolutionTiles tiles{};
@@ -51,7 +51,7 @@ ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& cl
   return tiles;
 }
 
-// A class with the most outputs of any class. Along dimension i it also has the most taps, or the fewest if bit i is
+// One of the classes with the most outputs. Along dimension i, it also has the most taps, or the fewest if bit i is
 // set.
 WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
   WindowClasses classes{};
@@ -85,8 +85,8 @@ TapClasses::TapClasses(const Windows& windows) {
       axes[i].push_back(window_class(windows, i, 0));
       continue;
     }
-    // The class of a group of taps. The group's first tap contributes to outputs that are multiples of the stride
-    // apart.
+    // The class of a group of taps. The group's first tap contributes to outputs whose distances are multiples of the
+    // stride.
     for (std::int64_t group = 0; group < tap_groups(windows, i); ++group) {
       std::int64_t number = (group * axis.dilation - axis.padding) % axis.stride;
       number += number < 0 ? axis.stride : 0;

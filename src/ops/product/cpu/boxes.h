@@ -13,7 +13,7 @@
 
 namespace anydml {
 
-// The classes of outputs along each dimension that have taps, ordered by their first outputs. With a large stride, most
+// For each dimension, the classes of outputs that have taps, ordered by their first outputs. With a large stride, most
 // classes have no taps.
 struct TapClasses {
   std::vector<WindowClass> axes[kWindowAxes];
@@ -40,7 +40,7 @@ struct ConvolutionTiles {
 struct ConvolutionLimits {
   std::int64_t strip;  // granularity of rows
   std::int64_t panel;
-  std::int64_t block;     // number of values of k for which the image is copied at a time; 0: nothing is copied
+  std::int64_t block;     // values of k for which the image is copied at a time; 0 if nothing is copied
   bool by_lines;          // whether kernels read the copied part of the image directly
   bool skips;             // whether tiles leave out taps that touch only padding
   std::int64_t min_work;  // smallest number of multiply-adds in a piece
@@ -63,7 +63,7 @@ struct ConvolutionLimits {
 // image.
 [[nodiscard]] bool has_many_in_padding(const ConvolutionStep& step);
 
-inline constexpr std::int64_t kMaxCopied = 1 << 16;  // elements, so that they stay in a second-level cache
+inline constexpr std::int64_t kMaxCopied = 1 << 16;  // elements; few enough to stay in a second-level cache
 
 // The number of tiles in one piece of work, which is lower for large tiles.
 [[nodiscard]] std::int64_t tiles_of_piece(const ConvolutionStep& step, const ConvolutionTiles& tiles,
@@ -99,7 +99,7 @@ struct BoxLines {
   template <class T>
   void close_up(const WindowTile& box, T* totals) const {
     for (std::int64_t i = 1; is_joined && i < box.count[0] * box.count[1]; ++i) {
-      std::copy_n(totals + i * step, box.count[2], totals + i * box.count[2]);  // never moves to a higher address
+      std::copy_n(totals + i * step, box.count[2], totals + i * box.count[2]);  // never copies to a higher address
     }
   }
 };
@@ -111,8 +111,8 @@ struct BoxLines {
 }
 
 // Calls use(pixel, count, offset, step) for each run of pixels in a box. A run has `count` pixels, starting with pixel
-// number `pixel` of the box. The first is `offset` bytes after the channel's first output, and the pixels are `step`
-// bytes apart. bytes: the size of an element.
+// number `pixel` of the box. The first pixel is `offset` bytes after the channel's first output, and the pixels are
+// `step` bytes apart. bytes: the size of an element.
 template <class Use>
 void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, const WindowTile& box, std::int64_t bytes,
                   Use use) {

@@ -4,10 +4,10 @@
 // windows are packed panel by panel for the strips of the filter. If few channels share the windows, the kernels read
 // the copy directly.
 //
-// Two kinds of work are left out. Outputs of classes without taps are filled in an earlier phase. If many taps of a
-// tile touch only padding and the filter is finite, these taps are not multiplied, since adding a zero product changes
-// a sum only if the sum is -0. An output that turns out to be -0 is therefore recomputed directly from the definition.
-// This is rare, because a sum that starts from +0 becomes -0 only through underflow.
+// Two kinds of work are avoided. Outputs of classes without taps are filled in an earlier phase. If many taps of a tile
+// touch only padding and the filter is finite, these taps are not multiplied, since adding a zero product changes a sum
+// only if the sum is -0. An output that turns out to be -0 is therefore recomputed directly from the definition. This
+// is rare, because a sum that starts from +0 becomes -0 only through underflow.
 #include "ops/product/cpu/convolution.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ bool skips_taps(const ConvolutionStep& step, const ProductKernels* kernels, bool
   return kernels != nullptr && !is_forwarded && step.taps() >= kManyTaps && has_many_in_padding(step);
 }
 
-// The scratch memory of a thread; offsets in bytes.
+// The scratch memory of a thread. Offsets are in bytes.
 struct ConvolutionBuffers {
   std::int64_t row_step;  // between rows of the totals, in elements
   std::int64_t totals;
@@ -73,7 +73,7 @@ struct ConvolutionBuffers {
   }
 };
 
-// The strips of a tile with only the factors of the kept taps, one block at a time.
+// The strips of a tile, reduced to the factors of the kept taps, one block at a time.
 struct KeptStrips {
   static constexpr bool kAreFar = false;
 

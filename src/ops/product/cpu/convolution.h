@@ -10,7 +10,7 @@ namespace anydml {
 
 // The step that packs the filter of a convolution.
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_filter(const Step& flat, const ProductKernels* kernels);
-// The convolution. kernels: null to use the scalar definition. Returns null if the filter was packed for another
+// The convolution. kernels: null to use the scalar definition. Returns null if the filter was packed for a different
 // target, or if the step would pass on elements that are not consecutive.
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const ProductKernels* kernels,
                                                                      const cpu::StepContext& context,

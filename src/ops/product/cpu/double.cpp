@@ -18,7 +18,7 @@ namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));
 constexpr TileLimits kMax = {.rows = 96, .columns = 256, .min_work = kMinWork / 2};
-constexpr std::int64_t kMaxOfRow = 1 << 14;  // the depth up to which a row is copied as a whole
+constexpr std::int64_t kMaxOfRow = 1 << 14;  // rows up to this depth are copied as a whole
 
 using namespace product_operands;
 
@@ -35,7 +35,7 @@ void pack(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std
     }
     return;
   }
-  constexpr std::int64_t kTogether = 8;  // values of k, which fill a cache line for each i
+  constexpr std::int64_t kTogether = 8;  // values of k, enough to fill a cache line for each i
   for (std::int64_t first = 0; first < depth; first += kTogether) {
     const std::int64_t end = std::min(depth, first + kTogether);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -174,7 +174,7 @@ class DoubleRun final : public cpu::PreparedStep {
   Tiles tiles_;
   Buffers buffers_;
   cpu::Target target_;
-  DoubleRow row_;  // null: tiles are computed from strips and panels
+  DoubleRow row_;  // null if tiles are computed from strips and panels
   bool has_c_;
 };
 

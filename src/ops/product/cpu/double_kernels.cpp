@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sums of a strip and a panel stay in registers, as in kernels.cpp.
+// Kernels for FLOAT64 products. The sums of a strip and a panel stay in registers, as in kernels.cpp.
 #include "ops/product/cpu/double_kernels.h"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ using WideVector = hn::Vec<Wide>;
 
 constexpr std::size_t kWideLanes = HWY_MAX_BYTES / sizeof(f64);
 
-// The factors of one k, with row `row` broadcast to all lanes. As with FLOAT32 (factors-inl.h), NEON loads several rows
-// at once.
+// The factors for one k; of<kRow>() broadcasts the factor of one row to all lanes. As for FLOAT32 (factors-inl.h), NEON
+// loads several rows with one instruction.
 template <std::size_t kRows>
 struct WideFactors {
 #if HWY_TARGET == HWY_NEON
@@ -108,7 +108,7 @@ void by_definition(const f64* factors, const std::byte* matrix, std::int64_t k_s
   }
 }
 
-// The sums of some columns stay in the first-level cache, and four rows of the matrix are read at once.
+// The sums of some columns stay in the first-level cache, and the matrix is read four rows at a time.
 void along(const f64* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
            f64* totals) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));
@@ -157,9 +157,9 @@ void along(const f64* factors, const std::byte* matrix, std::int64_t stride, std
 
 using Pair = hn::Full128<f64>;
 
-// Computes enough outputs at once to hide the latency of the additions. Vectors have two outputs on every target: the
-// elements of two outputs for two values of k are transposed into one vector for each k. Reads one cache line for each
-// output, then the next line for each output.
+// Computes enough outputs in parallel to hide the latency of the additions. A vector contains two outputs on every
+// target: the elements of two outputs for two values of k are transposed into one vector for each k. Reads one cache
+// line for each output, then the next line for each output.
 void across(const f64* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
             f64* totals) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f64));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of FLOAT64 products, by target, and the functions that prepare steps using them.
+// The inner loops of FLOAT64 products for each target, and functions that prepare the steps that use them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct DoubleKernels {
   DoubleRow across;           // the elements of one column are adjacent
 };
 
-// Null: this target has no kernels and falls back to the scalar definition.
+// Returns null if the target has no kernels. The scalar definition is used instead.
 [[nodiscard]] const DoubleKernels* double_kernels(cpu::Target target);
 
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_double_product(const Step& flat,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Helpers for the innermost loops of products, for each of Highway's targets.
+// Helpers for the inner loops of products, for each of Highway's targets.
 #if defined(ANYDML_FACTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef ANYDML_FACTORS_INL
 #undef ANYDML_FACTORS_INL
@@ -32,15 +32,16 @@ using Vector = hn::Vec<Tag>;
 constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
 constexpr std::size_t kPanel = panel_columns(HWY_MAX_BYTES);
 constexpr std::size_t kVectors = kPanel / kLanes;
-// With vectors of 16 bytes, 24 sums, 4 vectors of B and 2 of A fit into 32 registers; with 32 bytes, 12, 2 and 1 fit
-// into 16. With 64 bytes, 28 sums and 2 vectors of B fit into 32, and the factors of A are read from memory.
+// With 16-byte vectors, 24 sums, 4 vectors of B and 2 of A fit into 32 registers. With 32-byte vectors, 12, 2 and 1 fit
+// into 16 registers. With 64-byte vectors, 28 sums and 2 vectors of B fit into 32 registers, and the factors of A are
+// read from memory.
 constexpr std::size_t kStrip = strip_rows(HWY_MAX_BYTES);
 
-// The factors of one k, with row `row` broadcast to all lanes.
+// The factors for one k; of<kRow>() broadcasts the factor of one row to all lanes.
 template <std::size_t kRows>
 struct Factors {
 #if HWY_TARGET == HWY_NEON
-  // Broadcast loads compete with the arithmetic for execution units; multiply-adds by a lane do not.
+  // Broadcast loads compete with the arithmetic for execution units; multiply-adds with a lane operand do not.
   static constexpr std::size_t kLast = kRows > kLanes ? kRows - kLanes : 0;  // the start of the second load
 
   HWY_INLINE explicit Factors(const f32* a) {
@@ -75,8 +76,8 @@ struct Factors {
 #endif
 };
 
-// Calls use.operator()<i>() for each i below kCount. With constant indices compilers keep arrays in registers; with
-// loops, even short ones, they write them to memory in every iteration.
+// Calls use.operator()<i>() for each i below kCount. Constant indices let compilers keep arrays in registers. In a
+// loop, even a short one, compilers write the arrays to memory in every iteration.
 template <std::size_t kCount, class Use>
 HWY_INLINE void for_each_index(Use use) {
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) HWY_ATTR { (use.template operator()<kIndex>(), ...); }

@@ -27,10 +27,10 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-// Limits for a tile. Its totals and the factors of its rows fill a part of a second-level cache, and rows are packed
+// Limits for a tile. Its totals and the factors of its rows fill part of the second-level cache, and rows are packed
 // once for all of its columns.
 constexpr TileLimits kMax = {.rows = 96, .columns = 512, .min_work = kMinWork};
-constexpr std::int64_t kMaxDepth = 1 << 14;  // maximum depth of rows that are packed as a whole
+constexpr std::int64_t kMaxDepth = 1 << 14;  // rows up to this depth are packed as a whole
 
 using namespace product_operands;
 
@@ -49,7 +49,7 @@ struct Buffers {
   std::int64_t of_a = 0;  // packed factors of a block
   std::int64_t of_b = 0;
 
-  bool is_strip = false;  // there is one strip of rows, whose factors are packed as a whole
+  bool is_strip = false;  // a single strip of rows, whose factors are packed as a whole
 
   Buffers(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
       : totals(tiles.rows * tiles.columns) {
@@ -136,7 +136,7 @@ class ProductRun final : public cpu::PreparedStep {
     return step_.b.row == bytes_of_b() || step_.depth == 1 ? of_type.across : nullptr;
   }
 
-  // Packs factors of one operand; `half` is the bit that gives its type.
+  // Packs factors of one operand; `half` is the bit that indicates its type.
   void pack(std::uint32_t half, const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
             std::int64_t count, std::int64_t width, f32* to) const {
     if ((step_.halves & half) != 0) {
@@ -178,7 +178,7 @@ class ProductRun final : public cpu::PreparedStep {
     }
   }
 
-  // The rows of an unpacked A. They are packed one block at a time, or for all blocks at once if they form a single
+  // The rows of an unpacked A. They are packed one block at a time, or for all blocks together if they form a single
   // strip.
   struct MatrixRows {
     static constexpr bool kAreFar = false;
@@ -301,7 +301,7 @@ class ProductRun final : public cpu::PreparedStep {
   Tiles tiles_;
   Buffers buffers_;
   const VectorKernels* vectors_;  // null if kernels_ is null
-  RowProduct row_product_;        // null: tiles are computed from strips and panels
+  RowProduct row_product_;        // null if tiles are computed from strips and panels
   cpu::Neighbor after_;
   cpu::Target target_;
   bool has_c_;

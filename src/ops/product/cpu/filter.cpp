@@ -69,7 +69,7 @@ class FilterRun final : public cpu::PreparedStep {
 
  private:
   static bool are_finite(const f32* factors, std::int64_t count) {
-    std::uint32_t any = 0;  // 1: there is an infinity or a NaN
+    std::uint32_t any = 0;  // 1 if any element is infinite or NaN
     for (std::int64_t i = 0; i < count; ++i) {
       const std::uint32_t magnitude = to_bits(factors[i]) & FloatParts<f32>::kMagnitude;
       any |= magnitude >= FloatParts<f32>::kInfinity ? 1U : 0U;

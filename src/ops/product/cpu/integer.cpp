@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Integer products on the CPU. A piece is a tile of one output matrix. The bytes of its rows are packed into strips,
-// which are multiplied by each panel of B while both are in the caches. The kernels ignore the zero points, which are
+// which are multiplied by each panel of B while both are in the caches. The kernels ignore the zero points. These are
 // applied afterwards, using the sums of rows and columns, since modulo 2^32
 //   sum((a - za) * (b - zb)) = sum(a * b) - za * sum(b) - zb * (sum(a) - depth * za).
 // The rows of totals are converted to outputs while they are in a cache.
@@ -24,7 +24,7 @@ namespace {
 // Limits for a tile. For a block of k, its rows stay in the first-level cache while panels stream through.
 constexpr TileLimits kMax = {.rows = 24, .columns = 1024, .min_work = 2'000'000};
 constexpr std::int64_t kMaxDepth = 16 * 1024;  // for few rows, so that panels are read from end to end
-constexpr std::int64_t kColumnsTogether = 64;  // the columns of an unpacked B that are packed together: a cache line
+constexpr std::int64_t kColumnsTogether = 64;  // columns of an unpacked B that are packed together: a cache line
 constexpr std::size_t kAlignment = 64;
 
 // The number of values of k in a block, for tiles with this many rows: a multiple of kDepthBlock.
@@ -33,7 +33,7 @@ std::int64_t depth_block(std::int64_t rows) {
   return std::clamp(maximum / kDepthBlock * kDepthBlock, kDepthBlock, kMaxDepth);
 }
 
-// The scratch memory of a piece; offsets in bytes, each a multiple of kAlignment.
+// The scratch memory of a piece. Offsets are in bytes and multiples of kAlignment.
 struct Buffers {
   std::size_t totals = 0;
   std::size_t of_a = 0;  // a block of the rows, packed

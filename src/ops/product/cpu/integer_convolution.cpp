@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of bytes on the CPU. A piece consists of several tiles. A tile covers some output channels of a group
-// and a box of pixels in an image. For a block of k at a time, the part of the image that a tile needs is copied, with
-// the zero point as padding; its windows are gathered next to each other, and their bytes are packed into panels for
-// the kernels of integer products. Pixels without windows are packed into panels directly. The zero points are applied
-// afterwards, using the sums of rows and columns, since modulo 2^32, for a filter w and windows x,
+// Byte convolutions on the CPU. A piece consists of several tiles. A tile covers some output channels of a group and a
+// box of pixels in an image. For each block of k, the part of the image that a tile needs is copied, with the zero
+// point as padding. Its windows are gathered next to each other, and their bytes are packed into panels for the integer
+// product kernels. Pixels without windows are packed into panels directly. The zero points are applied afterwards,
+// using the sums of rows and columns, since modulo 2^32, for a filter w and windows x,
 //   sum((w - zw) * (x - zx)) = sum(w * x) - zw * sum(x) - zx * (sum(w) - depth * zw).
 // If few channels share the windows, the kernels read the copy directly and multiply w - zw. The filter is packed;
 // unpacked filters have a separate step (integer_definition.cpp).
@@ -24,21 +24,21 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kMinWork = 2'000'000;  // multiply-adds of a piece
+constexpr std::int64_t kMinWork = 2'000'000;  // minimum number of multiply-adds in a piece
 constexpr std::int64_t kLineMinWork = 400'000;
 constexpr std::size_t kAlignment = 64;
 
 bool by_lines(const ConvolutionStep& step) { return step.rows <= kMaxLines; }
 std::int64_t depth_of(const ConvolutionStep& step) { return step.channels * step.taps(); }
 
-// The number of columns that are packed together. It is larger if rows of pixels are longer, since each row is copied
-// at this width.
+// The number of columns that are packed together. It is larger for longer rows of pixels, since each row is copied at
+// this width.
 std::int64_t packed_columns(const IntegerKernels& kernels, const ConvolutionTiles& tiles, bool has_windows) {
   const std::int64_t length = has_windows ? tiles.count[2] : tiles.columns();
   return std::max<std::int64_t>(kernels.panel, length < 32 ? 16 : length < 64 ? 32 : 64);
 }
 
-// The scratch memory of a thread; offsets in bytes, each a multiple of kAlignment.
+// The scratch memory of a thread. Offsets are in bytes and multiples of kAlignment.
 struct Buffers {
   std::int64_t row_step;  // between rows of the totals, in elements
   std::int64_t together;  // columns that are packed together
@@ -291,7 +291,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  // Packs some columns, starting with this one, into panels.
+  // Packs some columns into panels, starting with `column`.
   void pack_columns(const Work& work, std::int64_t column, std::int64_t first, std::int64_t depth,
                     std::int64_t panel_bytes) const {
     const std::int64_t together = buffers_.together;
@@ -394,7 +394,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
 
   IntegerConvolutionStep step_;
   const ConvolutionStep& convolution_;
-  WindowClasses classes_;  // there is only one class of outputs
+  WindowClasses classes_;  // these convolutions have only one class of outputs
   const IntegerKernels& kernels_;
   const IntegerRows& rows_;
   IntegerLine line_;
@@ -439,7 +439,7 @@ class IntegerFilterRun final : public cpu::PreparedStep {
   }
 
  private:
-  // Gathers the bytes of a row for some k contiguously.
+  // Copies the bytes of a row for some k to contiguous memory.
   void gather(const std::byte* from, std::int64_t first, std::int64_t depth, std::byte* to) const {
     if (is_contiguous_) {
       std::memcpy(to, from + first, static_cast<std::size_t>(depth));
@@ -453,7 +453,7 @@ class IntegerFilterRun final : public cpu::PreparedStep {
     }
   }
 
-  // Packs the strip that begins with this row, whose first byte is at `from`, block by block.
+  // Packs, block by block, the strip that begins with this row. `from` is the address of the row's first byte.
   void pack(const std::byte* from, std::int64_t row, u8* group, std::byte* scratch) const {
     const std::int64_t rows = std::min(kernels_.strip, step_.rows - row);
     if (by_lines(step_)) {

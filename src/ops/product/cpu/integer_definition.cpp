@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of bytes with an unpacked filter, used in plans for devices that do not pack weights and for filters
-// without elements. Each output is computed directly from the definition. A piece is one channel of an image.
+// Byte convolutions with an unpacked filter, used in plans for devices that do not pack weights and for filters without
+// elements. Each output is computed directly from the definition. A piece is one channel of an image.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTogether = 256;  // outputs that are passed on at once
+constexpr std::int64_t kTogether = 256;  // outputs that are passed on together
 
 class IntegerDefinitionRun final : public cpu::PreparedStep {
  public:
@@ -52,7 +52,7 @@ class IntegerDefinitionRun final : public cpu::PreparedStep {
 
  private:
   struct Channel {
-    const std::byte* input;   // of the group, in the image
+    const std::byte* input;   // of the group in the image
     const std::byte* filter;  // of the channel
     std::byte* output;
     i32 input_zero;
@@ -141,7 +141,7 @@ class IntegerDefinitionRun final : public cpu::PreparedStep {
         const std::int64_t there =
             along.first + coordinates.along[i] * along.output_move + tap.along[i] * along.tap_move;
         if (there < 0 || there >= axes[i].input) {
-          return 0;  // padding has the value of the zero point
+          return 0;  // padding equals the zero point
         }
         at += there * axes[i].input_step;
       }
@@ -162,7 +162,7 @@ class IntegerDefinitionRun final : public cpu::PreparedStep {
   }
 
   IntegerConvolutionStep step_;
-  WindowClasses classes_;  // there is only one class of outputs
+  WindowClasses classes_;  // these convolutions have only one class of outputs
   cpu::Neighbor after_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that run on every machine of a target. Bytes are widened to 16 bits, and pairs of products are added exactly,
-// in 32 bits. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
+// Kernels that run on every machine that supports the target. Bytes are widened to 16 bits, and pairs of products are
+// added exactly in 32 bits. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
 #include "ops/product/cpu/integer_kernels.h"
 
 #include <array>
@@ -116,7 +116,8 @@ void add_block(const IntegerBlockArguments& arguments, std::int64_t strips) noex
   }
 }
 
-// Interleaves pairs of k of a column, then groups of four, then of eight, with 16-byte vectors on every target.
+// For each column, interleaves pairs of k, then groups of four, then groups of eight, with 16-byte vectors on every
+// target.
 template <std::size_t kGroupLength>
 HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u8 flip, u8* to) {
   const hn::Full128<u8> d;
@@ -151,7 +152,7 @@ HWY_INLINE void interleave_group(const std::byte* from, std::int64_t k_stride, u
   }
 }
 
-// Processes one group after another, so that a cache line is read once for all panels.
+// Processes one group after another, so that each cache line is read once for all panels.
 template <std::size_t kGroupLength>
 void interleave(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
                 const PanelBuffer& to) noexcept {
@@ -194,7 +195,7 @@ HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row
   const int32x4_t nearest = vcvtnq_s32_f32(scaled.raw);  // saturates, and converts NaN to 0
   return hn::DemoteTo(hn::Rebind<i16, Sums>(), Vector(vqaddq_s32(nearest, zeros.raw)));
 #else
-  // Clamped to values so large that no zero point could bring them back into range.
+  // Clamps to values so large that no zero point could bring them back into range.
   const auto number = hn::IfThenElseZero(hn::Eq(scaled, scaled), scaled);
   const auto bounded = hn::Min(hn::Max(number, hn::Set(d_float, -1024.0F)), hn::Set(d_float, 1024.0F));
   return hn::DemoteTo(hn::Rebind<i16, Sums>(), hn::Add(hn::NearestInt(bounded), zeros));

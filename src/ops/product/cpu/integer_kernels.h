@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of integer products, by target and by the optional instructions of the machine.
+// The inner loops of integer products for each target and for the optional instructions of the machine.
 //
 // Kernels multiply bytes of fixed signedness. Bytes of the other signedness are packed with their top bit flipped,
-// which shifts them by 128, and so are their zero points: the differences stay the same.
+// which shifts them by 128. Their zero points are shifted by the same amount, so the differences do not change.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 namespace anydml {
 
 // The product of strips of rows and a panel of columns, over one or more groups of k. a: for each strip, the first
-// group of every row, then the second group of every row, and so on; b: likewise for the panel's columns. start: a
-// number for each column, to which the products are added. The sums replace the totals if this is the first part of k,
-// and are added to them otherwise.
+// group of every row, then the second group of every row, and so on. b: the same layout for the panel's columns. start:
+// a number for each column, to which the products are added. The sums replace the totals if this is the first part of
+// k. Otherwise they are added to the totals.
 struct IntegerBlockArguments {
   const u8* a;
   const u8* b;
@@ -31,10 +31,10 @@ using IntegerBlock = void (*)(const IntegerBlockArguments& arguments, std::int64
 struct IntegerKernels {
   const char* name;
   std::int64_t strip;          // maximum number of rows in a strip, a multiple of row_unit
-  std::int64_t row_unit;       // a strip has a multiple of this many rows
+  std::int64_t row_unit;       // the number of rows in a strip is a multiple of this
   std::int64_t panel;          // columns of a panel
   std::int64_t group;          // values of k that are stored together: 4 or 8
-  bool unsigned_a;             // whether the bytes of A are unsigned; those of B are signed
+  bool unsigned_a;             // whether the bytes of A are unsigned; the bytes of B are signed
   const IntegerBlock* blocks;  // indexed by the row units of the strip minus 1
 
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
@@ -59,8 +59,8 @@ struct IntegerKernels {
 // plus - zero * column_sums[i] - column_zeros[i] * rest, modulo 2^32.
 struct IntegerRow {
   const u32* totals;
-  const u32* column_sums;   // null: all zero points are 0
-  const u32* column_zeros;  // the zero points of the columns; null: all are 0
+  const u32* column_sums;   // null if all zero points are 0
+  const u32* column_zeros;  // the zero points of the columns; null if all are 0
   u32 zero;                 // the zero point of the row
   u32 rest;                 // the sum of the row, minus depth * zero
   u32 plus;
@@ -77,13 +77,14 @@ struct PanelBuffer {
 };
 
 struct IntegerRows {
-  // Addresses may have any alignment; `to` may be the totals if an element has four bytes.
+  // Addresses may have any alignment; `to` may be the totals if elements are four bytes wide.
   void (*to_int32)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_int8)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_uint8)(const IntegerRow& row, std::byte* to) noexcept;
   void (*to_float32)(const IntegerRow& row, const std::byte* bias, std::byte* to) noexcept;  // bias: may be null
   // Packs some whole groups of `eights` times eight columns, whose bytes are contiguous for each k, into panels. Every
-  // byte is XORed with `flip`. Null: not available. The first function is for groups of 4, the second for groups of 8.
+  // byte is XORed with `flip`. Null if not available. The first function is for groups of 4, the second for groups of
+  // 8.
   void (*interleave[2])(const std::byte* from, std::int64_t k_stride, std::int64_t groups, std::int64_t eights, u8 flip,
                         const PanelBuffer& to) noexcept;
 };
@@ -92,17 +93,17 @@ inline constexpr std::int64_t kInterleaved = 8;
 [[nodiscard]] const IntegerRows& integer_rows(cpu::Target target);
 
 // Sums over k of weights[k] * the byte at from + offsets[k] + i, for i below `count`, modulo 2^32. The sums replace the
-// totals if this is the first part of k, and are added to them otherwise. Weights are differences of two bytes. The
-// function also reads fewer than kIntegerLineSlack bytes after the last element; it writes only the totals of the
+// totals if this is the first part of k. Otherwise they are added to the totals. Weights are differences of two bytes.
+// The function may read up to kIntegerLineSlack - 1 bytes past the last element, but it writes only the totals of the
 // elements.
 using IntegerLine = void (*)(const std::byte* from, const std::int64_t* offsets, const i16* weights, std::int64_t depth,
                              u32* totals, std::int64_t count, bool is_first) noexcept;
 inline constexpr std::int64_t kIntegerLineSlack = 64;
 [[nodiscard]] IntegerLine integer_line(cpu::Target target, bool is_signed);  // is_signed: the signedness of the bytes
 
-// The fastest kernels of a target. This machine must support the target.
+// The fastest kernels for a target. This machine must support the target.
 [[nodiscard]] const IntegerKernels& integer_kernels(cpu::Target target);
-// All kernels of a target that this machine can run, the fastest first.
+// All kernels for a target that this machine can run, fastest first.
 [[nodiscard]] std::vector<const IntegerKernels*> all_integer_kernels(cpu::Target target);
 
 // Kernels that use optional instructions; null if the machine or the compiler lacks them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of integer convolutions with few output channels, which read rows of the image. Bytes and weights
-// are widened to 16 bits, and products to 32.
+// The inner loops of integer convolutions with few output channels, which read rows of the image. Bytes and weights are
+// widened to 16 bits, and products to 32 bits.
 #include "ops/product/cpu/integer_kernels.h"
 
 #include <utility>
@@ -44,7 +44,7 @@ HWY_INLINE void add_products(hn::Vec<Wide> elements, i16 weight, Vector& low, Ve
 #endif
 }
 
-// Processes kCount half vectors of bytes; if kIsPart is set, one half vector with only `count` elements.
+// Processes kCount half vectors of bytes, or one half vector with only `count` elements if kIsPart is set.
 template <class Byte, std::size_t kCount, bool kIsPart>
 HWY_INLINE void add_part(const Byte* HWY_RESTRICT from, const std::int64_t* HWY_RESTRICT offsets,
                          const i16* HWY_RESTRICT weights, std::int64_t depth, u32* HWY_RESTRICT totals,

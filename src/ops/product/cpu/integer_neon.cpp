@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Arm's instructions for products of bytes. SMMLA multiplies two rows by two columns, eight values of k at a time; SDOT
-// multiplies one row by four columns, four values of k at a time. Both instructions use signed bytes and add modulo
-// 2^32. Functions that use them are called only on machines that support them.
+// Kernels that use Arm's instructions for byte products. SMMLA multiplies two rows by two columns, eight values of k at
+// a time; SDOT multiplies one row by four columns, four values of k at a time. Both instructions use signed bytes and
+// add modulo 2^32. Functions that use them are called only on machines that support them.
 #include "ops/product/cpu/integer_kernels.h"
 
-// clang before 16 declares these intrinsics only if the whole file is compiled for a machine that has them.
+// Before version 16, clang declares these intrinsics only if the whole file is compiled for a machine that supports
+// them.
 #if defined(__aarch64__) && !(defined(__clang__) && __clang_major__ < 16)
 
 #include <arm_neon.h>
@@ -23,7 +24,7 @@ constexpr std::size_t kPanel = 8;
 #pragma GCC push_options
 #pragma GCC target("arch=armv8.2-a+dotprod+i8mm")
 
-// Calls use.operator()<i>() for each i below kCount: with constant indices compilers keep arrays in registers.
+// Calls use.operator()<i>() for each i below kCount. Constant indices let compilers keep arrays in registers.
 template <std::size_t kCount, class Use>
 ANYDML_INLINE void for_each_index(Use use) {
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) { (use.template operator()<kIndex>(), ...); }
@@ -172,7 +173,7 @@ void add_matrices(const IntegerBlockArguments& arguments, std::int64_t strips) n
         });
       });
     }
-    // A vector of sums has two columns of one row, followed by the same columns of the next row.
+    // A vector of sums contains two columns of one row, followed by the same columns of the next row.
     for_each_index<kPairs * kColumns / 2>([&]<std::size_t kTwo>() {
       const int64x2_t left = vreinterpretq_s64_s32(sums[2 * kTwo]);
       const int64x2_t right = vreinterpretq_s64_s32(sums[2 * kTwo + 1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packs bytes into the groups that the kernels of integer products expect.
+// Packs bytes into the groups that integer product kernels expect.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct BytePacking {
 void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, const PanelBuffer& to) noexcept;
 
-// For bytes of one signedness and kernels that need the other: the mask that flips them, and the correction to add.
+// For bytes of one signedness and kernels that need the other: the mask to flip the bytes, and the correction to add.
 [[nodiscard]] constexpr u8 byte_flip(bool is_signed, bool wants_signed) { return is_signed == wants_signed ? 0 : 0x80; }
 [[nodiscard]] constexpr i32 byte_shift(bool is_signed, bool wants_signed) {
   return is_signed == wants_signed ? 0 : is_signed ? 128 : -128;
@@ -40,7 +40,7 @@ inline constexpr std::int64_t kWord = 4;           // size of a total in bytes
 inline constexpr std::int64_t kDepthBlock = 2048;  // a multiple of kDepthUnit
 inline constexpr u32 kNoStart[64] = {};            // for the widest panel
 
-// Fills a buffer with ones. Multiplying by these ones gives the sums of rows or columns.
+// Fills a buffer with ones. Multiplying by these ones yields the sums of rows or columns.
 void fill_ones(u8* to, std::int64_t count) noexcept;
 
 // sums[row * panel + column] = the sums of the products of a strip and a panel over some depth. Either the strip or the

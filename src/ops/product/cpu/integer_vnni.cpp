@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// VPDPBUSD multiplies four unsigned bytes by four signed bytes and adds the products to a 32-bit sum without
-// saturation. A group of four bytes from a row of A is multiplied by all columns of a vector. Functions that use this
-// instruction are called only on machines that support it.
+// Kernels that use VPDPBUSD, which multiplies four unsigned bytes by four signed bytes and adds the products to a
+// 32-bit sum without saturation. A group of four bytes from a row of A is multiplied by all columns of a vector.
+// Functions that use this instruction are called only on machines that support it.
 #include "ops/product/cpu/integer_kernels.h"
 
 #if defined(__x86_64__)
@@ -24,7 +24,8 @@ namespace anydml {
 namespace {
 
 constexpr std::size_t kGroup = 4;
-// The sums, two vectors of B and one of A fit into 32 registers with 64-byte vectors, and into 16 with 32-byte vectors.
+// The sums, two vectors of B and one vector of A fit into 32 registers with 64-byte vectors, and into 16 registers with
+// 32-byte vectors.
 constexpr std::size_t kRowsOf64 = 12;
 constexpr std::size_t kRowsOf32 = 6;
 
@@ -85,8 +86,8 @@ constexpr IntegerKernels kKernelsOf32 = {.name = "VPDPBUSD",
 
 }  // namespace
 
-// The targets guarantee AVX2 and AVX-512, including operating system support for their registers; the instruction needs
-// nothing else.
+// The targets guarantee AVX2 and AVX-512, including operating system support for their registers. The instruction
+// requires nothing else.
 const IntegerKernels* avx_vnni_kernels() {
   constexpr unsigned kAvxVnni = 1U << 4;
   unsigned eax = 0;

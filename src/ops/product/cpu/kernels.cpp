@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sums of a strip and a panel stay in registers, and there are enough independent sums to hide the latency of a
-// multiply-add. A row's factor is the same for all columns, so every k needs a few vectors of B and one broadcast
-// factor for each row.
+// Kernels for FLOAT32 products. The sums of a strip and a panel stay in registers, and there are enough independent
+// sums to hide the latency of a multiply-add. A row's factor is the same for all columns, so every k needs a few
+// vectors of B and one broadcast factor for each row.
 #include "ops/product/cpu/kernels.h"
 
 #include <algorithm>
@@ -106,7 +106,7 @@ void transpose(const std::byte* from, std::int64_t stride, std::int64_t depth, s
                f32* to) noexcept {
   constexpr std::int64_t kSide = kTransposedSide;
   for (std::int64_t k = 0; k < depth; k += kSide) {
-    // The last squares start earlier, and write some elements twice.
+    // The last squares start earlier, so some elements are written twice.
     const std::int64_t at = std::min(k, depth - kSide);
     for (std::int64_t i = 0; i < count; i += kSide) {
       const std::int64_t column = std::min(i, count - kSide);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of convolutions with few output channels, which read rows of the image.
+// The inner loops of convolutions with few output channels, which read rows of the image.
 #include <array>
 #include <utility>
 
@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Processes kCount vectors of columns; if kIsPart is set, one vector with only `count` columns.
+// Processes kCount vectors of columns, or one vector with only `count` columns if kIsPart is set.
 template <std::size_t kRows, std::size_t kCount, bool kIsPart>
 HWY_INLINE void add_line_part(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b,
                               const std::int64_t* HWY_RESTRICT offsets, std::int64_t depth, f32* HWY_RESTRICT totals,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loads elements from addresses of any alignment.
+// Loads elements from addresses with any alignment.
 #pragma once
 
 #include <cstddef>

@@ -58,7 +58,7 @@ void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64
     kernels->transpose(from, stride, depth, count, width, to);
     return;
   }
-  // Few enough that the output stays in the first-level cache while each column adds its elements.
+  // Small enough that the output stays in the first-level cache while each column adds its elements.
   constexpr std::int64_t kTogether = 64;
   for (std::int64_t first = 0; first < depth; first += kTogether) {
     const std::int64_t end = std::min(depth, first + kTogether);

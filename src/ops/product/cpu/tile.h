@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One tile of a product. The factors come from two sources, which convert them to the layout that kernels read:
+// Multiplies one tile of a product. Two sources provide the factors in the layout that kernels read:
 //
 //   Rows      begin(first, depth)                  starts the next block of factors
 //             strip(row, rows, first, depth)       the factors of these rows, `rows` of them for each k
 //   Columns   begin(first, depth)
-//             panel(column, first, depth)          the factors of the columns starting with this one
+//             panel(column, first, depth)          the factors of the columns starting with `column`
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct Panel {
   const f32* next = nullptr;  // the panel that follows, if it is contiguous in memory; null: unknown
 };
 
-// Prefetches part number `part` of `parts` equal parts of some elements that are needed soon. Without this, the CPU
-// would start loading a panel only when the first strip uses it, and that strip would wait.
+// Prefetches one of `parts` equal parts of some elements that are needed soon. Without this, the CPU would start
+// loading a panel only when the first strip uses it, and that strip would wait.
 inline void bring_part(const f32* elements, std::int64_t count, std::int64_t part, std::int64_t parts) {
   constexpr std::int64_t kOfLine = 16;
   const std::int64_t lines = ceil_div(count, kOfLine);
@@ -48,7 +48,8 @@ struct PackedStrips {
   }
 };
 
-// One factor of a matrix that was packed into strips. rows: the rows of the matrix; of_strip: the rows of a strip.
+// One factor of a matrix that was packed into strips. rows: the number of rows in the matrix; of_strip: the number of
+// rows in a strip.
 [[nodiscard]] inline f32 packed_factor(const f32* matrix, std::int64_t rows, std::int64_t of_strip, std::int64_t depth,
                                        std::int64_t row, std::int64_t k) {
   const std::int64_t first = row / of_strip * of_strip;
@@ -62,8 +63,8 @@ struct TileTotals {
   std::int64_t columns;
 };
 
-// Multiplies `columns` of a panel by all strips of a block. is_first_panel: it is the first panel of the block, whose
-// strips may not be cached yet.
+// Multiplies `columns` of a panel by all strips of a block. is_first_panel: whether this is the first panel of the
+// block, in which case the strips may not be cached yet.
 template <class Rows>
 void add_panel(const ProductKernels& kernels, Rows& a, const Panel& panel, std::int64_t columns, bool is_first_panel,
                std::int64_t first, std::int64_t depth, std::int64_t all_rows, f32* totals, std::int64_t row_step) {

@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// The size of nearly equal parts of `size`: at most `maximum`, and a multiple of `unit`.
+// The size of the parts if `size` is cut into nearly equal parts: at most `maximum`, and a multiple of `unit`.
 [[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t maximum, std::int64_t unit) {
   const std::int64_t parts = ceil_div(size, std::max(unit, maximum / unit * unit));
   return ceil_div(ceil_div(size, parts), unit) * unit;
@@ -19,7 +19,7 @@ namespace anydml {
 struct Tiles {
   std::int64_t rows;  // of a tile
   std::int64_t columns;
-  std::int64_t down;  // tiles of a matrix
+  std::int64_t down;  // tiles per matrix
   std::int64_t across;
 
   [[nodiscard]] std::int64_t of_matrix() const { return down * across; }
@@ -55,7 +55,7 @@ struct TileBounds {
 // between tiles, and this many multiply-adds take a fraction of a second.
 inline constexpr std::int64_t kMaxWork = std::int64_t{1} << 32;
 
-// Tiles as large as the limits allow, or smaller if threads would otherwise be idle.
+// Tiles are as large as the limits allow, or smaller if threads would otherwise be idle.
 [[nodiscard]] inline Tiles cut(const ProductStep& step, std::int64_t strip, std::int64_t panel, TileLimits maximum,
                                unsigned threads) {
   while (true) {

@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #include "backend/cpu/halves-inl.h"
 
-// Loads FLOAT32 vectors from elements of any alignment.
+// Loads FLOAT32 vectors from elements with any alignment.
 template <class T, class D>
 HWY_INLINE hn::Vec<D> load_wide(D d, const std::byte* from) {
   if constexpr (sizeof(T) == sizeof(f32)) {
@@ -52,7 +52,7 @@ void by_definition(const f32* factors, const std::byte* matrix, std::int64_t k_s
   }
 }
 
-// The sums of some columns stay in the first-level cache, and four rows of the matrix are read at once.
+// The sums of some columns stay in the first-level cache, and the matrix is read four rows at a time.
 template <class T>
 void along(const f32* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
            f32* totals) noexcept {
@@ -85,7 +85,7 @@ void along(const f32* factors, const std::byte* matrix, std::int64_t stride, std
           hn::Store(sum, d, sums + i);
         };
         std::int64_t i = 0;
-        if (k + 2 * kRows <= depth) {  // the next rows are far away, so they are prefetched now
+        if (k + 2 * kRows <= depth) {  // the next rows are far away, so prefetch them now
           for (; i + kOfLine <= columns; i += kOfLine) {
             for (std::int64_t ahead = kRows; ahead < 2 * kRows; ++ahead) {
               __builtin_prefetch(row + ahead * stride + i * kBytes);
@@ -146,8 +146,8 @@ HWY_INLINE hn::Vec<Quad> add_column(const std::byte* from, std::int64_t stride, 
   return hn::MulAdd(hn::Load(Quad(), elements), hn::Set(Quad(), factor), sum);
 }
 
-// Computes enough outputs at once to hide the latency of the additions, but reads one cache line of four rows at a
-// time: lines of rows that are a power of two apart evict each other from the first-level cache.
+// Computes enough outputs in parallel to hide the latency of the additions, but reads one cache line of four rows at a
+// time: lines of rows whose distance is a power of two evict each other from the first-level cache.
 template <class T>
 void across(const f32* factors, const std::byte* matrix, std::int64_t stride, std::int64_t depth, std::int64_t count,
             f32* totals) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The product of one row and an unpacked matrix, which is read only once: packing it would take longer than
-// multiplying. Also the conversion of factors from FLOAT16 to FLOAT32.
+// Multiplies one row by an unpacked matrix. The matrix is read only once, so packing it would take longer than
+// multiplying. Also converts factors from FLOAT16 to FLOAT32.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@ using RowProduct = void (*)(const f32* factors, const std::byte* matrix, std::in
                             std::int64_t count, f32* totals) noexcept;
 
 struct RowKernels {
-  RowProduct along;   // the elements of one k are adjacent, and the next k is `stride` bytes further
-  RowProduct across;  // the elements of one i are adjacent, and the next i is `stride` bytes further
+  RowProduct along;   // the elements of one k are adjacent, and the next k starts `stride` bytes later
+  RowProduct across;  // the elements of one i are adjacent, and the next i starts `stride` bytes later
 };
 
 struct VectorKernels {
   RowKernels singles;
   RowKernels halves;  // for a FLOAT16 matrix
-  // Converts FLOAT16 elements of any alignment to FLOAT32.
+  // Converts FLOAT16 elements with any alignment to FLOAT32.
   void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
 };
 
-// Null: this target has no kernels.
+// Returns null if the target has no kernels.
 [[nodiscard]] const VectorKernels* vector_kernels(cpu::Target target);
 
 }  // namespace anydml

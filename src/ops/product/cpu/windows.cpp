@@ -9,8 +9,8 @@ namespace {
 
 std::int64_t distance(std::int64_t move) { return move < 0 ? -move : move; }
 
-// Copies every element once, or once for each tap if that copies fewer elements because taps are far apart, or because
-// strides skip elements that no tap touches.
+// Copies every element once, or once for each tap if that copies fewer elements. This is the case if taps are far
+// apart, or if strides skip elements that no tap touches.
 WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::int64_t count) {
   const std::int64_t taps = std::max<std::int64_t>(1, along.taps.count);
   const std::int64_t span = (taps - 1) * distance(along.tap_move);
@@ -37,7 +37,7 @@ WindowPlane::Axis plane_axis(const WindowClass& along, std::int64_t first, std::
           .is_spread = false};
 }
 
-// Rows are often short, and a call to memcpy for each would take longer than the copy.
+// Rows are often short. Calling memcpy for each row would take longer than the copy itself.
 template <class Word>
 void copy_near(const std::byte* from, std::int64_t count, Word* to) {
   constexpr auto kWords = static_cast<std::int64_t>(16 / sizeof(Word));
@@ -98,7 +98,8 @@ struct Copier {
     }
   }
 
-  // Calls use(whether the position is inside the image, the position) for each element of a dimension.
+  // Calls use(is_inside, position) for each element of a dimension. is_inside: whether the position is inside the
+  // image.
   template <class Use>
   static void for_each_coordinate(const WindowPlane::Axis& axis, std::int64_t size, Use use) {
     for (std::int64_t part = 0; part < axis.parts; ++part) {
@@ -142,7 +143,7 @@ struct Stretch {
 };
 constexpr std::int64_t kMaxWidth = 128;
 
-// Copies each stretch over the whole width of the panel: the next one overwrites the excess.
+// Copies each stretch over the whole width of the panel. The next stretch overwrites the excess.
 template <std::size_t kBytes>
 void copy_stretches(const std::byte* planes, const std::int64_t* offsets, std::int64_t depth, std::int64_t bytes,
                     const Stretch* stretches, std::int64_t count, std::byte* to) {
@@ -193,8 +194,8 @@ std::int64_t max_positions(std::int64_t positions, std::int64_t each, std::int64
   return std::min(positions, (std::max<std::int64_t>(taps, 2) - 2) / each + 2);
 }
 
-// Whether there is only one slice. The distance between slices then does not matter, so a part of a block may leave out
-// rows of taps even if the block has another part.
+// Whether there is only one slice. The distance between slices then does not matter, so one part of a block may leave
+// out rows of taps even if the block has a second part.
 bool has_one_slice(const WindowClasses& classes, const WindowTile& tile) {
   return classes.axes[0].taps.count == 1 && tile.count[0] == 1;
 }
@@ -205,8 +206,8 @@ void find_part(const WindowClasses& classes, const WindowTile& tile, std::int64_
   const bool is_alone = found.count == 1;
   WindowClasses& some = found.some_classes[number];
   some = classes;
-  std::int64_t before = 0;             // taps of the positions that are left out
-  std::int64_t each = classes.taps();  // taps of one position of the previous dimension
+  std::int64_t before = 0;             // taps at the positions that are left out
+  std::int64_t each = classes.taps();  // taps at one position along the previous dimension
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
     const std::int64_t count = classes.axes[i].taps.count;
     each /= count;
@@ -358,7 +359,7 @@ void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::in
             plane.axes[1].offset_of_tap(at[1]) * plane.row_step;
   };
   set_outer();
-  // The offsets for one channel; the following channels repeat them, each one plane further on.
+  // The offsets for one channel. For each following channel, they are shifted by one plane.
   const std::int64_t taps = std::min(depth, classes.taps());
   for (std::int64_t k = 0; k < taps; ++k) {
     to[k] = outer + plane.axes[2].offset_of_tap(at[2]);

@@ -2,8 +2,8 @@
 // Gathers the windows of an image. This code depends only on geometry and element sizes, not on types.
 //
 // The elements that a tile of outputs needs are first copied together with the padding around them, so that later code
-// needs no bounds checks. Whatever the stride, the elements that one tap reads for the outputs of a row are contiguous
-// in the copy: element t of the row is at `offset of the tap + t`.
+// needs no bounds checks. For any stride, the elements that one tap reads for the outputs of a row are contiguous in
+// the copy: element t of the row is at `offset of the tap + t`.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace anydml {
 
-// A box of the outputs of a class: [first, first + count) along each dimension.
+// A box of outputs of one class: [first, first + count) along each dimension.
 struct WindowTile {
   std::int64_t first[kWindowAxes];
   std::int64_t count[kWindowAxes];
@@ -24,8 +24,8 @@ struct WindowTile {
 
 // How the elements that a tile needs from one channel are laid out in the copy. Offsets are in elements.
 struct WindowPlane {
-  // Along a dimension there are `parts` stretches of `length` elements. Stretch p starts at the input position start +
-  // p * part_move and continues in steps of coordinate_step.
+  // Along a dimension, the copy consists of `parts` stretches of `length` elements. Stretch p starts at the input
+  // position start + p * part_move and continues in steps of coordinate_step.
   struct Axis {
     std::int64_t parts;
     std::int64_t length;
@@ -34,7 +34,7 @@ struct WindowPlane {
     std::int64_t coordinate_step;
     std::int64_t tap_first;  // in stretches, if is_spread; otherwise in positions after start
     std::int64_t tap_move;
-    bool is_spread;  // one stretch for each tap; otherwise one for each remainder of the positions
+    bool is_spread;  // one stretch for each tap; otherwise one stretch for each remainder of the positions
 
     [[nodiscard]] std::int64_t elements() const { return parts * length; }
     // The offset of the element that tap n reads for the tile's first output.
@@ -56,9 +56,9 @@ struct WindowPlane {
 
 [[nodiscard]] WindowPlane window_plane(const WindowClasses& classes, const WindowTile& tile);
 
-// The part of the image that a tile needs for some consecutive k. It consists of one part, or of two if a channel with
-// more taps than a block ends among these k. The planes of both parts have the same distances between rows and between
-// slices.
+// The part of the image that a tile needs for some consecutive k. It consists of one part, or of two parts if a channel
+// with more taps than a block ends among these k. The planes of both parts have the same distances between rows and
+// between slices.
 struct WindowBlock {
   struct Part {
     std::int64_t channel;  // the first channel
@@ -72,25 +72,25 @@ struct WindowBlock {
   };
   Part parts[2];
   std::uint32_t count;
-  WindowClasses some_classes[2];  // for parts that do not have all taps
+  WindowClasses some_classes[2];  // for parts that do not contain all taps
   WindowPlane some_planes[2];
 
   [[nodiscard]] const WindowPlane& plane() const { return *parts[0].plane; }
 };
 
-// Finds a block. The block refers to `classes` and to `whole`, the plane with all taps. block: the upper limit of
-// `depth`. A plane is whole if a block has all taps of a channel. Otherwise it has the taps from the first to the last
-// required one, in whole rows of taps unless a row has more taps than a block. The distance between rows is thus the
-// same in all blocks whenever rows are short enough to be joined.
+// Finds a block. The block refers to `classes` and to `whole`, the plane with all taps. block: the upper limit for
+// `depth`. If a block has all taps of a channel, its plane is whole. Otherwise its plane has the taps from the first to
+// the last required tap, in whole rows of taps unless a row has more taps than a block. The distance between rows is
+// thus the same in all blocks if rows are short enough to be joined.
 void find_block(const WindowClasses& classes, const WindowPlane& whole, const WindowTile& tile, std::int64_t first,
                 std::int64_t depth, std::int64_t block, WindowBlock& found) noexcept;
 // The largest number of elements in any block that find_block finds, if blocks touch at most `channels` channels.
 [[nodiscard]] std::int64_t window_block_elements(const WindowClasses& classes, const WindowTile& tile,
                                                  std::int64_t channels, std::int64_t block);
 
-// The taps of a tile that touch the image for at least one output, among all taps of its class: ranges along each
-// dimension. k counts all taps of one channel after another, and `kept` counts only the taps in these ranges, in the
-// same order.
+// The taps, among all taps of a tile's class, that touch the image for at least one of the tile's outputs: a range
+// along each dimension. k counts all taps of one channel after another, and `kept` counts only the taps in these
+// ranges, in the same order.
 struct MetTaps {
   std::int64_t low[kWindowAxes];
   std::int64_t count[kWindowAxes];
@@ -127,7 +127,7 @@ struct MetTaps {
 };
 
 // Copies `channels` planes, one after another, from the channel at `from`. padding: the element outside the image.
-// Elements have 1, 2 or 4 bytes.
+// Elements are 1, 2 or 4 bytes wide.
 void copy_planes(const Windows& windows, const WindowPlane& plane, const std::byte* from, std::int64_t channel_step,
                  std::int64_t channels, std::size_t element_bytes, const void* padding, std::byte* to) noexcept;
 
@@ -142,9 +142,9 @@ void tap_offsets(const WindowBlock& block, std::int64_t* to) noexcept;
 void tap_offsets(const WindowClasses& classes, const WindowPlane& plane, std::int64_t first, std::int64_t depth,
                  std::int64_t* to) noexcept;
 
-// For each tap, packs the elements of `width` outputs of the tile from `output` on, `width` elements apart. Elements
-// for outputs after the tile's last one have no meaning. Reads and writes `width` elements past the end of the planes
-// and the panel. width * element_bytes: 16, 32, 64 or 128.
+// For each tap, packs the elements of `width` outputs of the tile, starting with `output`, `width` elements apart.
+// Elements for outputs after the tile's last output have no meaning. Reads and writes `width` elements past the end of
+// the planes and the panel. width * element_bytes: 16, 32, 64 or 128.
 void pack_windows(const WindowPlane& plane, const WindowTile& tile, const std::byte* planes,
                   const std::int64_t* offsets, std::int64_t depth, std::int64_t output, std::int64_t width,
                   std::size_t element_bytes, std::byte* to) noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prepares the kernels of a convolution step. All classes of outputs share one launch, unless there are very many.
+// Prepares the kernels of a convolution step. All classes of outputs share one launch, unless there are too many
+// classes.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -23,7 +24,7 @@ static_assert(kLaunchAxes == kWindowAxes);
 
 [[nodiscard]] u32 narrow(std::int64_t value) { return static_cast<u32>(value); }
 
-// Whether positions along a dimension fit into the 32 bits that the kernels use.
+// Whether positions along a dimension fit into the 32-bit integers that the kernels use.
 [[nodiscard]] bool fits(const Windows& windows, const WindowAxis& axis) {
   constexpr std::int64_t kMax = std::int64_t{1} << 29;
   const std::int64_t outputs = windows.is_backward != 0 ? axis.output : axis.output * axis.stride;
@@ -65,7 +66,7 @@ static_assert(kLaunchAxes == kWindowAxes);
   return all;
 }
 
-// The form for the plane kernels if they can run this convolution; otherwise `taps` is 0.
+// The parameters for the plane kernels if they can run this convolution; otherwise `taps` is 0.
 [[nodiscard]] PlaneForm plane_form(const ConvolutionStep& step) {
   constexpr std::int64_t kMaxGrid = 65'535;  // thread blocks in the grid's second dimension
   constexpr std::int64_t kFewRows = 4;       // more rows would be slow, since each row reads the planes again
@@ -80,7 +81,7 @@ static_assert(kLaunchAxes == kWindowAxes);
   return is_planes ? PlaneForm{.taps = narrow(down.taps), .stride = narrow(down.stride)} : PlaneForm{};
 }
 
-// One launch: some classes along each dimension.
+// One launch, which covers some classes along each dimension.
 struct Part {
   ConvolutionLaunch launch;
   TileChoice choice;
@@ -212,7 +213,7 @@ class ConvolutionRun final : public PreparedStep {
     launch.has_vectors = all_window_classes(step_.windows) == 1 && has_pixel_vectors(step_, launch.output, sizeof(f32));
   }
 
-  // Whether the input and the output line up at the middle tap, and groups of four input elements start at multiples of
+  // Whether the input and the output line up at the middle tap and groups of four input elements start at multiples of
   // 16 bytes.
   [[nodiscard]] bool has_input_vectors(const std::byte* input) const {
     ConvolutionStep others = step_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FLOAT64 convolutions. DirectML has none, so this kernel is simple: every thread computes outputs one after another,
-// tap by tap in the order of the filter.
+// FLOAT64 convolutions. DirectML does not support these, so this kernel is simple: every thread computes outputs one
+// after another, tap by tap in the order of the filter.
 #include <algorithm>
 
 #include "ops/product/cuda/double_memory.cuh"

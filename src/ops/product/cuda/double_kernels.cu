@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FLOAT64 products. DirectML has none, so there is one kernel for all layouts: a thread block loads the factors of a
-// tile into shared memory, some values of k at a time, and each thread keeps 4 x 4 outputs in registers.
+// FLOAT64 products. DirectML does not support these, so one kernel handles all layouts: a thread block loads the
+// factors of a tile into shared memory, some values of k at a time, and each thread keeps 4 x 4 outputs in registers.
 #include "ops/product/cuda/double_memory.cuh"
 #include "ops/product/cuda/kernel_set.h"
 
@@ -21,7 +21,7 @@ __device__ i64 offset_of(const DoubleLaunch& launch, const DoubleMatrixLaunch& m
   return offset;
 }
 
-// Loads some values of k of a tile's rows of A or columns of B. Threads advance along the dimension with the smaller
+// Loads some values of k from a tile's rows of A or columns of B. Threads advance along the dimension with the smaller
 // stride. Elements beyond the matrix are 0, and no stored output depends on them.
 __device__ void bring(f64 (*to)[kRow], const std::byte* from, i64 side_stride, i64 k_stride, i64 sides, u32 depth,
                       bool is_aligned) {

@@ -12,7 +12,7 @@ inline constexpr u32 kDoubleThreads = 256;  // each with 4 x 4 outputs
 inline constexpr u32 kDoubleStep = 16;      // values of k in shared memory; a divisor of kProductBlock
 
 struct DoubleMatrixLaunch {
-  std::byte* at;  // null: absent
+  std::byte* at;  // null if absent
   i64 row_stride;
   i64 column_stride;
   i64 batch[kProductBatchRank];
@@ -50,7 +50,7 @@ struct DoubleAxisLaunch {
 struct DoubleWindowLaunch {
   const std::byte* input;
   const std::byte* filter;
-  const std::byte* bias;  // null: absent
+  const std::byte* bias;  // null if absent
   std::byte* output;
   DoubleAxisLaunch axes[3];
   i64 groups;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loads and stores FLOAT64 at any alignment.
+// Loads and stores FLOAT64 values at any alignment.
 #pragma once
 
 #include "base/element.h"

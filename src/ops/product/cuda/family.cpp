@@ -166,7 +166,7 @@ extern const FamilyKernels product_family;
 const FamilyKernels product_family = {
     .prepare = [](const Step& flat, const GpuProperties& gpu, Neighbors neighbors,
                   const char** why) -> std::unique_ptr<PreparedStep> {
-      ProductKind kind;  // every step begins with it
+      ProductKind kind;  // every step begins with its kind
       std::memcpy(&kind, flat.parameters.data(), sizeof(kind));
       if (kind == ProductKind::convolution) {
         return prepare_convolution(flat, gpu, std::move(neighbors), why);

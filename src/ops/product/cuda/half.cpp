@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FLOAT16 products on tensor cores, with cuBLASLt. The library uses column-major matrices and sees a row-major matrix
-// as its transpose. The step therefore requests the transposed output, computed as the product of the transposed B and
-// the transposed A.
+// FLOAT16 products on tensor cores, using cuBLASLt. The library uses column-major matrices and treats a row-major
+// matrix as its transpose. The step therefore requests the transposed output, computed as the product of the transposed
+// B and the transposed A.
 #include "ops/product/half.h"
 
 #include <algorithm>
@@ -19,13 +19,13 @@ namespace anydml::cuda {
 namespace {
 
 using namespace product_operands;
-constexpr std::uint64_t kMaxWorkspace = std::uint64_t{32} << 20;  // as the cuBLASLt documentation recommends
+constexpr std::uint64_t kMaxWorkspace = std::uint64_t{32} << 20;  // the size that the cuBLASLt documentation recommends
 constexpr std::uintptr_t kWorkspaceAlignment = 256;
 constexpr std::uint32_t kAligned = 16;  // bytes; a larger alignment does not help
 
 using Handle = std::unique_ptr<void, int (*)(void*)>;
 
-// Creates the library's descriptors, and records whether any creation failed.
+// Creates the library's descriptors and records whether any creation failed.
 class Maker {
  public:
   Maker(const CublasLt& library, const ProductStep& step) : library_(library), step_(step) {}
@@ -53,8 +53,8 @@ class Maker {
     }
     return {handle, library_.preference_destroy};
   }
-  // The layout of the transposed matrix. trans: the attribute that says whether to transpose it back; 0: it must not be
-  // transposed.
+  // The layout of the transposed matrix. trans: the attribute that says whether to transpose the matrix back, or 0 if
+  // it must not be transposed.
   Handle layout(const MatrixStrides& strides, std::int64_t rows, std::int64_t columns, std::int64_t element_bytes,
                 void* matmul, int trans) {
     const auto lines = products::lines_of(strides, rows, columns, element_bytes);
@@ -94,7 +94,7 @@ class HalfProductRun final : public PreparedStep {
   HalfProductRun(const ProductStep& step, bool has_c, const CublasLtDevice& device)
       : HalfProductRun(step, has_c, device, Maker(*device.library, step)) {}
 
-  // Returns null, or the reason why the library cannot run this product.
+  // Returns null if the library can run this product, or else the reason why it cannot.
   [[nodiscard]] const char* why_not() const {
     return is_created_ && aligned_.state == kBlasSuccess ? nullptr
                                                          : "cuBLASLt has no algorithm for a product of FLOAT16";
@@ -117,7 +117,7 @@ class HalfProductRun final : public PreparedStep {
     }
     const BlasChoice& choice = is_aligned ? aligned_ : unaligned_;
     workspace += -reinterpret_cast<std::uintptr_t>(workspace) % kWorkspaceAlignment;
-    // Without C the library is given the output instead, and does not read it if beta is 0.
+    // Without C, the output is passed to the library instead. The library does not read it if beta is 0.
     const f32 beta = has_c_ ? step_.scale.beta : 0;
     return error_of_blas(device_.library->multiply(device_.handle, matmul_.get(), &step_.scale.alpha, bases[kB],
                                                    b_.get(), bases[kA], a_.get(), &beta, bases[has_c_ ? kC : kOutput],
@@ -190,8 +190,8 @@ class HalfProductRun final : public PreparedStep {
   Handle b_;
   Handle c_;
   Handle output_;
-  // The choice for addresses that are multiples of 16 bytes, and the choice for addresses that are only multiples of
-  // the element size.
+  // One choice for addresses that are multiples of 16 bytes, and one for addresses that are only multiples of the
+  // element size.
   BlasChoice aligned_{.algorithm = {}, .workspace_bytes = 0, .state = -1, .waves = 0, .reserved = {}};
   BlasChoice unaligned_ = aligned_;
 };

@@ -8,7 +8,7 @@
 namespace anydml::cuda {
 
 struct HalfMatrixLaunch {
-  const std::byte* at;  // null: absent
+  const std::byte* at;  // null if absent
   i64 row_stride;
   i64 column_stride;
   i64 batch_stride;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameters for products and convolutions of bytes.
+// The kernel parameters for byte products and convolutions.
 #pragma once
 
 #include "ops/product/cuda/launch.h"
@@ -7,7 +7,7 @@
 
 namespace anydml::cuda {
 
-// Tiles of bytes are square, with side kLargeTile or kSmallTile.
+// Byte tiles are square, with side kLargeTile or kSmallTile.
 inline constexpr u32 kThreadSide = 8;  // rows and columns per thread
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 byte_threads(u32 tile) {
@@ -16,13 +16,13 @@ inline constexpr u32 kThreadSide = 8;  // rows and columns per thread
 
 inline constexpr u32 kWordStep = 8;  // words of four values of k in shared memory at a time
 
-// How the kernel reads the bytes of a factor: four adjacent bytes at a time, at a multiple of 4, or one by one.
+// How the kernel reads the bytes of a factor: four adjacent bytes at a time, at a multiple of 4, or byte by byte.
 enum class ByteOrder : u32 { words_along_k, words_along_side, bytes };
 
 // The matrices of one factor, and the zero points of its rows or columns.
 struct ByteFactorLaunch {
   const std::byte* from;
-  const std::byte* zeros;    // null: all zero points are 0
+  const std::byte* zeros;    // null if all zero points are 0
   std::int64_t side_stride;  // in bytes
   std::int64_t k_stride;
   std::int64_t zero_stride;  // along the side
@@ -34,7 +34,7 @@ struct ByteFactorLaunch {
 
 // A number for each output; a stride is 0 if all rows or all columns share the number.
 struct NumberLaunch {
-  const std::byte* at;  // null: the number is 0
+  const std::byte* at;  // null if the number is 0
   std::int64_t row_stride;
   std::int64_t column_stride;
   bool is_aligned;
@@ -68,13 +68,13 @@ struct IntegerLaunch : IntegerFinishLaunch {
   FastDivisor batch_sizes[kProductBatchRank];
 };
 
-// A convolution of bytes: A is the filter and B the input; there is only one class of outputs. Its bias is INT32. A
+// A byte convolution: A is the filter and B the input. There is only one class of outputs, and the bias is INT32. A
 // word of k is up to four adjacent channels at one tap. If k is split, thread blocks compute parts of it, and a second
 // kernel adds their totals.
 struct IntegerWindowLaunch : ConvolutionLaunch, IntegerFinishLaunch {
   NumberLaunch filter_zero;
   NumberLaunch input_zero;
-  u32* totals;  // [part][output], like the sums of ConvolutionLaunch::split; null: k is not split
+  u32* totals;  // [part][output], like the sums of ConvolutionLaunch::split; null if k is not split
   u32 words;
   u32 words_of_part;  // a multiple of kWordStep, unless there is only one part
   u32 parts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Products of 8-bit matrices by tiles. Words of four values of k pass through shared memory, and one instruction
+// Tiled products of 8-bit matrices. Words of four values of k pass through shared memory, and one instruction
 // multiplies and adds four pairs of bytes. The bytes are multiplied as signed bytes: 128 is subtracted from unsigned
 // bytes and from their zero points. The zero points are applied at the end, using the sums of rows and columns, since
 // modulo 2^32
@@ -14,8 +14,8 @@ namespace anydml::cuda {
 
 #if defined(__CUDACC__)
 
-// The position of a thread's outputs in a tile of bytes. A warp covers 32 rows and 64 columns. A thread has four rows
-// in each half of its warp's rows and four columns in each half of its columns, and half a warp reads each bank of
+// The position of a thread's outputs in a byte tile. A warp covers 32 rows and 64 columns. A thread has four rows in
+// each half of the warp's rows and four columns in each half of the warp's columns, and half a warp reads each bank of
 // shared memory once.
 template <u32 kTile>
 class BytePosition {
@@ -115,7 +115,7 @@ class ByteLoader {
   const ByteFactorLaunch& factors_;
   const std::byte* from_;
   u32 depth_;
-  u32 left_;  // number of elements from the tile's first to the end of the side
+  u32 left_;  // number of elements from the tile's first element to the end of the side
   u32 flip_;
   u32 loaded_[kUnits][4];
 };
@@ -188,10 +188,10 @@ struct ByteStages {
 
 using ByteSums = i32[kThreadSide][kThreadSide];
 
-// Multiplies this many words of k, possibly none. The factors have these functions:
+// Multiplies this many words of k, possibly none. The factors provide these functions:
 //   begin()        called once, before the other functions
-//   load(step)     loads kWordStep words of both factors into registers; steps come in order, from all threads
-//   put(a, b)      writes them to a stage, [word][side] with rows of tile_row
+//   load(step)     loads kWordStep words of both factors into registers; all threads call it, in step order
+//   put(a, b)      writes these words to a stage, [word][side] with rows of tile_row
 //   prepare(step)  called between the barriers before and after load(step - 1)
 // At the end all threads may read the sums of rows and columns.
 template <u32 kTile, class Factors>
@@ -271,7 +271,7 @@ __device__ inline void multiply_bytes(Factors& factors, const BytePosition<kTile
   __syncthreads();
 }
 
-// Both matrices of a batch element.
+// The two matrices of a batch element.
 template <u32 kTile>
 struct ByteFactors {
   ByteLoader<kTile> a;

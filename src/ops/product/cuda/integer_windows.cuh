@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Convolutions of bytes, using the loop of integer products. The windows of pixels are never materialized: each thread
+// Byte convolutions that use the loop of integer products. The windows of pixels are never materialized: each thread
 // tracks the position of its column in the image, and the thread block keeps a small table of the next words of k. A
 // word is up to four adjacent channels at one tap, so that a single bounds check covers all its bytes. A tap outside
 // the image reads the zero point of the input, so that its products cancel when the zero points are applied at the end.
@@ -14,9 +14,9 @@ namespace anydml::cuda {
 
 inline constexpr u32 kWordChannels = 4;
 
-// Loads a word with the bytes of some adjacent channels; the word's other bytes are 0. kIsWord: there are either four
-// channels, whose bytes form one aligned word, or none. The function has no branches, so that a thread can have many
-// loads in flight.
+// Loads a word with the bytes of some adjacent channels; the word's other bytes are 0. If kIsWord is set, there are
+// either no channels or four channels whose bytes form one aligned word. The function has no branches, so that a thread
+// can have many loads in flight.
 template <bool kIsWord>
 [[nodiscard]] __device__ inline u32 load_channels(const std::byte* from, std::int64_t channel_step, u32 channels) {
   if constexpr (kIsWord) {
@@ -36,7 +36,7 @@ template <bool kIsWord>
   return static_cast<u32>((u64{1} << (8 * channels)) - 1);
 }
 
-// A thread's share of the words of the filter and of the windows.
+// A thread's share of the words in the filter and the windows.
 template <u32 kTile>
 class ByteWindows {
  public:
@@ -135,7 +135,7 @@ class ByteWindows {
   const WindowBlock& block_;
   WindowTap* table_;
   u32 first_word_;
-  u32 rows_;  // number of rows from the tile's first row on
+  u32 rows_;  // number of rows starting with the tile's first row
   bool is_column_;
   WindowPosition window_;  // of this thread's column
   const std::byte* filter_;
@@ -162,7 +162,7 @@ struct ChannelNumbers {
   }
 };
 
-// The bits of the outputs of a convolution of bytes.
+// The bits of a byte convolution's outputs.
 class WindowFinish {
  public:
   __device__ explicit WindowFinish(const IntegerWindowLaunch& launch)

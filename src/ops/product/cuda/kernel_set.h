@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Functions that launch the kernels of products. tile: the tile's name in launch.h. splits: the number of thread blocks
-// among which the values of k of a tile are divided; if there is more than one, the kernel that adds their sums must be
-// launched afterwards.
+// Functions that launch the product kernels. tile: the tile's name in launch.h. splits: the number of thread blocks
+// that share the values of k of a tile. If there is more than one, the kernel that adds their sums must be launched
+// afterwards.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -10,14 +10,14 @@
 namespace anydml::cuda {
 
 inline constexpr u32 kTileStep = 16;   // values of k in one stage in shared memory; a divisor of kProductBlock
-inline constexpr u32 kTileStages = 3;  // the stage being multiplied, and two being copied
-// The tiles of a thread block, by name: 32 x 128, 64 x 64, 128 x 64 and 128 x 256 outputs.
+inline constexpr u32 kTileStages = 3;  // one stage being multiplied, and two being copied
+// The tiles of a thread block: 32 x 128, 64 x 64, 128 x 64 and 128 x 256 outputs.
 inline constexpr u32 kFlatTile = 32;
 inline constexpr u32 kSmallTile = 64;
 inline constexpr u32 kLargeTile = 128;
 inline constexpr u32 kWideTile = 256;
 inline constexpr u32 kProductBatchRank = 6;
-inline constexpr u32 kSumThreads = 256;  // threads per block in the kernels that add the sums of blocks of k
+inline constexpr u32 kSumThreads = 256;  // threads per block in the kernels that add up the blocks of k
 inline constexpr u32 kThinThreads = 128;
 inline constexpr u32 kMaxThin = 4;  // maximum number of rows or columns of a thin output
 
@@ -44,8 +44,8 @@ inline constexpr u32 kMaxThin = 4;  // maximum number of rows or columns of a th
   return tile == kWideTile ? 1 : tile == kLargeTile ? 3 : 4;
 }
 
-// The layout of a factor's elements, for kernels that are specialized for it at compile time.
-inline constexpr u32 kAnyFactor = 0;     // given by the launch
+// The layout of a factor's elements, for kernels that are specialized for one layout at compile time.
+inline constexpr u32 kAnyFactor = 0;     // described by the launch
 inline constexpr u32 kNearFactor = 1;    // k_is_near and is_aligned
 inline constexpr u32 kVectorFactor = 2;  // has_vectors
 
@@ -57,28 +57,28 @@ struct FactorLaunch {
   std::int64_t batch[kProductBatchRank];
   u32 side;
   bool is_aligned;     // to the element size
-  bool k_is_near;      // the stride of k is smaller than that of the side
-  bool has_vectors;    // four elements along the side, from a multiple of 4, are 16 aligned contiguous bytes
+  bool k_is_near;      // the stride of k is smaller than the stride of the side
+  bool has_vectors;    // four elements along the side, starting at a multiple of 4, are 16 aligned contiguous bytes
   bool has_k_vectors;  // the same for four elements along k
 };
 
 // C, or the output.
 struct MatrixLaunch {
-  std::byte* at;  // null: there is no C
+  std::byte* at;  // null if there is no C
   std::int64_t row_stride;
   std::int64_t column_stride;
   std::int64_t batch[kProductBatchRank];
   bool is_aligned;
-  bool has_vectors;  // four columns from a multiple of 4 are 16 aligned contiguous bytes
+  bool has_vectors;  // four columns, starting at a multiple of 4, are 16 aligned contiguous bytes
 };
 
 // If there are few outputs and many values of k, the blocks of k of a tile are divided among several thread blocks. The
 // sum of each block of k is written to memory, and a second kernel adds the sums in order. Sums are ordered by block of
 // k, then by output, without gaps.
 struct SplitLaunch {
-  f32* sums;            // null: k is not split
+  f32* sums;            // null if k is not split
   u32 blocks_of_split;  // blocks of k for each thread block
-  u32 blocks;           // of k
+  u32 blocks;           // number of blocks of k
   u32 outputs;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FLOAT32 depthwise convolutions with the usual small windows. A thread keeps a rectangle of a plane's outputs in
-// registers and moves down the input rows that these outputs need, so that it reads each row once; neighboring threads
+// FLOAT32 depthwise convolutions with common small windows. A thread keeps a rectangle of a plane's outputs in
+// registers and moves down the input rows that these outputs need, so that it reads each row once. Neighboring threads
 // read neighboring elements. Each output adds its products in tap order, as in every other kernel.
 #pragma once
 
@@ -63,9 +63,9 @@ __device__ inline void add_plane_taps(const ConvolutionLaunch& launch, const std
   }
 }
 
-// Square windows of kTaps x kTaps with stride kStride in both of the last two dimensions. The grid's first dimension
-// covers the threads of all images, and its second dimension covers the channels. launch.down and launch.across: the
-// number of threads per plane in each direction.
+// Windows of kTaps x kTaps with stride kStride in the last two dimensions. The grid's first dimension covers the
+// threads of all images, and its second dimension covers the channels. launch.down and launch.across: the number of
+// threads per plane in each direction.
 template <u32 kTaps, u32 kStride, class After>
 __global__ void __launch_bounds__(kPlaneThreads)
     convolution_planes(const __grid_constant__ launch_t<ConvolutionLaunch, After> launch) {

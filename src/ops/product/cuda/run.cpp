@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kObjectAlignment = 16;
 constexpr std::size_t kMaxJoinedBytes = 16'384;           // for a kernel parameter with the joined step's object
 constexpr std::int64_t kMaxSums = std::int64_t{1} << 24;  // sums passed through memory; few enough to fit into a cache
-constexpr std::int64_t kMaxSplits = 4096;                 // below the limit of a grid's second dimension
+constexpr std::int64_t kMaxSplits = 4096;                 // below the limit for a grid's second dimension
 constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 
 [[nodiscard]] std::size_t object_at(std::size_t launch_bytes) {
@@ -22,7 +22,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
 [[nodiscard]] double cycles_of(const TiledOutputs& outputs, const TileKind& tile, std::int64_t splits,
                                const GpuProperties& gpu) {
   constexpr double kProductsOfCycle = 128;
-  constexpr double kBytesOfCycle = 16;  // transferred between one multiprocessor and memory
+  constexpr double kBytesOfCycle = 16;  // bytes transferred between one multiprocessor and memory
   constexpr double kSecondLaunch = 6'000;
   constexpr double kAlone = 4'000;
   const std::int64_t multiprocessors = std::max<std::int64_t>(gpu.multiprocessors, 1);
@@ -30,7 +30,7 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
   const std::int64_t depth = std::min(ceil_div(blocks, splits) * kBlock, outputs.depth);
   const std::int64_t busiest = ceil_div(outputs.tiles(tile.rows, tile.columns) * splits, multiprocessors);
   const auto warps = static_cast<double>(std::min(busiest, tile.at_a_time) * tile.threads / 32);
-  // Beyond one warp for each of the four partitions of a multiprocessor, more warps only hide latency.
+  // One warp for each of a multiprocessor's four partitions is enough to use them all; more warps only hide latency.
   double rate = warps < 4 ? 0.8 * warps / 4 : warps < 8 ? 0.8 + 0.14 * (warps - 4) / 4 : 0.94 + 0.06 * (warps - 8) / 4;
   rate = std::min(rate, 1.0) * tile.rate;
   double cycles = static_cast<double>(busiest) * static_cast<double>(tile.rows * tile.columns) *

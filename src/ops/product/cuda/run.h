@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Host code shared by the steps of this family: how outputs are cut into tiles, and the kernel that is joined with the
-// following step.
+// Host code shared by the steps of this family. It cuts outputs into tiles and compiles kernels that are joined with
+// the following step.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ inline constexpr const char* kTooManyElements = "the CUDA backend runs steps of 
   return (reinterpret_cast<std::uintptr_t>(address) | strides) % of == 0;
 }
 
-// The outputs of a number of equally sized matrices.
+// The outputs of several matrices of the same size.
 struct TiledOutputs {
   std::int64_t rows;
   std::int64_t columns;
@@ -39,7 +39,7 @@ struct TiledOutputs {
   }
 };
 
-// The tiles of one kind of kernel.
+// The tiles that one kind of kernel uses.
 struct TileKind {
   u32 tile;  // the tile's name in launch.h
   std::int64_t rows;
@@ -47,7 +47,7 @@ struct TileKind {
   std::int64_t threads;
   std::int64_t at_a_time;  // thread blocks per multiprocessor
   std::uint64_t shared_bytes;
-  double rate;  // of multiplication, relative to the large tile
+  double rate;  // speed of multiplication relative to the large tile
 };
 [[nodiscard]] constexpr TileKind float_tiles(u32 tile, double rate) {
   return {.tile = tile,
@@ -80,10 +80,10 @@ inline constexpr TileKind kByteTiles[] = {{.tile = kLargeTile,
                                            .shared_bytes = 0,
                                            .rate = 0.8}};
 
-// The tiles and the split of the blocks of k with the lowest estimated time. may_split: whether the sums of blocks may
-// pass through memory.
+// The tiles and the split of the blocks of k that have the lowest estimated time. may_split: whether the sums of blocks
+// may pass through memory.
 struct TileChoice {
-  u32 tile;  // the tile's name; 0: the product is thin and has no tiles
+  u32 tile;  // the tile's name; 0 if the product is thin and has no tiles
   u32 splits;
   SplitLaunch split;  // `sums` is not set
 
@@ -93,20 +93,20 @@ struct TileChoice {
 };
 [[nodiscard]] TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
                                       const GpuProperties& gpu);
-// Whether an output has so few rows or columns, and sums so long, that reading the larger factor dominates; and the
-// tile choice for that case.
+// is_thin returns whether an output has so few rows or columns, and sums so long, that reading the larger factor
+// dominates. choose_thin returns the tile choice for such an output.
 [[nodiscard]] bool is_thin(const TiledOutputs& outputs);
 [[nodiscard]] TileChoice choose_thin(const TiledOutputs& outputs);
 
 // ---- Convolutions, in convolution.cpp ----
 
-// Whether outputs, positions and k fit into the 32 bits that the kernels use.
+// Whether outputs, positions and k fit into the 32-bit integers that the kernels use.
 [[nodiscard]] bool windows_fit(const ConvolutionStep& step);
-// Whether threads compute outputs without tiles, because tiles would be almost empty: with few output channels, if the
-// sums are short or if there are enough of them for all threads.
+// Whether threads compute outputs without tiles, because tiles would be almost empty. This is the case with few output
+// channels, if the sums are short or if there are enough of them for all threads.
 [[nodiscard]] bool is_direct(const ConvolutionStep& step, const GpuProperties& gpu);
-// Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, starting with these.
-// Returns the number of classes in the launch, and the number of columns in the largest of these classes.
+// Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, starting with the given
+// classes. Returns the number of classes in the launch, and the number of columns in the largest of these classes.
 struct WindowPart {
   std::int64_t classes;
   std::int64_t columns;
@@ -136,8 +136,8 @@ class JoinedKernel {
   explicit JoinedKernel(Neighbor after) : after_(std::move(after)) {}
 
   [[nodiscard]] bool is_there() const { return after_.step != nullptr; }
-  // Compiles a kernel from this family's header, whose parameter is this launch together with the joined step's object.
-  // kernel: "name<" or "name<1u, ". Returns null on success, or the reason why the kernel cannot be compiled.
+  // Compiles a kernel from this family's header. The kernel's parameter is this launch together with the joined step's
+  // object. kernel: "name<" or "name<1u, ". Returns null on success, or the reason why the kernel cannot be compiled.
   template <class Launch>
   [[nodiscard]] const char* compile(const char* header, const char* launch, const std::string& kernel, u32 shared_bytes,
                                     const GpuProperties& gpu) {

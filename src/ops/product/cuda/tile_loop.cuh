@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The loop of every tiled FLOAT32 product. A thread block computes a tile of outputs, and each of its threads computes
-// 4 x 8, 8 x 8 or 8 x 16 outputs. The factors pass through shared memory in stages of 16 values of k, copied
-// asynchronously while earlier stages are multiplied. The sums of a block of k are in registers. The totals are needed
-// only once in 256 values of k, so they are in shared memory, which lets several thread blocks fit on a multiprocessor.
+// The loop that all tiled FLOAT32 products use. A thread block computes a tile of outputs, and each of its threads
+// computes 4 x 8, 8 x 8 or 8 x 16 outputs. The factors pass through shared memory in stages of 16 values of k, copied
+// asynchronously while earlier stages are multiplied. The sums of a block of k are kept in registers. The totals are
+// needed only once in 256 values of k, so they are kept in shared memory. This leaves enough registers for several
+// thread blocks on a multiprocessor.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -31,7 +32,7 @@ extern __shared__ uint4 g_product_shared[];  // tile_bytes
   return __builtin_bit_cast(f32, load_element<f32>(from, aligned));
 }
 
-// Starts to copy 4 or 16 aligned bytes to shared memory, or to write zeros if the source does not exist. The data is
+// Starts copying 4 or 16 aligned bytes to shared memory, or writing zeros if the source does not exist. The data is
 // available after wait_for_copies and a barrier.
 template <u32 kBytes>
 __device__ inline void start_copy(f32* to, const std::byte* from, bool is_there) {
@@ -66,7 +67,7 @@ __device__ inline void wait_for_copies() {
 }
 
 // The position of a thread's outputs in a tile. A warp covers 32 rows, and 128 columns of a wide tile, 64 of a large
-// one or 32 of a small one. A warp's rows and columns are divided into parts, and a thread has four adjacent rows and
+// tile or 32 of a small tile. A warp's rows and columns are divided into parts, and a thread has four adjacent rows and
 // columns in each part. Half a warp reads each bank of shared memory once.
 template <u32 kTile>
 class ThreadPosition {
@@ -140,8 +141,8 @@ class SharedTotals {
 };
 
 // Writes the sums of a block of k to memory and resets them to +0. The tile's first output has index `first`, its rows
-// are row_step apart, and this many rows and columns remain from there. If row_step is a multiple of 4, so are the
-// other numbers.
+// are row_step apart, and this many rows and columns remain from there. If row_step is a multiple of 4, the other
+// numbers are too.
 template <u32 kTile>
 __device__ inline void write_sums(const SplitLaunch& split, const ThreadPosition<kTile>& position, u32 block, u32 first,
                                   u32 rows, u32 columns, u32 row_step, ThreadSums<kTile>& sums) {
@@ -181,11 +182,11 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPosition
   return total;
 }
 
-// Multiplies `depth` values of k; the first begins a block. The factors have these functions:
+// Multiplies `depth` values of k; the first begins a block. The factors provide these functions:
 //   begin()              called once, before the other functions
-//   copy(a, b, step)     starts to copy a stage, [k][side] with rows of tile_row; steps come in order, from all threads
+//   copy(a, b, step)     starts copying a stage, [k][side] with rows of tile_row; all threads call it, in step order
 //   prepare(step)        called after stage step - kTileStages + 1 has arrived, some time before copy(..., step)
-// End(sums, block, is_last) is called after each block of k; if there is no k it is not called, and the sums are +0.
+// End(sums, block, is_last) is called after each block of k. If there is no k, it is not called, and the sums are +0.
 template <u32 kTile, class Factors, class End>
 __device__ inline void multiply_tile(Factors& factors, const ThreadPosition<kTile>& position, u32 depth,
                                      ThreadSums<kTile>& sums, const End& end) {
@@ -216,7 +217,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPosition<kTil
     }
     end_copy_group();
   }
-  // Loads the factors of the next k while those of this k are multiplied, even across stages.
+  // Loads the factors of the next k while the current factors are multiplied, even across stages.
   f32 rows[2][kRows];
   f32 columns[2][kColumns];
   const auto load = [&](u32 stage, u32 k) {
@@ -243,7 +244,7 @@ __device__ inline void multiply_tile(Factors& factors, const ThreadPosition<kTil
     for (u32 k = 0; k < kTileStep; ++k) {
       if (k + 1 == kTileStep) {
         wait_for_copies<kTileStages - 2>();
-        __syncthreads();  // the next stage has arrived, and no thread needs this one any more
+        __syncthreads();  // the next stage has arrived, and no thread needs this stage anymore
         stage = stage + 1 == kTileStages ? 0 : stage + 1;
       }
       load(stage, (k + 1) % kTileStep);  // unused in the last stage

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FLOAT32 matrix products by tiles.
+// Tiled FLOAT32 matrix products.
 #pragma once
 
 #include "ops/product/cuda/tile_loop.cuh"
@@ -22,7 +22,7 @@ template <class Launch>
 }
 
 // A thread's share of one matrix's factors in a tile. Neighboring threads read neighboring memory. Missing values of k
-// are filled with +0 in one matrix and -0 in the other, so that their products change no sum, not even one that is
+// are filled with +0 in one matrix and -0 in the other, so that their products do not change any sum, even if it is
 // zero.
 template <u32 kSide, u32 kThreads, bool kFillsWithMinus, u32 kOrder>
 class FactorLoader {
@@ -110,12 +110,12 @@ class FactorLoader {
   const FactorLaunch& factors_;
   const std::byte* from_;
   u32 depth_;
-  u32 left_;  // number of elements from the tile's first to the end of the side
+  u32 left_;  // number of elements from the tile's first element to the end of the side
   u32 k_;
   u32 side_;
 };
 
-// Both matrices of a batch element, for some values of k.
+// The two matrices of a batch element, for some values of k.
 template <u32 kTile, u32 kOrderOfA, u32 kOrderOfB>
 struct MatrixFactors {
   FactorLoader<tile_rows(kTile), tile_threads(kTile), false, kOrderOfA> a;
@@ -131,8 +131,8 @@ struct MatrixFactors {
 
 // The addresses of the matrices of an output's batch element.
 struct OutputAddresses {
-  const std::byte* c;  // null: absent
-  std::byte* output;   // null: outputs are passed on
+  const std::byte* c;  // null if absent
+  std::byte* output;   // null if outputs are passed on
 
   template <class Launch>
   __device__ OutputAddresses(const Launch& launch, u32 batch)

@@ -13,7 +13,7 @@ inline constexpr u32 kLaunchClasses = 16;
 inline constexpr u32 kDirectPixels = 4;  // per thread, if a group has few output channels
 inline constexpr u32 kPlaneThreads = 128;
 inline constexpr u32 kPlaneRows = 4;  // rows of the rectangle of outputs that a thread of the plane kernels computes
-// The columns of that rectangle, by the stride of the windows.
+// The columns of that rectangle, depending on the stride of the windows.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 plane_columns(u32 stride) { return stride == 1 ? 4 : 1; }
 
 // A class of outputs along a dimension. Its output number t is output first_output + t * output_stride overall, and its
@@ -46,8 +46,8 @@ struct AxisLaunch {
 struct ConvolutionLaunch {
   const std::byte* input;
   const std::byte* filter;
-  const std::byte* bias;  // null: absent
-  std::byte* output;      // null: outputs are passed on
+  const std::byte* bias;  // null if absent
+  std::byte* output;      // null if outputs are passed on
   std::int64_t input_image;
   std::int64_t input_channel;
   std::int64_t filter_group;
@@ -70,7 +70,7 @@ struct ConvolutionLaunch {
   bool bias_is_aligned;
   bool output_is_aligned;
   bool has_input_vectors;  // the middle taps of four outputs read 16 aligned contiguous bytes
-  bool has_vectors;        // four columns from a multiple of 4 are 16 aligned contiguous bytes of the output
+  bool has_vectors;        // four columns, starting at a multiple of 4, are 16 aligned contiguous bytes of the output
   AxisLaunch axes[kLaunchAxes];
 };
 

@@ -83,8 +83,8 @@ struct WindowPosition {
   }
 };
 
-// The offset in bytes from a channel's first output to the output at this pixel, including the offset of its image, and
-// the pixel's index in the image.
+// The offset of the output at this pixel from the channel's first output, in bytes and including the offset of its
+// image, and the pixel's index in the image.
 struct PixelPosition {
   std::int64_t offset;
   u32 image;
@@ -151,7 +151,7 @@ struct alignas(16) WindowTap {
   std::int64_t input;   // bytes from the first tap of the first channel
   std::int64_t filter;  // bytes from the start of the row
   i32 displacement[kLaunchAxes];
-  u32 channels;  // number of channels; 0: beyond the last k
+  u32 channels;  // number of channels; 0 beyond the last k
 };
 
 // Describes tap number `number` of `count`; each tap has up to kChannels channels.
@@ -257,7 +257,7 @@ class WindowFactors {
   [[nodiscard]] __device__ bool meets(const WindowTap& tap) const {
     return is_column_ && window_.meets(launch_, tap.displacement);
   }
-  // Writes a tap to the table. number: the value of k, counted from the first.
+  // Writes a tap to the table. number: the value of k, counted from the first value.
   __device__ void describe(u32 number) {
     describe_tap<1>(launch_, block_, first_k_ + number, block_.depth, table_[number % (kTileStages * kTileStep)]);
   }
@@ -266,7 +266,7 @@ class WindowFactors {
   const WindowBlock& block_;
   WindowTap* table_;
   u32 first_k_;
-  u32 rows_;  // number of rows from the tile's first row on
+  u32 rows_;  // number of rows starting with the tile's first row
   bool is_column_;
   WindowPosition window_;  // of this thread's column
   const std::byte* filter_;

@@ -6,8 +6,8 @@
 
 namespace anydml {
 
-// alpha * total, or alpha * total + beta * c. Every product and the sum are rounded, and all of them are computed even
-// if alpha or beta is 0.
+// alpha * total, or alpha * total + beta * c. Each product and the sum are rounded, and all terms are computed even if
+// alpha or beta is 0.
 template <class T>
 struct ProductScaleOf {
   T alpha;

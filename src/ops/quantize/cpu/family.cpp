@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE and DEQUANTIZE on the CPU: threads share the elements of the output, in whole chunks.
+// QUANTIZE and DEQUANTIZE on the CPU. The elements of the output are divided among threads in whole chunks.
 #include "backend/cpu/family.h"
 
 #include <algorithm>

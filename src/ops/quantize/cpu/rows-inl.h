@@ -22,7 +22,7 @@ inline void store_number(std::byte* base, std::int64_t element, DataType type, f
   }
 }
 
-// Loads `count` elements from `first` on, `stride` elements apart.
+// Loads `count` elements, starting with `first`, `stride` elements apart.
 inline void load_numbers(const std::byte* base, std::int64_t first, std::int64_t stride, std::int64_t count,
                          DataType type, f32* to) {
   if (stride == 1 && type == DataType::FLOAT16) {
@@ -174,7 +174,7 @@ class QuantizePosition {
   // The remaining iterations of the innermost loop.
   [[nodiscard]] std::int64_t left() const { return step_.loops[step_.rank - 1].size - indices_[step_.rank - 1]; }
 
-  // How many times the innermost loop can run completely from here before a loop outside the second innermost one
+  // How many times the innermost loop can run completely from here before any loop outside the second innermost loop
   // advances.
   [[nodiscard]] std::int64_t whole_loops() const {
     const std::uint32_t around = step_.rank - 2;

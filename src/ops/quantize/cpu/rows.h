@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernels of QUANTIZE and DEQUANTIZE on the CPU, per target. Elements pass through buffers in the L1 cache, one
-// chunk at a time: codes are unpacked to 16 bits, FLOAT16 is widened, and results are packed again. Each stage is a
-// plain loop that the compiler vectorizes, and memory is read and written once.
+// QUANTIZE and DEQUANTIZE kernels for each CPU target. Elements pass through buffers in the L1 cache, one chunk at a
+// time: codes are unpacked to 16 bits, FLOAT16 is widened, and results are packed again. Each stage is a plain loop
+// that the compiler vectorizes, and memory is read and written once.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@
 
 namespace anydml {
 
-// Elements of a chunk. The number is even, so that no two chunks share a byte of an output with four-bit elements.
+// The number of elements in a chunk. It is even, so that no two chunks share a byte of an output with four-bit
+// elements.
 inline constexpr std::int64_t kQuantizeChunk = 1024;
 static_assert(kQuantizeChunk % 2 == 0);
-// Two buffers of FLOAT32, for numbers and scales, and two of 16 bits, for codes and zero points.
+// Two FLOAT32 buffers, for numbers and scales, and two 16-bit buffers, for codes and zero points.
 inline constexpr std::size_t kQuantizeScratch = kQuantizeChunk * (2 * sizeof(float) + 2 * sizeof(std::int16_t));
 
 // Processes the elements [first, end), where first is a multiple of kQuantizeChunk. operands: indexed by

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// QUANTIZE and DEQUANTIZE on a GPU: a thread processes eight consecutive elements, so that no two threads write the
+// QUANTIZE and DEQUANTIZE on a GPU. Each thread processes eight consecutive elements, so that no two threads write the
 // same byte of a tensor with four-bit elements.
 #include <algorithm>
 #include <cstdio>
@@ -84,7 +84,8 @@ __device__ inline Parameters parameters_at(const Codes& codes, i64 scale, i64 ze
           codes.has_zero ? load_code(codes.zero, zero, codes.four_bits, codes.range.flip) : codes.zero_point};
 }
 
-// Calls use(i, position, parameters) for `count` elements from `first` on. Elements that share a scale load it once.
+// Calls use(i, position, parameters) for `count` elements, starting with `first`. Elements that share a scale load it
+// once.
 template <class Use>
 __device__ inline void for_each_element(const Codes& codes, u32 first, u32 count, Use use) {
   Position position = position_of(codes, first);

@@ -44,7 +44,7 @@ struct CodeRange {
 }
 
 // x / scale in FLOAT32, rounded to the nearest integer, ties to even, plus the zero point, saturated to the limits. A
-// quotient that is NaN counts as 0.
+// NaN quotient counts as 0.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_code(f32 x, f32 scale, i32 zero, CodeRange range) {
   const i32 code = quantized_quotient(x, scale) + zero;
   return code < range.minimum ? range.minimum : code > range.maximum ? range.maximum : code;

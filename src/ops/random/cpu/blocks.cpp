@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes counters in vectors, with each word in the lower half of a 64-bit lane. Products read only the lower
-// halves, so the contents of the upper halves do not matter until the end.
+// Computes Philox words for several counters at a time, using vectors.
 #include "ops/random/cpu/blocks.h"
 
 #include <algorithm>
@@ -21,14 +20,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Wide = hn::ScalableTag<u64>;
 using Words = hn::Repartition<u32, Wide>;
 
-// Two vectors of counters are processed at a time: one waits for its products while the other continues. The lower half
+// Two vectors of counters are processed together: one waits for its products while the other continues. The lower half
 // of the counter does not wrap within such a group.
 
 #if HWY_TARGET == HWY_NEON
 
 constexpr std::int64_t kCounters = 8;
 
-// Computes the words of four counters, with one vector per word.
+// Computes the words of eight counters. Each vector contains one word of four counters.
 HWY_INLINE void put_counters(const PhiloxState& state, u32* to) {
   const Words words;
   using V = hn::Vec<Words>;

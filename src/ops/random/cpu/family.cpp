@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RANDOM_GENERATOR on the CPU: counters are independent, so the output can be split among threads in any way.
+// RANDOM_GENERATOR on the CPU. Counters are independent, so the output can be divided among threads in any way.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class Generating final : public cpu::PreparedStep {
   }
 
  private:
-  // Writes elements from `first` on, with the stride of the loop.
+  // Writes elements, starting with `first`, with the stride of the loop.
   void put_row(const PhiloxState& state, u64 first, const Loop& loop, std::int64_t count, std::byte* to) const {
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(u32));
     std::int64_t done = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RANDOM_GENERATOR on a GPU. Each thread processes one counter and writes its four words; if the output is not
+// RANDOM_GENERATOR on a GPU. Each thread processes one counter and writes its four words. If the output is not
 // contiguous, each thread writes one element instead.
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +17,7 @@ constexpr u64 kMaxBlocks = 1 << 20;
 
 struct States {
   const std::byte* from;
-  std::byte* to;  // null if the next state is not wanted
+  std::byte* to;  // null if the next state is not requested
   i64 from_stride;
   i64 to_stride;
   bool from_is_aligned;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Philox 4x32-10, a generator by Salmon, Moraes, Dror and Shaw ("Parallel random numbers: as easy as 1, 2, 3", 2011).
-// It maps a 128-bit counter and a 64-bit key to four words. Word 0 of the counter and of the key is the lowest.
+// It maps a 128-bit counter and a 64-bit key to four words. Word 0 of the counter and of the key is the least
+// significant.
 #pragma once
 
 #include "base/element.h"
@@ -24,7 +25,7 @@ struct PhiloxState {
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr PhiloxState of(const u32 (&words)[kPhiloxStateWords]) {
     return {u64{words[1]} << 32 | words[0], u64{words[3]} << 32 | words[2], {words[4], words[5]}};
   }
-  // The state `blocks` counters later. The counter wraps.
+  // The state after `blocks` more counters. The counter wraps.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr PhiloxState after(u64 blocks) const {
     const u64 sum = low + blocks;
     return {sum, high + (sum < low ? 1 : 0), {key[0], key[1]}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Recurrent networks on the CPU. A time step has one phase, or two phases for a GRU that multiplies after the reset. A
 // tile consists of some rows of one panel of units, in one direction. Its products with the hidden state, its gates and
-// its new state are computed together, so a phase needs nothing from other tiles except the hidden state of the
-// previous phase. A piece is a sequence of tiles.
+// its new state are computed together, so a phase needs only the hidden state of the previous phase from other tiles. A
+// piece is a sequence of tiles.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::int64_t kMaxRows = 96;           // per tile; the products of this many rows stay in the L1 and L2 caches
-constexpr std::int64_t kMinProducts = 1 << 16;  // per piece, a few microseconds of work
+constexpr std::int64_t kMaxRows = 96;           // per tile; the products of these rows stay in the L1 and L2 caches
+constexpr std::int64_t kMinProducts = 1 << 16;  // per piece, which takes a few microseconds
 
 // How a phase is split. Tiles are numbered by direction, then by rows, then by panels.
 struct RecurrentCut {
@@ -33,7 +33,7 @@ struct RecurrentCut {
 };
 
 RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread, whose factors stay in its cache
+  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread; its factors stay in the thread's cache
   std::int64_t maximum = kMaxRows;
   RecurrentCut cut{};
   while (true) {
@@ -52,7 +52,7 @@ RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
 
 class RecurrentRun final : public cpu::PreparedStep {
  public:
-  // products: null if products are computed directly from their definition.
+  // products: null to compute products directly from their definition.
   RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& context,
                const ProductKernels* products, const RecurrentKernels& kernels)
       : PreparedStep(static_cast<std::uint64_t>(cut.pieces),
@@ -69,8 +69,8 @@ class RecurrentRun final : public cpu::PreparedStep {
     const auto number = static_cast<std::int64_t>(piece.number);
     const std::int64_t begin_tile = cut_.tiles * number / cut_.pieces;
     const std::int64_t end_tile = cut_.tiles * (number + 1) / cut_.pieces;
-    // Reverse the order of the tiles at every other time step, because the factors that were read last are still in a
-    // cache.
+    // Reverse the order of the tiles at every other time step, because the factors that were read last are still
+    // cached.
     const bool is_forwards = time_of_phase(piece.phase) % 2 == 0;
     for (std::int64_t i = begin_tile; i < end_tile; ++i) {
       const Tile tile = tile_of(is_forwards ? i : begin_tile + end_tile - 1 - i, operands, piece);
@@ -109,7 +109,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     TileSize size;
     bool is_second;  // second phase of a time step
 
-    // The offset of this tile among the tiles of a state.
+    // The offset of this tile among all tiles of a state.
     [[nodiscard]] std::int64_t at(std::int64_t all_rows) const { return (panel * all_rows + row) * size.panel; }
     [[nodiscard]] f32* sums(std::int64_t gate) const { return scratch + gate * size.count(); }
     [[nodiscard]] f32* inputs(std::int64_t gate) const { return sums(kMaxGates + gate); }
@@ -203,7 +203,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     std::memcpy(&length, tile.operands[kRecurrentLengths] + row * step_.strides[kRecurrentLengths].row, sizeof(length));
     return std::min<std::int64_t>(length, step_.steps);
   }
-  // The index of a row's current time step. If the index is not below the row's length, the row has no steps left.
+  // The index of a row's current time step. If the index is not below the row's length, the row has no time steps left.
   [[nodiscard]] std::int64_t time_of(const Tile& tile, std::int64_t row) const {
     const std::int64_t length = length_of(tile, row);
     return tile.step < length && (step_.backward >> tile.direction & 1) != 0 ? length - 1 - tile.step : tile.step;
@@ -228,8 +228,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Loads one number for each unit of the panel, from the gate with this number in a tensor that has all gates in one
-  // row.
+  // Loads one number for each unit of the panel, for this gate, from a tensor that contains all gates in one row.
   void load_gate(const Tile& tile, RecurrentOperand operand, std::int64_t gate, f32* to) const {
     std::fill(to, to + tile.size.panel, 0.0F);
     load(address_of(tile, operand, 0, 0, gate * step_.units + tile.panel * tile.size.panel),
@@ -318,8 +317,8 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Gathers the products of the inputs and the weights. Rows may be at different time steps, so each row is copied
-  // separately.
+  // Gathers the products of the inputs and the weights. Each row is copied separately, since rows may be at different
+  // time steps.
   void gather_inputs(const Tile& tile, std::int64_t gate) const {
     const auto* const products = reinterpret_cast<const f32*>(tile.operands[kRecurrentProduct]);
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {
@@ -360,7 +359,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Replaces the products of a gate by its clipped and activated sum.
+  // Replaces the products of a gate with its clipped and activated sum.
   void finish_gate(const Tile& tile, std::int64_t gate, std::int64_t activation, std::int64_t peephole = -1,
                    const f32* cell = nullptr) const {
     f32* const sums = tile.sums(gate);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The loops of recurrent networks for one target. This file is included inside a namespace, after halves-inl.h and the
 // definition of kColumns, the number of columns that loops process together. The width of every panel is a multiple of
-// kColumns. There is no include guard, because the file is included once per target.
+// kColumns. The file is included once per target, so it has no include guard.
 
 void add_gate(const TileSize& size, const GateTerms& terms, f32* ANYDML_RESTRICT sums) noexcept {
   const GateSum sum{.has_peephole = terms.peephole != nullptr, .has_bias = terms.bias != nullptr};

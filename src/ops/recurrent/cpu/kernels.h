@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The innermost loops of recurrent networks for each target. A tile contains some rows of a panel's units, one row
-// after another.
+// The inner loops of recurrent networks for each target. A tile contains some rows of a panel's units, one row after
+// another.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-// The number of columns that loops process together. The width of every panel for vector kernels is a multiple of it.
+// The number of columns that loops process together. The panel width of vector kernels is a multiple of this number.
 inline constexpr std::int64_t kRecurrentColumns = 16;
 
 struct TileSize {
@@ -40,7 +40,7 @@ struct RecurrentKernels {
   // totals_step elements after those of the previous gate. Null if not available.
   void (*multiply_row)(const f32* hidden, const f32* panels, std::int64_t gate_step, std::int64_t gates,
                        std::int64_t depth, f32* totals, std::int64_t totals_step) noexcept;
-  // Replaces the products in `sums`, which were computed from the hidden state, by the sums of all terms.
+  // Replaces the products in `sums`, which were computed from the hidden state, with the sums of all terms.
   void (*add_gate)(const TileSize& size, const GateTerms& terms, f32* sums) noexcept;
   void (*add_reset)(const TileSize& size, const ResetTerms& terms, f32* sums) noexcept;
   void (*clip)(std::int64_t count, f32 threshold, f32* values) noexcept;
@@ -50,7 +50,7 @@ struct RecurrentKernels {
   void (*next_hiddens)(std::int64_t count, const f32* update, const f32* candidate, const f32* hidden,
                        f32* to) noexcept;
   void (*multiply)(std::int64_t count, const f32* factors, f32* values) noexcept;
-  // Rounds each FLOAT32 to the nearest number that FLOAT16 can represent.
+  // Rounds each FLOAT32 value to the nearest value that FLOAT16 can represent.
   void (*round_halves)(std::int64_t count, f32* values) noexcept;
   // Convert FLOAT32 to FLOAT16 and back, at any alignment.
   void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;
@@ -64,10 +64,10 @@ struct RecurrentKernels {
 [[nodiscard]] const RecurrentKernels& generic_recurrent_kernels();
 // Kernels for panels of any width, which occur in plans for devices that do not pack weights.
 [[nodiscard]] const RecurrentKernels& plain_recurrent_kernels();
-// Null if this target has none.
+// Returns null if this target has no vector kernels.
 [[nodiscard]] const RecurrentKernels* vector_recurrent_kernels(cpu::Target target);
 
-// Applies any activation, directly from its definition.
+// Applies any activation directly from its definition.
 void activate(const RecurrentActivation& activation, std::int64_t count, f32* values) noexcept;
 
 }  // namespace anydml

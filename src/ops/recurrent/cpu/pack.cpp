@@ -14,7 +14,7 @@
 namespace anydml {
 namespace {
 
-// One panel of one gate per piece.
+// Packs the recurrence matrix. A piece is one panel of one gate.
 class RecurrentPack final : public cpu::PreparedStep {
  public:
   RecurrentPack(const RecurrentStep& step, const cpu::StepContext& context)

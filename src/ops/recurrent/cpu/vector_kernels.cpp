@@ -32,9 +32,9 @@ constexpr std::int64_t kColumns = kRecurrentColumns;
 #include "backend/cpu/halves-inl.h"
 #include "ops/recurrent/cpu/kernels-inl.h"
 
-// One block of factors. The chains of all gates are computed together, since one gate has too few chains to hide the
-// latency of a multiply-add. The sums are written to the totals if this is the first block, and added to them
-// otherwise.
+// Multiplies one block of factors. The chains of all gates are computed together, since one gate has too few chains to
+// hide the latency of a multiply-add. The sums are written to the totals if this is the first block. Otherwise they are
+// added to the totals.
 template <std::size_t kGates>
 void multiply_block(const f32* HWY_RESTRICT hidden, const f32* HWY_RESTRICT panels, std::int64_t gate_step,
                     std::int64_t depth, f32* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) {

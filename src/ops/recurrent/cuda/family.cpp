@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recurrent networks on a GPU: one launch for all time steps if the matrix fits into the GPU's shared memory; otherwise
-// one launch for each time step, or two for a GRU that multiplies after the reset.
+// Recurrent networks on a GPU. If the matrix fits into the GPU's shared memory, one launch computes all time steps.
+// Otherwise each time step has its own launch, or two launches for a GRU that multiplies after the reset.
 #include "backend/cuda/family.h"
 #include "base/integers.h"
 
@@ -14,7 +14,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // blocks of threads in a launch
+constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // thread blocks in a launch
 constexpr std::int64_t kMaxWalkedUnits = 2048;   // above this, the factors of eight units exceed shared memory
 
 // Returns a mask of the operands whose elements are all aligned.
@@ -51,7 +51,8 @@ class RecurrentPack final : public PreparedStep {
 
 class RecurrentRun final : public PreparedStep {
  public:
-  // walk: the same network as a single launch for all time steps; it has no blocks if a single launch is impossible.
+  // walk: the same network as a single launch for all time steps, or a launch without blocks if a single launch is
+  // impossible.
   RecurrentRun(const RecurrentLaunch& launch, const RecurrentLaunch& walk, const Step& flat)
       : launch_(launch), walk_(walk) {
     for (std::size_t i = 0; i < kRecurrentOperands; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A block of threads computes all gates for some units and some rows of one direction. It first computes the products
-// with the hidden states (products.cuh), then the activated gates, then the new states.
+// Kernels for recurrent networks. A thread block computes all gates for some units and some rows of one direction. It
+// first computes the products with the hidden states (products.cuh), then the activated gates, then the new states.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -149,8 +149,8 @@ __device__ f32 bias_of(const RecurrentLaunch& launch, const Element& at, u32 gat
              : 0.0F;
 }
 
-// The gates of one element. A separate thread turns each total into an activated gate, and then one thread computes the
-// new state from all gates.
+// The gates of one element. Separate threads turn the totals into activated gates, and then one thread computes the new
+// state from all gates.
 struct Gates {
   const RecurrentLaunch& launch;
   const RecurrentMoment& now;
@@ -285,7 +285,7 @@ __device__ void finish(const Gates& gates, bool is_active) {
   }
 }
 
-// Whether any row of the tile has this time step. All threads of the block get the same answer.
+// Whether any row of the tile has this time step. The result is the same for all threads of the block.
 __device__ __forceinline__ bool is_any_active(const RecurrentLaunch& launch, const RecurrentMoment& now,
                                               const RecurrentTile& tile) {
   bool any = false;
@@ -347,8 +347,8 @@ __device__ void take_step(const RecurrentLaunch& launch, const RecurrentMoment& 
   const auto factors = RecurrentFactors<kWalks>::of(launch, now, tile, chain, kept_factors);
   if (is_any_active(launch, now, tile)) {
     for (std::int64_t first = 0; first < depth; first += memory.width) {
-      // Orders add_chains' reads of `sums` in the previous pass before multiply_chain's writes in this one. The barrier
-      // after load_states would suffice for that.
+      // Orders add_chains' reads of `sums` in the previous pass before multiply_chain's writes in this pass. The
+      // barrier after load_states would be sufficient for this.
       __syncthreads();
       load_states(hidden, tile, depth, first, memory);
       // Orders load_states' writes to `states` before multiply_chain's reads, because a thread multiplies states that

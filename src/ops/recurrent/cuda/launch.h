@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameter that describes a step of a recurrent network. On a GPU a panel has all units and a strip has one
-// row, so every matrix of a state is stored row by row.
+// The kernel parameter that describes a step of a recurrent network. On a GPU a panel contains all units and a strip
+// contains one row, so every matrix of a state is stored row by row.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -31,8 +31,8 @@ struct RecurrentLaunch {
   u32 aligned;  // bit i: whether all elements of operand i are aligned
   u32 phases;   // per time step
   u32 gates;    // in the phase with the most gates
-  u32 units;    // per block of threads
-  u32 rows;     // per block of threads: 1, 2, 4 or kRecurrentMaxRows
+  u32 units;    // per thread block
+  u32 rows;     // per thread block: 1, 2, 4 or kRecurrentMaxRows
   u32 parts;    // blocks of 256 products that are summed in parallel
   u32 unit_tiles;
   u32 row_tiles;

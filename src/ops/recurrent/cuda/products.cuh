@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Computes the products of hidden states and the recurrence matrix for the tile of one block of threads. Threads with
-// adjacent units read adjacent factors. One thread computes a chain of 256 products for each row of the tile; the
-// chains of one sum are computed in parallel, up to `parts` of them in one pass, and added in order in shared memory.
+// Computes the products of hidden states and the recurrence matrix for the tile of one thread block. Threads with
+// adjacent units read adjacent factors. One thread computes a chain of 256 products for each row of the tile. The
+// chains of one sum are computed in parallel, up to `parts` chains in one pass, and added in order in shared memory.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -12,7 +12,7 @@ namespace anydml::cuda {
 
 inline constexpr u32 kChainProducts = static_cast<u32>(kProductBlock);
 
-// The part of a network that a block of threads computes.
+// The part of a network that a thread block computes.
 struct RecurrentTile {
   std::int64_t direction;
   std::int64_t row;
@@ -31,7 +31,7 @@ struct RecurrentTile {
 
 // The chain that a thread computes in each pass.
 struct ThreadChain {
-  u32 column;       // its unit, counted from the tile's first one
+  u32 column;       // its unit, counted from the tile's first unit
   u32 part;         // its position among the chains of the pass
   u32 gate;         // counted from the first gate of the phase
   bool multiplies;  // false for threads that only load states and finish elements
@@ -53,7 +53,7 @@ struct ThreadChain {
 // The shared memory of one phase.
 template <u32 kRows>
 struct PhaseMemory {
-  u32 width;    // the states of a row in one pass: parts * 256
+  u32 width;    // states of a row in one pass: parts * 256
   f32* states;  // {kRows, width}, at a multiple of 16 bytes
   f32* sums;    // {parts, gates, kRows, units}: the chains of one pass
   f32* totals;  // {gates, kRows, units}: the sum of all chains
@@ -70,7 +70,7 @@ struct PhaseMemory {
   }
 };
 
-// The factors that a thread multiplies by hidden states. They are read from the packed matrix or, if a block of threads
+// The factors that a thread multiplies by hidden states. They are read from the packed matrix or, if a thread block
 // walks through all time steps, from a copy in shared memory that every time step reuses.
 template <bool kWalks>
 struct RecurrentFactors;
@@ -117,8 +117,8 @@ struct RecurrentFactors<true> {
   [[nodiscard]] __device__ u32 stride() const { return kept.units; }
 };
 
-// Loads the hidden states [first, first + width) of the tile's rows into shared memory, and zeros where there are none.
-// Other blocks wrote the states, perhaps in this launch, so the loads must not hit a stale line in the L1 cache.
+// Loads the hidden states [first, first + width) of the tile's rows into shared memory, padded with zeros. Other blocks
+// wrote the states, perhaps in this launch, so the loads must not hit a stale line in the L1 cache.
 template <u32 kRows>
 __device__ __forceinline__ void load_states(const f32* hidden, const RecurrentTile& tile, std::int64_t depth,
                                             std::int64_t first, const PhaseMemory<kRows>& memory) {
@@ -147,7 +147,7 @@ __device__ __forceinline__ void multiply_chain(const RecurrentLaunch& launch, co
                                                const ThreadChain& chain, const RecurrentFactors<kWalks>& factors,
                                                std::int64_t depth, std::int64_t first,
                                                const PhaseMemory<kRows>& memory) {
-  constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are loaded at once
+  constexpr u32 kAtOnce = kRows == 1 ? 32 : 16;  // factors that are loaded together
   const std::int64_t begin = first + chain.part * kChainProducts;
   const auto count = static_cast<u32>(begin >= depth || !chain.multiplies ? 0
                                       : depth - begin < kChainProducts    ? depth - begin

@@ -15,7 +15,7 @@ enum class RecurrentFunction : std::uint32_t {
 #include "ops/recurrent/recurrent.def"
 };
 
-// An activation, with its attributes in the order of its struct.
+// An activation and its attributes, in the order of its struct.
 struct RecurrentActivation {
   RecurrentFunction function;
   f32 values[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The indices of extremes: ARGMAX and ARGMIN.
+// Reductions on the CPU: the indices of extremes, ARGMAX and ARGMIN.
 #include "ops/reduce/cpu/folds.h"
 #include "ops/reduce/cpu/reduction-inl.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Maxima and minima.
+// Reductions on the CPU: maxima and minima.
 #include "ops/reduce/cpu/folds.h"
 #include "ops/reduce/cpu/reduction-inl.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions that prepare the steps of reductions. Each kind of fold has its own file.
+// Functions that prepare reduction steps. Each kind of fold is implemented in its own file.
 #pragma once
 
 #include <memory>

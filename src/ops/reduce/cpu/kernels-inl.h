@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace,
-// where widen_halves is already defined, because compilers vectorize the conversion of FLOAT16 badly. It must not use
-// lambdas or call templates from other files unless they are inlined, because they would not be compiled for the
-// target.
+// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside the namespace
+// of the target. Compilers vectorize FLOAT16 conversions badly, so the namespace must already define widen_halves. This
+// file must not use lambdas or call templates from other files unless they are inlined, because they would not be
+// compiled for the target.
 
 template <class T>
 struct Unaligned {
@@ -180,9 +180,9 @@ void accumulate(typename Fold::Accumulator* accumulators, const std::byte* rows,
   add_all<Fold, Taken::by_lines>(accumulators, rows, stride, count, columns);
 }
 
-// A block is treated as rows of 64 elements, whose columns are the lanes. If there are fewer elements, the number of
-// lanes is rounded up to a power of two, because further lanes would be empty and change nothing. If the order does not
-// affect the result, a row is one cache line, and several rows are processed at a time.
+// A block is treated as rows of 64 elements; the columns are the lanes. If there are fewer elements, the number of
+// lanes is rounded up to a power of two, because additional lanes would be empty. If the order does not affect the
+// result, a row is one cache line, and several rows are processed at a time.
 template <class Fold>
 void along(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
            typename Fold::Accumulator* results) {

@@ -18,7 +18,7 @@ struct ReduceKernels {
   // contiguous.
   void (*accumulate)(Accumulator* accumulators, const std::byte* rows, std::int64_t row_stride, std::int64_t count,
                      std::int64_t columns);
-  // Reduces one block of each output by lanes. A block is `count` contiguous elements, at most kReduceBlock.
+  // Reduces one block of each output in lanes. A block consists of `count` contiguous elements, at most kReduceBlock.
   void (*along)(const std::byte* input, std::int64_t stride, std::int64_t outputs, std::int64_t count,
                 Accumulator* results);
   // The index of the first or last element with this key among contiguous elements, at least one of which has the key.

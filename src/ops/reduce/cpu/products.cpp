@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums of squares and products.
+// Reductions on the CPU: sums of squares, and products.
 #include "ops/reduce/cpu/folds.h"
 #include "ops/reduce/cpu/reduction-inl.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reductions on the CPU. The direction in which elements are contiguous determines the method: along the reduced
-// elements of each output, or across outputs whose elements are adjacent, row after row. Elements with any other layout
+// elements of each output, or across outputs whose elements are adjacent, row by row. Elements with any other layout
 // are gathered first. The order in which elements are combined is always the same. Each kind of fold has its own file
 // that includes this one, so that the files compile in parallel.
 #pragma once
@@ -129,7 +129,7 @@ class Reduction final : public cpu::PreparedStep {
   }
   [[nodiscard]] bool are_computed() const { return neighbors_.before.step != nullptr; }
 
-  // Returns `count` contiguous elements of one output's reduction, starting at `first`. They are in place, or they are
+  // Returns `count` contiguous elements of one output's reduction, starting at `first`. They are returned in place, or
   // gathered or computed in the buffer.
   const std::byte* contiguous(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                               std::byte* buffer) const {
@@ -237,7 +237,8 @@ class Reduction final : public cpu::PreparedStep {
   }
 
   // Calls use(rows, stride, count, number) for the elements of a block, which are passed as rows of `width` outputs.
-  // Rows are contiguous in place, gathered or computed. number: the index, within the block, of the first row passed.
+  // The rows passed are contiguous: in place, gathered or computed. number: the index of the first of these rows within
+  // the block.
   template <class Use>
   void for_each_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                      std::int64_t width, Use use) const {

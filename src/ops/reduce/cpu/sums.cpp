@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums and sums of magnitudes.
+// Reductions on the CPU: sums and sums of magnitudes.
 #include "ops/reduce/cpu/folds.h"
 #include "ops/reduce/cpu/reduction-inl.h"
 

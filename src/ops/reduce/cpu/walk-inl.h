@@ -109,7 +109,7 @@ Cut cut(const ReduceStep& step, std::int64_t element, std::int64_t accumulator, 
   const bool reduced_is_contiguous = step.reduced[step.reduced_rank - 1].input == element;
   const bool column_is_contiguous = column.size > 1 && column.input == element;
   Cut result{};
-  // An ordered fold without lanes combines an output's elements one after another, so a vector must contain elements of
+  // An ordered fold without lanes combines an output's elements one by one, so a vector must contain elements of
   // several outputs.
   result.across = ordered && step.has_lanes == 0 ? true : column_is_contiguous && !reduced_is_contiguous;
   std::int64_t bytes = std::min(step.count, kReduceBlock) * element;  // per unit

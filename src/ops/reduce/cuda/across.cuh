@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reduces across outputs whose elements are adjacent. Each thread has one output, or a vector of outputs, and visits
-// the rows of a block. If the order allows it, several groups of threads share the rows.
+// Reduces across outputs whose elements are adjacent. Each thread computes one output, or a vector of outputs, and
+// visits the rows of a block. If the order allows it, several groups of threads share the rows.
 #pragma once
 
 #include "ops/reduce/cuda/along.cuh"
@@ -126,7 +126,7 @@ struct Across {
       for (u32 column = 0; column < kColumns; ++column) {
         Value value = values[0][0];
 #pragma unroll
-        for (u32 i = 1; i < kColumns; ++i) {  // registers cannot be indexed by a variable
+        for (u32 i = 1; i < kColumns; ++i) {  // registers cannot be indexed with a variable
           value = i == column ? values[0][i] : value;
         }
         put<W>(launch, elements.output + column, elements.block, value);
@@ -177,8 +177,8 @@ __global__ void __launch_bounds__(kReduceThreads) across(const __grid_constant__
   }
 }
 
-// An ordered fold without lanes has one thread for each output of a block. If there are few outputs, additional warps
-// load the rows into shared memory, so that enough loads are in flight.
+// For an ordered fold without lanes, one thread processes each output of a block. If there are few outputs, additional
+// warps load the rows into shared memory, so that enough loads are in flight.
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) across_staged(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;

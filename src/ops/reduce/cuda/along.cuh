@@ -34,8 +34,8 @@ __device__ inline void fold_halves(typename W::Value (&values)[kValues]) {
   }
 }
 
-// Folds the lanes by halves; thread t has kValues lanes, starting at t * kValues. The result is also correct if all
-// lanes are rotated by the same number, because corresponding lanes of the two halves stay half the lanes apart.
+// Folds the lanes by repeated halving; thread t has kValues lanes, starting at t * kValues. The result is also correct
+// if all lanes are rotated by the same number, because corresponding lanes of the two halves stay half the lanes apart.
 template <class W, u32 kValues>
 [[nodiscard]] __device__ inline typename W::Value fold_lanes(typename W::Value (&lanes)[kValues], u32 team) {
   if (team < kValues) {
@@ -198,8 +198,8 @@ __device__ inline void add_vectors(const Vectors<W>& vectors, u32 vector, u32 te
   }
 }
 
-// Here each thread has several vectors of lanes, so that the first halvings combine lanes of the same thread. This uses
-// fewer threads and fewer shuffles, and is faster if there are many outputs.
+// In this function each thread has several vectors of lanes, so that the first halvings combine lanes of the same
+// thread. This uses fewer threads and fewer shuffles, and is faster if there are many outputs.
 template <class W>
 __device__ inline void add_wide(const Vectors<W>& vectors, u32 vector, u32 team,
                                 typename W::Accumulator (&lanes)[kLaneVectors][W::kVector]) {
@@ -246,8 +246,8 @@ template <class W>
   return key;
 }
 
-// A thread first finds the best vector, and then searches inside it. Visits start at the end of the block where equal
-// elements win.
+// A thread first finds the best vector, and then searches inside it. If the last of equal elements wins, vectors and
+// elements are visited backward.
 template <class W>
 [[nodiscard]] __device__ inline typename W::Value search_vectors(const Vectors<W>& vectors, u32 thread, u32 team) {
   using T = typename W::T;

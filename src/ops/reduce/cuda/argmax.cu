@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The indices of maxima.
+// CUDA kernels for the indices of maxima.
 #include "ops/reduce/cuda/kernels.cuh"
 
 namespace anydml::cuda {

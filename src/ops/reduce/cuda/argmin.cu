@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The indices of minima.
+// CUDA kernels for the indices of minima.
 #include "ops/reduce/cuda/kernels.cuh"
 
 namespace anydml::cuda {

@@ -8,7 +8,7 @@ namespace anydml::cuda {
 
 // Combines adjacent pairs of partial results until one is left. Missing values at the end are neutral, so an unpaired
 // value is passed on unchanged. A team is a warp or a block of threads. If there are many partial results, each team
-// combines 4,096 of them and replaces the first one by their combination.
+// combines 4,096 of them and replaces the first one with their combination.
 template <class W>
 __device__ inline void combine_partials(const typename W::Launch& launch) {
   using Value = typename W::Value;

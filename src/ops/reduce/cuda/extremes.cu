@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Maxima and minima.
+// CUDA kernels for maxima and minima.
 #include "ops/reduce/cuda/kernels.cuh"
 
 namespace anydml::cuda {

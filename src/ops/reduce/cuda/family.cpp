@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chooses the kernels for a reduction step. Everything that does not depend on the addresses is computed once in
-// advance.
+// Chooses the kernels for a reduction step. Everything that does not depend on the addresses is computed in advance.
 #include "backend/cuda/family.h"
 #include "base/integers.h"
 
@@ -19,13 +18,13 @@ namespace {
 
 constexpr u32 kVectorBytes = 16;
 constexpr u32 kWarp = 32;
-constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count in 32 bits
+constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels use 32-bit counters
 // The number of threads per multiprocessor that keeps a GPU's memory busy. Fewer threads are enough if each thread
 // loads vectors.
 constexpr u64 kEnoughThreads = 960;
 constexpr u64 kEnoughVectorThreads = 480;
-constexpr u32 kVectorsOfThread = 4;  // along, if the fold has no order
-constexpr u32 kRowsOfThread = 8;     // across, if the fold has no order
+constexpr u32 kVectorsOfThread = 4;  // along: if the fold has no order
+constexpr u32 kRowsOfThread = 8;     // across: if the fold has no order
 constexpr u32 kMaxGroups = 32;       // groups of threads that share rows
 constexpr u32 kMinStagedRows = 128;  // with fewer rows, shared memory is not worthwhile
 constexpr u32 kPartialsOfWarp = kWarp * kPartialsOfThread;
@@ -87,7 +86,7 @@ class ReduceRun final : public PreparedStep {
     }
   }
 
-  // Compiles a step and its joined steps into one kernel. Returns null, or the reason why it cannot.
+  // Compiles a step and its joined steps into one kernel. Returns null on success, or else the reason for the failure.
   [[nodiscard]] const char* join(const ReduceStep& step, const GpuProperties& gpu) {
     if (neighbors_.before.step == nullptr && neighbors_.after.step == nullptr) {
       return nullptr;
@@ -152,8 +151,9 @@ class ReduceRun final : public PreparedStep {
     (loop.input < 0 ? lowest_ : end_) += (loop.size - 1) * loop.input;
   }
 
-  // Chooses the direction, along an output's elements or across outputs, depending on which one is contiguous or else
-  // has smaller strides. Also determines whether vectors can be used. A vector must not cross the end of a row.
+  // Chooses the direction: along an output's elements, or across outputs. The contiguous direction is preferred, or
+  // else the one with smaller strides. Also determines whether vectors can be used. A vector must not cross the end of
+  // a row.
   void choose_way(const ReduceStep& step) {
     const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
     const ReduceLoop& column = step.kept[step.kept_rank - 1];
@@ -165,7 +165,7 @@ class ReduceRun final : public PreparedStep {
                                                            std::abs(column.input) < std::abs(inner.input));
     has_lanes_ = kernels_.is_ordered && step.has_lanes != 0;
     in_order_ = kernels_.is_ordered && step.has_lanes == 0;
-    // An ordered fold without lanes combines an output's elements one after another.
+    // An ordered fold without lanes combines an output's elements one by one.
     way_ = in_order_ || (!along_is_contiguous && across_is_nearer) ? Way::across : Way::along;
     const ReduceLoop& contiguous = way_ == Way::along ? inner : column;
     u64 strides = 0;  // the OR of the other loops' strides
@@ -204,7 +204,7 @@ class ReduceRun final : public PreparedStep {
     launch.units = outputs_ * launch.blocks.divisor;
     u32 team = 0;
     if (kernels_.is_ordered) {
-      // Use only as many lanes as there are elements, rounded up to a power of two, because further lanes would be
+      // Use only as many lanes as there are elements, rounded up to a power of two, because additional lanes would be
       // empty.
       const u32 lanes = std::bit_ceil(std::min(launch.count, static_cast<u32>(kReduceLanes)));
       team = by_vectors ? std::max(1u, lanes / vector_elements()) : std::min(lanes, kWarp);
@@ -337,7 +337,7 @@ class ReduceRun final : public PreparedStep {
   std::int64_t output_offset_;
   std::int64_t lowest_ = 0;  // the tensor's bytes begin and end at these offsets from the first element
   std::int64_t end_ = 0;
-  u64 inputs_low_ = 0;  // the OR of all strides; only the lowest bits matter
+  u64 inputs_low_ = 0;  // the OR of all strides; only its lowest bits matter
   u64 outputs_low_ = 0;
   Way way_ = Way::along;
   bool has_lanes_ = false;    // the fold has an order and lanes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the source of reductions that are compiled into one kernel with their joined steps.
+// Writes the source code of kernels that combine a reduction with its joined steps.
 #pragma once
 
 #include <span>

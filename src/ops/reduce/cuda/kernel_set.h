@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of a fold, for the host.
+// The table of a fold's kernels, for host code.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of a fold as a table.
+// Collects the kernels of a fold in a table.
 #pragma once
 
 #include "ops/reduce/cuda/across.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameters of a reduction step. This header contains no host code, so that kernels can be compiled at run
+// Kernel parameters for a reduction step. This header contains no host code, so that kernels can be compiled at run
 // time.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums of squares and products.
+// CUDA kernels for sums of squares and for products.
 #include "ops/reduce/cuda/kernels.cuh"
 
 namespace anydml::cuda {

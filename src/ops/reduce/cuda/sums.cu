@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums and sums of magnitudes.
+// CUDA kernels for sums and for sums of magnitudes.
 #include "ops/reduce/cuda/kernels.cuh"
 
 namespace anydml::cuda {

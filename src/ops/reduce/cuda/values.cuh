@@ -10,8 +10,8 @@ namespace anydml::cuda {
 
 inline constexpr u32 kAllThreads = 0xffffffff;
 
-// An extreme and its index. The rank is the index or, if the last of equal elements is wanted, the index counted from
-// the end. If keys are equal, the lower rank wins. kNoRank with the neutral key means no element.
+// An extreme and its index. The rank is the index or, if the last of equal elements wins, the index counted from the
+// end. If keys are equal, the lower rank wins. kNoRank with the neutral key means no element.
 inline constexpr u32 kNoRank = 0xffffffff;
 template <class Key>
 struct IndexedKey {
@@ -31,7 +31,7 @@ template <class A>
   }
 }
 
-// Elements in memory, without a joined step that computes or consumes them.
+// Elements are in memory, and no joined step computes or consumes them.
 struct alignas(16) InMemory {};
 
 // A launch with the joined steps before and after it, which are part of the same kernel (backend/cuda/family.h).
@@ -106,7 +106,7 @@ struct Work {
   [[nodiscard]] __device__ static bool is_beyond(Accumulator key, Accumulator other) {
     return Fold::kNeutral == Fold::kMin ? other < key : key < other;
   }
-  // Callers visit elements in order of rising ranks, so only a better key replaces the current one.
+  // Callers visit elements in ascending order of rank, so only a better key replaces the current one.
   __device__ static void take(IndexedKey<Accumulator>& found, Accumulator key, u32 rank) {
     const bool beyond = is_beyond(key, found.key);
     found.key = beyond ? key : found.key;
@@ -141,8 +141,8 @@ struct Elements {
   return {output, block, first, !exist ? 0 : rest < kReduceBlock ? rest : static_cast<u32>(kReduceBlock)};
 }
 
-// The element of a block that is visited after i other elements. Visits start at the end of the block where equal
-// elements win, so the rank of this element is i plus the rank of the element visited first.
+// The i-th element of a block in visiting order. If the last of equal elements wins, blocks are visited backward, so
+// that the rank of this element is i plus the rank of the element visited first.
 [[nodiscard]] __device__ inline u32 element_at(const ReduceLaunch& launch, const Elements& elements, u32 i) {
   return elements.first + (launch.takes_last ? elements.count - 1 - i : i);
 }

@@ -12,7 +12,7 @@ namespace anydml {
 __extension__ using i128 = __int128;
 __extension__ using u128 = unsigned __int128;
 
-// The exact sum of FLOAT16s over any number of blocks: 2^32 elements below 2^16 in units of 2^-24 have 73 bits.
+// The exact sum of FLOAT16s over any number of blocks: 2^32 elements below 2^16 in units of 2^-24 need 73 bits.
 class HalfSum {
  public:
   // Adds the exact sum of a block of at most 4,096 elements.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ROI_ALIGN on the CPU. A unit of work is a region and some channels, which share the positions and weights of the
-// samples. An average is a weighted sum over the image elements that contribute to a bin's samples; rows of the image
-// are loaded for all bins of a row at once. A maximum needs the value of each sample.
+// ROI_ALIGN on the CPU. A unit of work consists of some channels of a region, which share the positions and weights of
+// the samples. An average is a weighted sum over the image elements that contribute to a bin's samples; each row of the
+// image is loaded for a whole row of bins. A maximum needs the value of each sample.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -151,7 +151,7 @@ class Averages final : public Aligning<T> {
       ends[x] = count;
       inside[x] = range.count();
     }
-    // The elements are widened to a row of floats that starts with the first element of the span.
+    // FLOAT16 elements are widened to a row of floats that starts with the first element of the span.
     for (std::int64_t i = 0; i < count; ++i) {
       elements[i].offset = std::is_same_v<T, f16>
                                ? (elements[i].offset - first) * static_cast<std::int64_t>(sizeof(f32))

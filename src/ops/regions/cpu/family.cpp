@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The regions family's steps on the CPU.
+// Prepares the steps of the regions family on the CPU.
 #include "backend/cpu/family.h"
 
 #include <cstring>

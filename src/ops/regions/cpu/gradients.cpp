@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ROI_ALIGN_GRAD on the CPU. No two threads add to the same element: a unit of work is some rows of some channels of a
-// batch, to which all regions are added in order, or the box of one region.
+// ROI_ALIGN_GRAD on the CPU. No two threads add to the same element. For the image gradient, a unit of work consists of
+// some rows of some channels of a batch, and all regions are added to it in order. For the box gradient, a unit is the
+// box of one region.
 #include <algorithm>
 #include <cstdio>
 #include <type_traits>

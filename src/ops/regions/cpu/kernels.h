@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CPU's region steps, and the per-target kernels that they share. Everything is computed in FLOAT32.
+// The CPU steps for regions, and the per-target kernels that they share. Everything is computed in FLOAT32.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct RegionKernels {
   using AddRow = void (*)(const RegionColumns& columns, const std::byte* row, std::int64_t channel, f32 weight,
                           bool begins, f32* sums) noexcept;
   AddRow add_rows;        // for kRegionChannels channels
-  AddRow add_contiguous;  // the same if the channels of an element are adjacent
+  AddRow add_contiguous;  // like add_rows, if the channels of an element are adjacent
   AddRow add_row;         // for one channel
   void (*widen)(const std::byte* halves, std::int64_t count, f32* to) noexcept;
   // maxima[i] becomes the maximum of itself and row[i], which may have any alignment.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ROI_POOLING on the CPU. A unit of work is a channel of a region. The image rows that belong to a row of bins are
-// combined with vectors into one row of maxima, and each bin is the maximum of its part of that row.
+// combined into one row of maxima with vector instructions, and each bin is the maximum of its part of that row.
 #include <algorithm>
 #include <cstdio>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ROI_ALIGN: a block of threads processes some channels of a region and computes the region's samples once. Averages
-// keep the elements and weights of the bins in shared memory if they fit; otherwise each thread recomputes the elements
-// and weights of its bin.
+// ROI_ALIGN: a block of threads processes some channels of a region and computes the region's samples once. For
+// averages, the elements and weights of the bins are kept in shared memory if they fit; otherwise each thread
+// recomputes the elements and weights of its bin.
 #include "ops/regions/cuda/regions.cuh"
 
 namespace anydml::cuda {
@@ -17,8 +17,7 @@ struct KeptAxis {
   i32 inside[kKeptBins];
 };
 
-// Functions that are called for each element are classes, because device lambdas cannot be called from host-device
-// functions.
+// The callbacks for elements are classes, because device lambdas cannot be called from host-device functions.
 struct KeepElement {
   KeptAxis& kept;
   u32 first;

@@ -11,7 +11,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr i64 kMaxSide = 1 << 30;  // rows, columns and bins, which kernels count in 32 bits
+constexpr i64 kMaxSide = 1 << 30;  // rows, columns and bins; kernels use 32-bit coordinates
 constexpr const char* kTooLarge =
     "the CUDA backend supports regions of images with fewer than 1,073,741,824 rows and columns";
 constexpr const char* kTooManyBins =

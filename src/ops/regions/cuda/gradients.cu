@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// ROI_ALIGN_GRAD: every element of a gradient belongs to one thread, or to one warp, which adds up its terms in the
-// order of the definition.
+// ROI_ALIGN_GRAD: each element of a gradient is computed by one thread or one warp, which adds its terms in the defined
+// order.
 #include "ops/regions/cuda/regions.cuh"
 
 namespace anydml::cuda {
 namespace {
 
 // The weight of an image element in a bin: the sum of its weights in the bin's samples, in order of ascending
-// coordinates. Only samples at most one element away can contribute.
+// coordinates. Only samples within one element of it can contribute.
 __device__ f32 weight_in_bin(const RegionSamples& samples, i64 bin, i64 element) {
   const f32 low = static_cast<f32>(element) - 1.0F;
   const f32 high = static_cast<f32>(element) + 1.0F;
@@ -36,8 +36,8 @@ __device__ f32 weight_in_bin(const RegionSamples& samples, i64 bin, i64 element)
   return weight;
 }
 
-// Each thread computes one element of the tile in some channels. For each region, the block computes the weights of the
-// tile's rows and columns in all bins.
+// Each thread computes one element of the tile for several channels. For each region, the block computes the weights of
+// the tile's rows and columns in all bins.
 template <class T>
 __global__ void __launch_bounds__(kRegionThreads)
     add_averages(const __grid_constant__ RegionLaunch launch, const __grid_constant__ RegionTile tile) {
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(kRegionThreads)
 
 // ---- Box gradient ---------------------------------------------------------------------------------------------------
 
-// Each warp processes one region; its lanes share the channels.
+// Each warp processes one region; its threads split the channels.
 template <class T>
 __global__ void __launch_bounds__(kRegionThreads) add_boxes(const __grid_constant__ RegionLaunch launch) {
   constexpr u32 kWarps = kRegionThreads / kRegionLanes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameters of steps over regions. Images and bins have fewer than 2^30 rows and columns.
+// Kernel parameters for steps over regions. Images and bins have fewer than 2^30 rows and columns.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,7 +20,7 @@ struct RegionLaunch {
   bool image_is_aligned;
   bool boxes_are_aligned;
   bool indices_are_aligned;
-  bool indices_are_wide;  // 64 bits
+  bool indices_are_wide;  // 64-bit instead of 32-bit
   bool bins_are_aligned;
   bool result_is_aligned;
   FastDivisor rows;  // rows of bins
@@ -44,7 +44,7 @@ struct RegionTile {
 };
 inline constexpr u32 kRegionTileChannels = 8;
 
-// These return the CUDA error.
+// Each of these functions launches kernels and returns the error code of the CUDA call.
 [[nodiscard]] cudaError_t start_regions(const RegionLaunch& launch, cudaStream_t stream);  // pooling and align
 [[nodiscard]] cudaError_t start_image_gradient(const RegionLaunch& launch, const RegionTile& tile, cudaStream_t stream);
 // peaks: space for each bin of each channel of each region.

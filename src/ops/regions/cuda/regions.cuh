@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions shared by the kernels over regions: a region's batch and samples, the elements of the image, and how blocks
-// of threads split the outputs.
+// Functions shared by the region kernels. They find a region's batch and samples, load elements of the image, and split
+// the outputs among blocks of threads.
 #pragma once
 
 #include "backend/cuda/kernels/device.cuh"
@@ -95,7 +95,8 @@ struct RegionGroup {
   return {region, channel, left < grid.channels_of_group ? left : grid.channels_of_group};
 }
 
-// Calls use(channel, row, column) for this thread's bins of the group; the channel is counted from the group's first.
+// Calls use(channel, row, column) for this thread's bins of the group. Channels are counted from the group's first
+// channel.
 template <class Use>
 __device__ inline void for_each_bin(const RegionLaunch& launch, const RegionGroup& group, Use use) {
   const u64 bins = static_cast<u64>(launch.step.axes[0].bins) * static_cast<u64>(launch.step.axes[1].bins);

@@ -14,7 +14,7 @@ struct PooledRange {
   i64 end;
 };
 
-// A scaled corner; NaN is outside of every image.
+// A scaled corner; NaN is outside every image.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i64 pooled_corner(f32 corner, f32 scale) {
   constexpr f32 kFar = 0x1p40F;
   const f32 rounded = round_away(corner * scale);
@@ -24,8 +24,8 @@ struct PooledRange {
 // The elements [first, end) of one of `bins` bins along an axis of `size` elements; empty if first equals end.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr PooledRange pooled_range(i64 from, i64 to, i64 bin, i64 bins, i64 size) {
   const i64 length = to < from ? 1 : to - from + 1;
-  // bin * length / bins, computed in parts that fit 64 bits. The products with `rest`, which is less than `bins`, need
-  // all bits of an unsigned integer.
+  // bin * length / bins, computed in parts that fit in 64 bits. The products with `rest`, which is less than `bins`,
+  // need all bits of an unsigned integer.
   const i64 whole = length / bins;
   const u64 divisor = static_cast<u64>(bins);
   const u64 rest = static_cast<u64>(length % bins);

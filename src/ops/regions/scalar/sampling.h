@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where a region is sampled along one axis, and which elements of the image contribute to a sample. This is the
-// definition of ROI_ALIGN, ROI_ALIGN1 and ROI_ALIGN_GRAD for every device; docs/numerics.md gives it as a Python
+// definition of ROI_ALIGN, ROI_ALIGN1 and ROI_ALIGN_GRAD for every device; docs/numerics.md contains it as a Python
 // program.
 #pragma once
 
@@ -22,7 +22,7 @@ struct RegionAxis {
   u32 nearest;
 };
 
-// The maximum number of samples of a bin along an axis, so that a huge box costs no more than a large one.
+// The maximum number of samples per bin along an axis, so that a huge box costs no more than a large one.
 inline constexpr i64 kMaxRegionSamples = i64{1} << 16;
 
 // One sample: element `first` with weight 1 - second, and the element after it with weight `second`. If `second` is 0,
@@ -51,7 +51,7 @@ class RegionSamples {
     limit = limit < 1 ? 1 : limit;
     i64 minimum = axis.minimum < limit ? i64{axis.minimum} : limit;
     minimum = minimum < 1 ? 1 : minimum;
-    count_ = wanted > static_cast<f32>(minimum) ? limit : minimum;  // NaN gives the minimum
+    count_ = wanted > static_cast<f32>(minimum) ? limit : minimum;  // NaN selects the minimum
     if (wanted > static_cast<f32>(minimum) && wanted < static_cast<f32>(limit)) {
       count_ = static_cast<i64>(wanted);
     }

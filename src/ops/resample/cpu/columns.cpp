@@ -67,9 +67,9 @@ std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count)
   return array_bytes(count) * (stretched ? 2 : 1) + array_bytes(weights);
 }
 
-// Taps never move backwards from one column to the next, so the first and the last column of a tile give its span. The
-// span is computed rather than estimated: with an offset so large that no bits are left for fractions, coordinates skip
-// many elements.
+// Taps never move backwards from one column to the next, so the first and the last column of a tile determine its span.
+// The span is computed rather than estimated: with an offset so large that no bits are left for fractions, coordinates
+// skip many elements.
 std::int64_t max_span(const ResampleDimension& dimension, std::int64_t count) {
   std::int64_t maximum = 0;
   for (std::int64_t first = 0; first < dimension.output_size; first += count) {

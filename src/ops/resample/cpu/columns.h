@@ -12,7 +12,7 @@ namespace anydml {
 // Columns whose taps advance evenly, so that kernels need not read the arrays.
 struct RegularColumns {
   std::int32_t period = 0;   // columns after which the taps repeat; 0 if there are no regular columns
-  std::int32_t advance = 0;  // by how many input elements the taps advance
+  std::int32_t advance = 0;  // how far the taps advance per period, in input elements
   std::int64_t begin = 0;
   std::int64_t end = 0;  // begin plus a multiple of the period
 };

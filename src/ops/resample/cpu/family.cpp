@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Resampling on the CPU. First, means along the columns are computed for whole rows of the input, and kept for other
-// output rows that need them. Then means of these rows are computed.
+// output rows that need them. Then the means of these rows are computed.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -79,7 +79,8 @@ class RowWork {
     ++plane_;
     enter_plane();
   }
-  // How many units, counted from this one, can be moved together as rows of nearest elements; at most `maximum`.
+  // The number of units, starting with this one, that can be copied together as rows of nearest elements; at most
+  // `maximum`.
   [[nodiscard]] std::int64_t rows_together(std::int64_t maximum) const {
     if (cut_.step.interpolates != 0 || cut_.sampled.empty() || cut_.taps.back().empty()) {
       return 1;
@@ -91,7 +92,7 @@ class RowWork {
   [[nodiscard]] std::int64_t columns() const { return columns_.count; }
   [[nodiscard]] std::int64_t run() const { return run_; }
 
-  // Computes the outputs of the unit and of the units that are moved together with it. stride: the distance between
+  // Computes the outputs of the unit and of the units that are copied together with it. stride: the distance between
   // columns.
   void make(const std::byte* input, std::byte* to, std::int64_t stride, std::int64_t rows) {
     if (cut_.step.interpolates == 0) {
@@ -194,7 +195,7 @@ class RowWork {
     return row;
   }
 
-  // Returns the means along the dimensions from `level` on, which are either in `own` or in a kept row.
+  // Returns the means along dimension `level` and all later dimensions, which are either in `own` or in a kept row.
   const f32* mean_of(std::size_t level, std::int64_t offset, f32* own) {
     if (level == cut_.sampled.size()) {
       if (level == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Gradients on the CPU, one row of the output gradient at a time. Rows of the input gradient are added first, along one
-// dimension after another starting with the outermost, and the columns of the resulting row are added last. This way,
-// most of the data is read along rows, and the columns are added only once for each row of the output.
+// Gradients on the CPU, one row of the output gradient at a time. Rows of the input gradient are added first, along
+// each dimension, starting with the outermost. The columns of the resulting row are added last. This way, most of the
+// data is read along rows, and the columns are added only once for each row of the output.
 #include "ops/resample/cpu/gradient.h"
 
 #include <algorithm>
@@ -96,7 +96,7 @@ class GradientAxis {
 
   GradientDimension dimension_;
   std::vector<GradientTaps> taps_;
-  std::vector<f32> seconds_;  // the weight of each element's second tap; 0 for nearest elements, which have none
+  std::vector<f32> seconds_;  // the weight of each element's second tap; 0 if there is no second tap
 };
 
 // A tile of columns, which depends on the elements [base, base + span) of the input gradient.
@@ -105,7 +105,7 @@ struct GradientTile {
   std::int64_t count = 0;
   std::int64_t base = 0;
   std::int64_t span = 0;
-  GradientTable table;  // over these elements; absent if there are many
+  GradientTable table;  // refers to these elements; absent if columns have too many taps
   std::vector<std::int32_t> index;
   std::vector<f32> weights;
 };
@@ -181,7 +181,7 @@ void make_table(const GradientAxis& axis, GradientTile& tile) {
 struct GradientCut {
   GradientStep step{};
   std::int64_t element = 0;  // bytes
-  std::int64_t run = 1;      // elements that are contiguous on both sides
+  std::int64_t run = 1;      // elements that are contiguous in both tensors
   std::vector<GradientDimension> copied;
   std::vector<GradientAxis> levels;  // all dimensions of sums except the columns', outermost first
   std::vector<GradientAxis> column;  // exactly one
@@ -205,7 +205,7 @@ struct GradientCut {
   std::int64_t scratch = 0;
 };
 
-// Tiles of columns of long dimensions have no table and are computed on demand.
+// Column tiles of long dimensions have no table and are computed on demand.
 GradientTile make_tile(const GradientCut& cut, std::int64_t number) {
   const GradientAxis& column = cut.column.front();
   GradientTile tile;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside its namespace.
-// widen_halves and narrow_halves must already be defined there, because compilers do not vectorize them well.
+// The kernels as plain loops that the compiler vectorizes. This file is included once per target, inside the namespace
+// of the target. Compilers vectorize FLOAT16 conversions badly, so the namespace must already define widen_halves and
+// narrow_halves.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors may have any alignment
 };
 using Floats = typename Unaligned<f32>::type;
 

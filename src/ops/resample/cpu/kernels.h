@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Operations on rows, compiled once for each target. A row consists of columns of `run` adjacent elements. Means are
-// computed in rows of FLOAT32, in which all elements are adjacent.
+// computed in packed FLOAT32 rows.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace anydml {
 
 // A row in a tensor.
 struct ResampleRow {
-  const std::byte* at;  // the element to which the columns' taps are relative
+  const std::byte* at;  // the columns' taps are relative to this element
   std::int64_t stride;  // in bytes, between elements of the sampled dimension
   std::int64_t run;     // elements
 };
@@ -33,7 +33,7 @@ struct ResampleKernels {
 };
 
 // Gradients: sums of rows, and sums along a row.
-inline constexpr std::int32_t kGradientRows = 4;     // maximum number added at once
+inline constexpr std::int32_t kGradientRows = 4;     // maximum number of rows added together
 inline constexpr std::int32_t kMaxGradientTaps = 8;  // columns with more taps have no table
 // Some columns of an output gradient in which each column is a single element. Column c is the sum of x[index[t * count
 // + c]] times weights[t * count + c] over t. For a column with fewer taps, the missing taps refer to a zero after the
@@ -68,7 +68,7 @@ struct NearestRows {
   const LinearTaps* taps;   // the input row for each output row; null if there is only the first row
   std::int64_t tap_stride;  // between rows of the input
 };
-// Moves the nearest elements.
+// Copies the nearest elements.
 using MoveNearest = void (*)(const Columns& columns, const ResampleRow& row, const NearestRows& to) noexcept;
 
 [[nodiscard]] ResampleKernels generic_resample_kernels(DataType type);

@@ -7,12 +7,12 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kTileElements = 4096;     // part of a row; several of them fit the L1 cache
+constexpr std::int64_t kTileElements = 4096;     // part of a row; several parts fit in the L1 cache
 constexpr std::int64_t kMaxLoaded = 16 << 10;    // elements of an input row loaded for a tile
 constexpr std::int64_t kMinColumns = 16;         // minimum for a tile that loads everything between its taps
 constexpr std::int64_t kMaxSpan = 1 << 30;       // elements that the taps of a tile may reach
 constexpr std::int64_t kMaxKept = 1 << 20;       // columns whose taps are kept with the step
-constexpr std::int64_t kMaxKeptTaps = 64 << 10;  // maximum for each other dimension
+constexpr std::int64_t kMaxKeptTaps = 64 << 10;  // maximum for each of the other dimensions
 constexpr std::int64_t kMaxSlotBytes = 256 << 10;
 constexpr std::int64_t kMinOfPiece = 64 << 10;  // elements read or written
 constexpr std::int64_t kPiecesOfThread = 8;

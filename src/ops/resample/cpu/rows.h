@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A resampling step split into rows: columns of the last sampled dimension, each with a run of elements that are
-// contiguous on both sides. A unit of work is a tile of one output row.
+// How a resampling step is split into rows. A row consists of columns along the last sampled dimension, and each column
+// is a run of elements that are contiguous in both tensors. A unit of work is a tile of one output row.
 #pragma once
 
 #include <vector>
@@ -52,7 +52,7 @@ struct ResampleRows {
   [[nodiscard]] std::int64_t tile_elements() const { return tile_columns * tile_run; }
 };
 
-// forwards: a joined step consumes the outputs.
+// forwards: whether a joined step consumes the outputs.
 [[nodiscard]] ResampleRows cut_rows(const ResampleStep& step, unsigned threads, bool forwards);
 
 }  // namespace anydml

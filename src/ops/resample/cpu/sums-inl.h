@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The gradient kernels as plain loops that the compiler vectorizes. Included like kernels-inl.h, and after it.
+// The gradient kernels as plain loops that the compiler vectorizes. This file is included like kernels-inl.h, after it.
 
 #define ANYDML_FLATTEN __attribute__((flatten, noinline))
 
@@ -61,7 +61,8 @@ ANYDML_FLATTEN void divide_row(const f32* __restrict divisors, std::int64_t coun
   }
 }
 
-// Computes the columns [begin, end) from the table, two taps at a time, and the last tap alone if their number is odd.
+// Computes the columns [begin, end) from the table, two taps at a time. If the number of taps is odd, the last tap is
+// added alone.
 ANYDML_FLATTEN void add_by_table(const GradientTable& table, const f32* __restrict x, std::int64_t begin,
                                  std::int64_t end, f32* __restrict to) noexcept {
   std::int32_t t = 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Resampling on a GPU: one launch, preceded by one for each dimension whose taps are stored in the workspace.
+// Resampling on a GPU. One launch computes the outputs. Before it, one launch for each stretched dimension stores the
+// taps of that dimension in the workspace.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -12,11 +13,11 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr u64 kMaxElements = (u64{1} << 32) - kResampleThreads;  // threads are numbered with 32 bits
+constexpr u64 kMaxElements = (u64{1} << 32) - kResampleThreads;  // thread indices are 32-bit
 constexpr i64 kBatchesOfThread = 8;
 constexpr i64 kMaxLaunchRows = 65'535;
 constexpr i64 kMaxTableBlocks = 4096;
-constexpr u32 kUnrolledLevels = 3;  // dimensions of means that have specialized kernels
+constexpr u32 kUnrolledLevels = 3;  // maximum number of sampled dimensions with specialized kernels
 constexpr u64 kTableAlignment = 16;
 
 [[nodiscard]] u64 aligned(u64 bytes) { return (bytes + kTableAlignment - 1) / kTableAlignment * kTableAlignment; }
@@ -143,7 +144,7 @@ class Resampling final : public PreparedStep {
   ResampleLaunch launch_{};
   bool is_stretched_ = false;
   u64 workspace_ = 0;
-  u64 tables_[kMaxRank] = {};  // where the tables of a level begin in the workspace
+  u64 tables_[kMaxRank] = {};  // offset of each level's tables in the workspace
 };
 
 // The number of threads is at most the number of outputs.

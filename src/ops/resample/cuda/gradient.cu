@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Gradients on a GPU. Each thread is assigned one position in the sampled dimensions of the output gradient, finds the
-// elements of the input gradient that contribute to it once, and adds them for several positions of a copied dimension.
+// Gradients on a GPU. Each thread is assigned one position in the sampled dimensions of the output gradient. It finds
+// the contributing elements of the input gradient only once, and adds them for several positions of a copied dimension.
 // A preceding launch writes the taps of all dimensions into the workspace. Nothing is scattered, so the order of each
 // sum is fixed.
 #include "ops/resample/cuda/gradient.h"
@@ -15,7 +15,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr u32 kThreads = 256;
-constexpr u64 kMaxElements = (u64{1} << 32) - kThreads;  // threads are numbered with 32 bits
+constexpr u64 kMaxElements = (u64{1} << 32) - kThreads;  // thread indices are 32-bit
 constexpr i64 kBatchesOfThread = 8;
 constexpr i64 kMaxLaunchRows = 65'535;
 constexpr i64 kMaxTableBlocks = 1024;
@@ -39,15 +39,15 @@ struct alignas(8) Weights {
 struct GradientLaunch {
   const std::byte* input;
   std::byte* output;
-  u32 count;   // positions in a batch, by which threads are numbered
+  u32 count;   // positions in a batch, one per thread
   u32 rank;    // loops over these positions, outermost first
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;
-  u32 counts_elements;  // 1: divide by the elements of windows; 0: by `coordinates`
+  u32 counts_elements;  // 1: divide by the number of elements in the windows; 0: by `coordinates`
   f32 coordinates;
   FastDivisor sizes[kMaxRank];
-  u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied one
+  u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied dimension
   i64 input_strides[kMaxRank];  // strides of the copied loops
   i64 output_strides[kMaxRank];
   i64 batches;
@@ -337,7 +337,7 @@ class Gradient final : public PreparedStep {
   bool has_few_ = false;
   i64 longest_ = 1;
   u64 workspace_ = 0;
-  u64 spans_at_[kMaxRank] = {};  // where the tables of a level begin in the workspace
+  u64 spans_at_[kMaxRank] = {};  // offset of each level's tables in the workspace
   u64 weights_at_[kMaxRank] = {};
 };
 

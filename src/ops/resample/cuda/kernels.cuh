@@ -10,8 +10,8 @@ namespace anydml::cuda {
 
 inline constexpr u32 kResampleThreads = 256;
 
-// The taps of a stretched dimension in the workspace: output o has `counts[o]` taps from `firsts[o]` on, with weights
-// at weights[o * most].
+// The taps of a stretched dimension in the workspace. Output o has counts[o] taps, starting at firsts[o], and its
+// weights start at weights[o * most].
 struct TapTable {
   i64* firsts;  // null if the dimension is not stretched
   i32* counts;
@@ -22,13 +22,13 @@ struct TapTable {
 struct ResampleLaunch {
   const std::byte* input;
   std::byte* output;
-  u32 count;   // positions in a batch, by which threads are numbered
+  u32 count;   // positions in a batch, one per thread
   u32 rank;    // loops over these positions, outermost first
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;
   FastDivisor sizes[kMaxRank];
-  u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied one
+  u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied dimension
   i64 input_strides[kMaxRank];  // strides of the copied loops
   i64 output_strides[kMaxRank];
   i64 batches;
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kResampleThreads) move_nearest(const __grid_co
   }
 }
 
-// The mean along the dimensions from kLevel on.
+// The mean along dimension kLevel and all later dimensions.
 template <class T, u32 kLevel, u32 kLevels>
 [[nodiscard]] __device__ inline f32 linear_mean(const std::byte* from, const i64 (&strides)[kLevels],
                                                 const f32 (&seconds)[kLevels], bool aligned) {

@@ -18,7 +18,7 @@ struct LaunchDimension {
   i64 write_stride;
 };
 
-// Orders the loops that number the threads by output stride, with the smallest innermost. The longest copied loop
+// Orders the loops over the threads by output stride, with the smallest stride innermost. The longest copied loop
 // becomes the batch, unless it is the innermost one.
 template <class Launch>
 void order_loops(u32 rank, u32 copied, const LaunchDimension* dimensions, Launch& launch) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The gradient of resampling, and of average pooling, along one dimension: the elements of the input gradient whose
 // taps include an element of the output gradient, and their weights. Taps never move backwards from one element to the
-// next, so these elements are consecutive. docs/numerics.md gives this as a Python program.
+// next, so these elements are consecutive. docs/numerics.md contains this definition as a Python program.
 #pragma once
 
 #include "ops/resample/scalar/taps.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The input elements that contribute to an output element along one dimension, and their weights. This is the
-// definition of all resampling operators for every device; docs/numerics.md gives it as a Python program.
+// definition of all resampling operators for every device; docs/numerics.md contains it as a Python program.
 #pragma once
 
 #include "base/element.h"
@@ -121,7 +121,7 @@ class StretchedTaps {
   }
 
  private:
-  // The sum of the weights of elements 1, 2, 3 ... beyond an end at this distance from x.
+  // The sum of the weights of all positions beyond an edge that is at this distance from x.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 beyond(f64 distance, f64 reach) const {
     const f64 count = round_up(reach - distance) - 1.0;
     if (!(count > 0.0)) {
@@ -160,7 +160,7 @@ template <class T>
   if constexpr (is_float<T>) {
     return narrow<T>(mean);
   } else {
-    // Means of 8-bit integers are between the type's minimum and maximum, apart from the rounding of the weights.
+    // Means of 8-bit integers are between the type's minimum and maximum, except for rounding errors in the weights.
     constexpr f32 kMin = std::is_signed_v<T> ? -128.0F : 0.0F;
     constexpr f32 kMax = std::is_signed_v<T> ? 127.0F : 255.0F;
     const f32 whole = round_even(mean);

@@ -8,8 +8,8 @@
 namespace anydml {
 
 // x / (1 + |x|). A FLOAT64 division would take several times as long as this code: the reciprocal in FLOAT32 has a
-// relative error of about 2^-24, and two terms of the series for 1 / (1 - error) remove it. If x is infinite, the error
-// is NaN.
+// relative error of about 2^-24, and two terms of the series for 1 / (1 - error) remove the error. If x is infinite,
+// the error is NaN.
 struct SoftsignOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     const f64 x{value};
@@ -28,8 +28,8 @@ struct ErfOf {
     constexpr f32 kMax = 3.9375f;
     value = select(value > kMax, kMax, value);
     value = select(value < -kMax, -kMax, value);
-    // A polynomial in x^2 - 7.5: at one end of the range all of its terms have the same sign, and at the other end they
-    // are about as large as the result.
+    // A polynomial in x^2 - 7.5. At one end of the range all terms have the same sign, and at the other end they are
+    // about as large as the result.
     const f64 x{value};
     const f64 t = fused(x, x, -7.5);
     const f64 t2 = t * t;
@@ -48,14 +48,14 @@ struct ErfOf {
 template <class T>
 using Erf = Function<T, ErfOf>;
 
-// 0.5 x (1 + erf(x / sqrt(2))), which is x - |x| q for x above 0 and -|x| q below, where q = erfc(|x| / sqrt(2)) / 2.
+// 0.5 x (1 + erf(x / sqrt(2))), which is x - |x| q above 0 and -|x| q below 0, where q = erfc(|x| / sqrt(2)) / 2.
 struct GeluOf {
   static constexpr bool kIsLong = true;
-  // Up to this limit, the fourth root of q is flat enough for a polynomial that loses few bits.
+  // Down to this limit, the fourth root of q is flat enough for a polynomial that loses few bits.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const { return x < -4.5f; }
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
     using namespace error_function;
-    // From 5.5 on the result is x. -0 is unchanged; NaN passes through.
+    // If x is 5.5 or more, the result is x. -0 is unchanged; NaN passes through.
     const f32 magnitude = magnitude_of(x);
     const f64 a{select(magnitude > 5.5f, 5.5f, magnitude)};
     const f64 positive{select(x < 0.0f, 0.0f, x)};
@@ -79,7 +79,7 @@ struct GeluOf {
   // q = exp(-a^2 / 2) times approximately 1 / (sqrt(2 pi) a); a^2 is exact.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
     using namespace error_function;
-    // Below -15 the result is -0; the value of 1 / a^2 does not matter there. -infinity gives NaN in the last line.
+    // Below -15 the result is -0; the value of 1 / a^2 does not matter there. For -infinity the last line returns NaN.
     const f64 a{select(x < -15.0f, 15.0f, -x)};
     const f64 a_squared = a * a;
     const f64 v = quotient_of<Last::near>(1.0, a_squared);

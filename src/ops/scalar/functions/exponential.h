@@ -32,8 +32,8 @@ struct Parts {
 // operation.
 enum class Near { itself, one };
 
-// exp(r) - 1 and 2^k for x = k ln 2 + r, on a GPU: most of r is computed in FLOAT32, where the product of k and the
-// high bits of ln 2 is exact, and so is the difference. Valid for |x| <= 170.
+// exp(r) - 1 and 2^k for x = k ln 2 + r, on a GPU. Most of r is computed in FLOAT32, where the product of k and the
+// high bits of ln 2 is exact, as is the difference. Valid for |x| <= 170.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts parts_on_gpu(f32 x) {
   constexpr f32 kShift = 0x1.8p23f + 1023;
   const f32 shifted = fused(x, static_cast<f32>(kLog2OfE), kShift);
@@ -53,7 +53,8 @@ template <Near near = Near::itself>
   const f64 k = shifted - kShift;
   f64 r = fused(k, -kLn2High, x);
   r = fused(k, -kLn2Low, r);
-  // Written as sums of products with powers of r: on Arm a constant is free as a factor, but costs a move as an addend.
+  // Written as sums of products with powers of r: on Arm, constant factors are free, but a constant addend costs a
+  // move.
   const f64 r2 = r * r;
   const f64 r3 = r2 * r;
   const f64 r4 = r2 * r2;
@@ -74,8 +75,8 @@ template <Near near = Near::itself>
 // 1 + exp(x)
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 one_and(Parts e) { return fused(e.part, e.power, e.power + 1.0); }
 
-// For functions without attributes. Tests verify their result for every input, so GPUs and CPUs can use different
-// methods.
+// For functions without attributes. Tests verify the results of these functions for every input, so GPUs and CPUs can
+// use different methods.
 template <Near near>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Parts proven_parts_of(f32 x) {
   if constexpr (kOnGpu) {
@@ -103,9 +104,9 @@ struct SigmoidOf {
     using namespace exponential;
     const f32 minus = clamped(-x, -104.0f, 104.0f);
     // Near 0 the true value is slightly closer to 1/2 than 1/2 + x/4. A FLOAT64 cannot represent that small difference,
-    // but it decides the rounding if 1/2 + x/4 is a midpoint of two FLOAT32. So the dividend is not 1 but a nearby
-    // number, above 1 for x < 0 and below 1 for x > 0: the top bits of -x, read as an integer, are 1 and 5 in these
-    // cases.
+    // but it decides the rounding if 1/2 + x/4 is the midpoint between two FLOAT32 values. So instead of 1, the
+    // dividend is a nearby number, above 1 for x < 0 and below 1 for x > 0: the top bits of -x, read as an integer, are
+    // 1 and 5 in these cases.
     const f64 one = from_bits<f64>(to_bits(f64{1.0}) + 2 - (to_bits(f64{minus}) >> 61));
     return quotient_of(one, one_and(proven_parts_of<Near::one>(minus)));
   }
@@ -122,16 +123,16 @@ class SwishOf {
         limit_(limit_of(scale_)) {}
 
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 x) const {
-    // Beyond these limits the exponential is so large that the result is 0, or so small that it vanishes next to 1.
+    // Beyond these limits the exponential is so large that the result is 0, or so small that it does not change 1.
     const auto limit = static_cast<f32>(limit_);
     const f32 inside = exponential::clamped(x, -limit, limit);
     // For a tiny x the true value differs slightly from x / 2. A FLOAT64 cannot represent that small difference, but it
-    // decides the rounding if x / 2 is a midpoint of two FLOAT32, which is possible only below 2^-126. So a number is
-    // added that is too small to change a larger x.
+    // decides the rounding if x / 2 is the midpoint between two FLOAT32 values, which is possible only below 2^-126. So
+    // a number is added that is too small to change a larger x.
     const f64 below = exponential::one_and(exponential::parts_of<exponential::Near::one>(scale_ * f64{inside}));
     return with_sign_of(quotient_of(f64{x} + more_, below), f64{x});
   }
-  // An infinite x: the result is x / 1, or NaN for infinity / infinity.
+  // If x is infinite, the result is x / 1, or NaN for infinity / infinity.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f32 x) const {
     return magnitude_of(x) > static_cast<f32>(kMax);
   }
@@ -140,9 +141,9 @@ class SwishOf {
   }
 
  private:
-  static constexpr f64 kMax = 0x1.fffffep127;  // the largest FLOAT32
+  static constexpr f64 kMax = 0x1.fffffep127;  // the largest finite FLOAT32
 
-  // The x whose product with the scale's magnitude is 700, or kMax if that x is not a FLOAT32.
+  // The x that yields 700 when multiplied by the scale's magnitude, or kMax if that x is not a FLOAT32.
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f32 limit_of(f64 scale) {
     const f64 x = scale == 0.0 ? kMax : 700.0 / magnitude_of(scale);
     return static_cast<f32>(x > kMax ? kMax : x);
@@ -169,7 +170,7 @@ struct EluOf {
 template <class T>
 using Elu = Function<T, EluOf>;
 
-// max(0, x) + min(0, Alpha * (exp(x / Alpha) - 1)); one term is always 0, whatever the sign of Alpha.
+// max(0, x) + min(0, Alpha * (exp(x / Alpha) - 1)); one term is always 0, for either sign of Alpha.
 struct CeluOf {
   f64 alpha;
   f64 inverse;

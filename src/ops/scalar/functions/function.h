@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Functions of one element that are correctly rounded: the nearest FLOAT32 or FLOAT16 to the true value, ties to even,
 // for every input. A function is a class `Of` that returns a FLOAT64 so close to the true value that rounding it once
-// gives the correct result; tests/functions proves that for every FLOAT32, which includes every FLOAT16.
+// yields the correct result. tests/functions proves this for every FLOAT32, which includes every FLOAT16.
 //
 //   f64 ordinary(f32 x) const   branch-free, since compilers vectorize it (cpu/function_loops-inl.h)
 //   bool is_hard(f32 x) const   optional: whether x needs `hard` instead of `ordinary`
 //   f64 hard(f32 x) const       branch-free too; hard elements are gathered and processed together
 //
-// kIsLong, optional: the function has so many constants and intermediate values that Arm's registers have room for only
-// two vectors at a time instead of four.
+// kIsLong, optional: the function has so many constants and intermediate values that Arm's registers can hold only two
+// vectors at a time instead of four.
 //
-// A function of two arguments has two parameters, and its is_hard(x, y, result) may use the result of `ordinary`;
+// A function of two arguments has two parameters, and its is_hard(x, y, result) may use the result of `ordinary`.
 // is_hard<T>(result) uses only this result, for results of type T. A function is constructed from the operator's
 // attributes if it has any.
 //
-// A function of two arguments may have a quick path for FLOAT16, since there are too many pairs for a table:
+// A function of two arguments may have a fast path for FLOAT16, since there are too many pairs for a table:
 //
 //   f32 quick(f32 x, f32 y) const           close enough to the true value that rounding it is correct
 //   bool is_unclear(f32 result) const       unless it is too close to a midpoint: then the functions above decide
@@ -26,7 +26,7 @@
 namespace anydml {
 
 // Converts a FLOAT64 to a FLOAT32 whose last bit is set if any nonzero digit follows (rounding to odd). Rounding this
-// FLOAT32 to FLOAT16 gives the same result as a single rounding, since nothing is mistaken for a tie.
+// FLOAT32 to FLOAT16 has the same effect as a single rounding, since nothing is mistaken for a tie.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 round_to_odd(f64 y) {
   constexpr u64 kRest = (u64{1} << 29) - 1;
   const u64 bits = to_bits(y);
@@ -44,8 +44,8 @@ template <class T>
   }
 }
 
-// The sum of two FLOAT64, also rounded to odd, so that a value close to a midpoint of two FLOAT32 is not mistaken for
-// that midpoint. The second number must be less than the last place of the first.
+// The sum of two FLOAT64 values, also rounded to odd, so that a value close to the midpoint between two FLOAT32 values
+// is not mistaken for that midpoint. The second number must be less than the last place of the first number.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sum_to_odd(f64 y, f64 more) {
   const u64 follows = more != 0.0;
   const u64 below = follows & ((to_bits(y) ^ to_bits(more)) >> 63);
@@ -57,8 +57,8 @@ concept HasHard = requires(const Of& of, Inputs... inputs) {
   of.hard(inputs...);
 };
 
-// The ways in which a definition can detect hard elements. (Concepts, since nvcc does not accept these requires
-// expressions inside a function.)
+// The ways in which a definition can detect hard elements. These are concepts because nvcc does not accept these
+// requires expressions inside a function.
 template <class Of, class T>
 concept IsHardByType = requires(const Of& of, f64 result) {
   of.template is_hard<T>(result);
@@ -101,9 +101,9 @@ template <class T, class Of, class... Inputs>
   return narrow_once<T>(result);
 }
 
-// Whether a FLOAT32 result with a relative error below `part` leaves open which FLOAT16 is nearest to the true value.
-// Both ends of the error interval are rounded to FLOAT16's last place by adding a number so large that the sum has no
-// smaller digits; the result is ambiguous if the two sums differ. True for NaN.
+// Whether a FLOAT32 result with a relative error below `part` does not determine which FLOAT16 is nearest to the true
+// value. Both ends of the error interval are rounded to FLOAT16's last place by adding a number so large that the sum
+// has no smaller digits. The result is ambiguous if the two sums differ. True for NaN.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_rounding_ambiguous(f32 result, f32 part) {
   constexpr u32 kMin = to_bits(f32{0x1p-14f});  // the smallest normal FLOAT16
   const f32 size = magnitude_of(result);
@@ -119,8 +119,8 @@ concept HasQuick = requires(const Of& of, Inputs... inputs) {
 template <class T, class Of, class... Inputs>
 inline constexpr bool kIsQuick = sizeof(T) < sizeof(f32) && HasQuick<Of, Inputs...>;
 
-// For code that processes several elements together: first_of computes a first result, rounded converts it to T,
-// asks_after returns whether the element needs more work, and if so, after_all computes the final result.
+// For code that processes several elements together. first_of computes a first result, rounded converts it to T, and
+// asks_after returns whether the element needs more work. In that case, after_all computes the final result.
 template <class T, class Of, class... Inputs>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr auto first_of(const Of& of, Inputs... inputs) {
   if constexpr (kIsQuick<T, Of, Inputs...>) {

@@ -9,7 +9,7 @@ namespace anydml {
 
 namespace hyperbolic {
 
-// The terms of the addition theorems for x = k ln 2 + r. cosh(k ln 2) and sinh(k ln 2) are exact, except where the lost
+// The terms of the addition theorems for x = k ln 2 + r. cosh(k ln 2) and sinh(k ln 2) are exact, except where lost
 // digits do not matter, and sinh(r) and cosh(r) - 1 are polynomials.
 struct Parts {
   f64 cosh_k;

@@ -43,7 +43,7 @@ inline constexpr f64 kPiRest = 0x1.1a62633145c07p-53;
 }
 
 // The argument of the polynomial for asin and acos. Beyond 1/2, asin(x) = pi / 2 - 2 asin(s), where s is the square
-// root of (1 - x) / 2; from there on s is less than x.
+// root of (1 - x) / 2. In that range s is less than x.
 struct Near {
   bool far;
   f64 z;   // s^2, or x^2
@@ -117,8 +117,8 @@ struct AcosOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     using namespace inverse_trigonometric;
     const f64 x{value};
-    // Two results would be mistaken for midpoints of two FLOAT32, while the true values are slightly above them: a GPU
-    // sets the last bit, and a CPU adds half a unit in the last place of pi / 2.
+    // Two results would be mistaken for midpoints between two FLOAT32 values, but the true values are slightly above
+    // the midpoints. To avoid this, a GPU sets the last bit, and a CPU adds half a unit in the last place of pi / 2.
     if constexpr (kOnGpu) {
       const Near near = near_on_gpu(value);
       const f64 s = with_sign_of(near.of, near.far ? x : -x);
@@ -138,15 +138,15 @@ struct AcosOf {
 template <class T>
 using Acos = Function<T, AcosOf>;
 
-// The angle of the point (x, y), like C's atan2: atan(|y| / |x|) is computed as above and subtracted from pi if x < 0,
-// and the sign is that of y. Infinities are replaced by numbers so large that they outweigh everything else, and x = 0
-// by one so small that it matters only if y = 0.
+// The angle of the point (x, y), like C's atan2: atan(|y| / |x|) is computed as above and subtracted from pi if x < 0.
+// The result has the sign of y. Infinities are replaced with numbers so large that they outweigh everything else, and x
+// = 0 is replaced with a number so small that it matters only if y = 0.
 //
 // The error of `ordinary` is below four units in its last place: three roundings and one deliberate unit for a quotient
-// of less than 0.53, plus the errors of its sums. If the result is within twice that distance of a midpoint of two
-// FLOAT32, `hard` decides. Tiny quotients never need `hard`: a quotient of two FLOAT32 that is not a midpoint is at
-// least eight units away from one. A quotient can be a midpoint only if the result is subnormal, and then the true
-// value is slightly less than the quotient, which the deliberate unit accounts for.
+// of less than 0.53, plus the errors of its sums. If the result is within twice that distance of a midpoint between two
+// FLOAT32 values, `hard` decides. Tiny quotients never need `hard`: a quotient of two FLOAT32 values that is not a
+// midpoint is at least eight units away from the nearest midpoint. A quotient can be a midpoint only if the result is
+// subnormal. The true value is then slightly less than the quotient, which the deliberate unit accounts for.
 struct AtanYxOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 y, f32 x) const {
     using namespace inverse_trigonometric;
@@ -161,9 +161,9 @@ struct AtanYxOf {
     constexpr u64 kHalf = u64{1} << 28;
     return ((to_bits(result) - (kHalf - kNear)) & (2 * kHalf - 1)) <= 2 * kNear;
   }
-  // Computes FLOAT16 in FLOAT32: the arctangent of the smaller argument divided by the larger. The error is below four
-  // units in the last place: up to two come from the quotient on a GPU, and the rest from the sums and from a
-  // polynomial with an error of 2^-25.
+  // Computes FLOAT16 in FLOAT32: the arctangent of the smaller argument divided by the larger argument. The error is
+  // below four units in the last place: up to two come from the quotient on a GPU, and the rest from the sums and from
+  // a polynomial with an error of 2^-25.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 y, f32 x) const {
     using namespace inverse_trigonometric;
     const f32 above = magnitude_of(y);
@@ -184,7 +184,7 @@ struct AtanYxOf {
     return is_rounding_ambiguous(result, 0x1.4p-21f);
   }
 
-  // Computed in pairs of FLOAT64, with a relative error below 2^-97: the polynomial has an error of 2^-103, and pairs
+  // Uses pairs of FLOAT64 values, with a relative error below 2^-97: the polynomial has an error of 2^-103, and pairs
   // are rounded to 2^-102 or better in each step.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 y, f32 x) const {
     using namespace inverse_trigonometric;
@@ -229,7 +229,7 @@ struct AtanYxOf {
     f64 at = 0.0;
   };
 
-  // A number represented as the sum of two FLOAT64, where the second is less than the last place of the first.
+  // A number represented as the sum of two FLOAT64 values, where the second is less than the last place of the first.
   struct Pair {
     f64 first;
     f64 second;

@@ -27,8 +27,8 @@ struct LogOf {
   }
 
  private:
-  // x = 2^k (1 + r), computed in FLOAT32, because a vector contains twice as many FLOAT32 as FLOAT64. 1 + r is from
-  // sqrt(1/2) to sqrt(2), and r is exact.
+  // x = 2^k (1 + r), computed in FLOAT32, because a vector contains twice as many FLOAT32 values as FLOAT64 values. 1 +
+  // r is from sqrt(1/2) to sqrt(2), and r is exact.
   struct Split {
     ANYDML_HOST_DEVICE constexpr explicit Split(f32 x)
         : exponent((to_bits(x) - to_bits(f32{0x1.6a09e6p-1f})) & 0xff800000),
@@ -40,8 +40,8 @@ struct LogOf {
   [[nodiscard]] ANYDML_HOST_DEVICE static constexpr f64 of_any(f32 x) {
     const bool subnormal = x < 0x1p-126f;
     const Split of(select(subnormal, x * 0x1p24f, x));
-    // k / 2^24. For 0 and infinity, k is replaced with a FLOAT32 of the largest magnitude; thanks to the scaling, the
-    // result then overflows to infinity. Numbers without a logarithm give NaN.
+    // k / 2^24. For 0 and infinity, k is replaced with a FLOAT32 of the largest magnitude. Because of the scaling, the
+    // result then overflows to infinity. Numbers without a logarithm yield NaN.
     f32 k = fused(static_cast<f32>(static_cast<i32>(of.exponent)), 0x1p-47f, select(subnormal, -0x18p-24f, 0.0f));
     const u32 negative = u32{0} - static_cast<u32>(x < 0.0f);
     k = select(x > 0.0f, k, from_bits<f32>(negative | 0xff7fffff));
@@ -61,8 +61,8 @@ struct LogOf {
     const f64 a3 = fused(fused(r, kLog17, kLog16), r2, fused(r, kLog15, kLog14));
     const f64 p = fused(fused(fused(r4, kLog18, a3), r4, a2), r8, fused(a1, r4, a0));
     const f64 sum = fused(k, ln2, fused(p, r2, r));
-    // Sets the last bit, so that no sum is a midpoint of two FLOAT32 and no tie is broken the wrong way. Wherever the
-    // sum would be a midpoint, the true value is above it.
+    // Sets the last bit, so that no sum is a midpoint between two FLOAT32 values and no tie is broken the wrong way. If
+    // the sum would be a midpoint, the true value is above it.
     return from_bits<f64>(to_bits(sum) | 1);
   }
 };
@@ -86,7 +86,7 @@ namespace logarithm {
 }
 
 // ln(u) for u >= 1. If u < sqrt(2), `excess` is u - 1 with all its digits, some of which u itself has lost. `last` is 1
-// if the last bit is to be set as in LOG, since the same ties occur here. If x is infinite or NaN, the result is x.
+// if the last bit should be set as in LOG, since the same ties occur here. If x is infinite or NaN, the result is x.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 log_above_one(f64 x, f64 u, f64 excess, u64 last) {
   constexpr f64 kSplit = 0x1.6a09e667f3bcdp0;
   const u64 above = to_bits(u) - to_bits(0.5 * kSplit);
@@ -114,7 +114,7 @@ namespace logarithm {
   const f64 b2 = fused(fused(r, kExp11, kExp10), r2, fused(r, kExp9, kExp8));
   const f64 p = fused(fused(b2, r4, b1), r4, b0);
   const f64 e = p * from_bits<f64>((to_bits(shifted) << 52) + to_bits(f64{1.0}));
-  // 1 + e, or half of it, which is equally exact.
+  // 1 + e, or half of 1 + e, which is equally exact.
   const bool large = e > 0x1.a827999fcef32p-2;
   const f64 excess = select(large, fused(e, 0.5, -0.5), e);
   // ln(2) is rounded up: with the nearest FLOAT64, softplus(0x39ea41d0) would wrongly be a tie.
@@ -165,7 +165,7 @@ struct AsinhOf {
     const f64 square = x * x;  // exact
     const f64 sum = square + 1.0;
     const f64 root = root_of<Last::near>(sum);
-    // For small x, the correction of the root: half of the exact sum minus the square of the root.
+    // For small x, corrects the root by half of the difference between the exact sum and the square of the root.
     const f64 lost = 0.5 * (fused(-root, root, sum) + (square - (sum - 1.0)));
     const f64 result = logarithm::log_above_one(x, x + root, x + ((root - 1.0) + lost), 1);
     return with_sign_of(result, static_cast<f64>(value));
@@ -181,8 +181,8 @@ struct AcoshOf {
     f64 x{value};
     x = select(x < 1.0, quiet_nan<f64>(), x);
     const f64 root = root_of<Last::near>(fused(x, x, -1.0));
-    // The true value of the tie at 2^24 is below the midpoint. All other ties are above 2^40, and their true values are
-    // above the midpoint.
+    // For the tie at 2^24, the true value is below the midpoint. All other ties are above 2^40, and their true values
+    // are above the midpoint.
     return logarithm::log_above_one(x, x + root, (x - 1.0) + root, static_cast<u64>(x > 0x1p40));
   }
 };
@@ -198,7 +198,8 @@ struct AtanhOf {
     const f64 x = magnitude_of(static_cast<f64>(value));
     const f64 above = 1.0 + x;
     const f64 below = 1.0 - x;
-    // The difference of two FLOAT64 bit patterns is nearly that of their logarithms.
+    // The difference between the bit patterns of two FLOAT64 values nearly equals the difference between their
+    // logarithms.
     const u64 steps = (to_bits(above) - to_bits(below) + (u64{1} << 51)) & 0xfff0000000000000;
     const f64 d = from_bits<f64>(to_bits(below) + steps);
     f64 j = from_bits<f64>((steps >> 52) | to_bits(f64{0x1p52})) - 0x1p52;

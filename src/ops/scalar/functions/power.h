@@ -2,7 +2,7 @@
 // POW and CONSTANT_POW. For floats, `ordinary` computes a FLOAT64 that nearly always determines the rounding to FLOAT32
 // or FLOAT16. `is_hard` detects the other cases, in which `hard` computes twice as many digits.
 //
-// Special values follow Annex F of the C standard, except that a negative base, including -infinity, gives NaN for
+// Special values follow Annex F of the C standard, except that a negative base, including -infinity, yields NaN for
 // every exponent that is not an integer.
 #pragma once
 
@@ -49,14 +49,15 @@ struct Pair {
   const f64 high = a.high / by;
   return fast_two_sum(high, (fused(-high, by, a.high) + a.low) / by);
 }
-// k ln(2) for an integer k of nine bits.
+// k ln(2) for a nine-bit integer k.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair times_ln2(f64 k) {
   const f64 middle = k * kLn2Middle;
   const f64 low = fused(k, kLn2Middle, -middle) + k * kLn2Low;
   return add({k * kLn2High, 0.0}, {middle, low});
 }
 
-// ln(x) for a positive normal FLOAT64 of at most 32 bits: 2 atanh((m - 1) / (m + 1)) plus k ln(2), for x = 2^k m.
+// ln(x) for a positive normal FLOAT64 with at most 32 significant bits: 2 atanh((m - 1) / (m + 1)) plus k ln(2), for x
+// = 2^k m.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair log_of(f64 x) {
   const u64 exponent = (to_bits(x) - to_bits(f64{0x1.6a09e667f3bcdp-1})) & 0xfff0000000000000;
   const f64 m = from_bits<f64>(to_bits(x) - exponent);
@@ -75,16 +76,16 @@ struct Pair {
 // Computes x^y for a positive normal FLOAT64 x with at most 32 significant bits, if the result is from 2^-200 to
 // 2^1000. Results that FLOAT64 can represent are exact.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Pair pow_of(f64 x, f64 y) {
-  // If x is a power of two, x^y may be a power of two as well.
+  // If x is a power of two, x^y may also be a power of two.
   if ((to_bits(x) & FloatParts<f64>::kFraction) == 0) {
     const f64 exponent = (static_cast<f64>(to_bits(x) >> 52) - 1023.0) * y;
     if (round_even(exponent) == exponent) {
       return {from_bits<f64>(static_cast<u64>(static_cast<i64>(exponent) + 1023) << 52), 0.0};
     }
   }
-  // Any other x has an odd part from 3 to 2^32. Its power fits into 53 bits only if y is positive, an exact square root
-  // can be taken once for each fractional bit of y, which is possible at most four times, and the product of these
-  // roots is exact.
+  // Any other x has an odd part from 3 to 2^32. Its power fits into 53 bits only under three conditions: y is positive,
+  // an exact square root exists for each fractional bit of y (which is possible at most four times), and the product of
+  // these roots is exact.
   f64 root = x;
   f64 times = y;
   bool exact = y > 0.0;
@@ -124,8 +125,8 @@ inline constexpr bool kRaises = is_float<T> ? sizeof(T) <= 4 : std::is_integral_
 
 struct PowOf {
   // The relative error of `ordinary` is below this. ln(x) has a relative error of 2^-48.6, and the product with y adds
-  // at most 2^-53; exp multiplies that by at most 104 (beyond that the result is 0 or infinity), giving 2^-41.8. exp
-  // itself has an error of 2^-44.
+  // at most 2^-53. exp multiplies that by at most 104, since beyond that the result is 0 or infinity, so the error
+  // becomes 2^-41.8. exp itself has an error of 2^-44.
   static constexpr f64 kError = 0x1p-41;
 
   // y is a FLOAT32, or an integer that FLOAT64 can represent.
@@ -187,14 +188,14 @@ struct PowOf {
   }
 
   // Computes FLOAT16 in FLOAT32, for x that FLOAT16 can represent. Returns NaN if x is 0, infinite or NaN. log2(x) is
-  // the sum of two FLOAT32, with a relative error of 2^-24.7. Multiplied by y, which contributes a factor of up to 27
-  // where it matters, the error becomes 2^-20.5, and on a GPU the exponential adds 2^-22.
+  // the sum of two FLOAT32 values, with a relative error of 2^-24.7. The product with y, which contributes a factor of
+  // up to 27 where it matters, increases the error to 2^-20.5, and on a GPU the exponential adds 2^-22.
   template <class Y>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 quick(f32 x, Y y) const requires(std::is_same_v<Y, f32>) {
     using namespace power;
     const f32 base = magnitude_of(x);
     const u32 exponent = (to_bits(base) - to_bits(f32{0x1.6a09e6p-1f})) & 0xff800000;
-    const f32 r = from_bits<f32>(to_bits(base) - exponent) - 1.0f;  // twelve bits
+    const f32 r = from_bits<f32>(to_bits(base) - exponent) - 1.0f;  // has twelve bits
     const f32 k = static_cast<f32>(static_cast<i32>(exponent)) * 0x1p-23f;
     const f32 r2 = r * r;  // exact
     const f32 r4 = r2 * r2;
@@ -226,11 +227,12 @@ struct PowOf {
     return is_rounding_ambiguous(result, 0x1p-20f);
   }
 
-  // Whether the result of `ordinary` is so close to a midpoint of two T that it does not determine the rounding.
+  // Whether the result of `ordinary` is so close to a midpoint between two values of type T that it does not determine
+  // the rounding.
   template <class T>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_hard(f64 result) const {
-    // Adds a number so large that the last place of the sum is that of T near the result. If both ends of the error
-    // interval round to the same sum, no midpoint lies between them. NaN is not hard.
+    // Adds a number so large that the sum has the same last place as a T near the result. If both ends of the error
+    // interval round to the same sum, the interval contains no midpoint. NaN is not hard.
     constexpr f64 kNormal = from_bits<f64>(u64{1024 - FloatParts<T>::kBias} << 52);
     constexpr u64 kExponent = u64{FloatParts<f64>::kInfinity};
     constexpr u64 kDropped = u64{52 - FloatParts<T>::kFractionBits} << 52;
@@ -239,13 +241,13 @@ struct PowOf {
     return fused(size, 1.0 - kError, large) < fused(size, 1.0 + kError, large);
   }
 
-  // For x and y that `ordinary` found hard, so that the result is finite and not 0, and neither x nor y is 0 or
-  // infinite. The relative error is below 2^-100 |ln(result)|, and results that are exact or midpoints have no error.
+  // For x and y that `ordinary` found hard: the result is finite and not 0, and neither x nor y is 0 or infinite. The
+  // relative error is below 2^-100 |ln(result)|, and results that are exact or midpoints have no error.
   template <class Y>
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x, Y exponent) const {
     const auto y = static_cast<f64>(exponent);
     const power::Pair pair = power::pow_of(magnitude_of(static_cast<f64>(x)), y);
-    // The last bit is set if anything follows, so that the result is not mistaken for a midpoint.
+    // The last bit is set if any nonzero digit follows, so that the result is not mistaken for a midpoint.
     u64 bits = to_bits(pair.high);
     if (pair.low != 0.0 && (bits & 1) == 0) {
       bits = pair.low > 0.0 ? bits + 1 : bits - 1;
@@ -269,8 +271,8 @@ struct PowOf {
 };
 
 // The exponent is used without rounding. For integers with integer exponents, the product wraps, and powers with
-// negative exponents are truncated: they are 0 unless the base is 1 or -1, even for a base of 0. For integers with
-// float exponents, the power is truncated and clamped to the limits of the type; NaN becomes 0.
+// negative exponents are truncated to 0 unless the base is 1 or -1; this includes a base of 0. For integers with float
+// exponents, the power is truncated and clamped to the limits of the type; NaN becomes 0.
 template <class T, class Exponent>
 struct Pow {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr T operator()(T x, Exponent y) const
@@ -289,7 +291,7 @@ struct Pow {
   }
 
  private:
-  // Constants, not calls: CUDA device code may not call numeric_limits.
+  // Constants, because CUDA device code may not call numeric_limits.
   static constexpr T kMin = std::numeric_limits<T>::min();
   static constexpr T kMax = std::numeric_limits<T>::max();
 
@@ -331,8 +333,8 @@ struct Pow {
       return T{0};
     }
     const T limit = odd && base < 0.0 ? kMin : kMax;
-    // The condition below holds for all powers from 2^66 on and for none below 2^33, because a base of 2 or more is
-    // below the square of its leading power of two.
+    // The condition below is true for all powers of at least 2^66 and false for all powers below 2^33, because a base
+    // of 2 or more is below the square of its leading power of two.
     const auto leading = static_cast<f64>(to_bits(maximum) >> 52) - 1023.0;
     if (leading * y >= 33.0) {
       return limit;

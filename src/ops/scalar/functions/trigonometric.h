@@ -9,8 +9,8 @@ namespace anydml {
 
 namespace trigonometric {
 
-// The remainder of an angle after subtracting a number of half turns or quarter turns, in one part or two: `more` is
-// less than the last place of `rest`. The lowest bit of `count` indicates whether that number is odd.
+// The remainder of an angle after subtracting a number of half turns or quarter turns. It consists of one or two parts:
+// `more` is less than the last place of `rest`. The lowest bit of `count` indicates whether that number is odd.
 struct Reduced {
   f64 rest;
   f64 more;
@@ -27,8 +27,8 @@ inline constexpr f64 kBefore = Odd ? -0.5 : 0.0;
 template <bool Odd>
 inline constexpr f64 kAfter = Odd ? 0.5 : 0.0;
 
-// pi / Parts and 2 pi, each split into a leading value and a rest. kPerPi: Parts / pi. kPerTurn: how many times
-// pi / Parts goes into a full turn. kOfTurn: its inverse.
+// pi / Parts and 2 pi, each split into a leading value and a rest. kPerPi: Parts / pi. kPerTurn: the number of times pi
+// / Parts fits into a full turn. kOfTurn: the inverse of kPerTurn.
 template <int Parts>
 inline constexpr f64 kPi = 0x1.921fb54442d18p1 / Parts;
 template <int Parts>
@@ -42,13 +42,13 @@ inline constexpr f64 kPerTurn = 2.0 * Parts;
 template <int Parts>
 inline constexpr f64 kOfTurn = 0.5 / Parts;
 
-// Up to this limit the count is so small that pi in two parts suffices. The first difference is exact: both operands
-// are multiples of the last place of pi, and the remainder has no more bits.
+// Up to this limit the count is so small that pi in two parts is precise enough. The first difference is exact: both
+// operands are multiples of the last place of pi, and the remainder has no more bits.
 inline constexpr f32 kOrdinary = 0x1p22F;
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_huge(f32 x) { return magnitude_of(x) > kOrdinary; }
 
-// Reduces by multiples of pi / Parts or, with Odd, by odd multiples of half of that.
+// Reduces by multiples of pi / Parts or, with Odd, by odd multiples of pi / Parts / 2.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce(f64 x) {
   f64 shifted = 0.0;
@@ -78,10 +78,10 @@ struct Sum {
 // The fraction of a number of turns after subtracting whole turns.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 of_turn(f64 turns) { return turns - round_even(turns); }
 
-// Like reduce(), but for any x; infinities give NaN. x / (2 pi) is a sum of seven products. Six of them are exact, and
-// so are their remainders after whole turns are subtracted. A first sum of the remainders, which is not exact, gives
-// the total number of parts of a turn to subtract. A second summation starts by subtracting that number and keeps all
-// rounding errors.
+// Like reduce(), but for any x; infinities yield NaN. x / (2 pi) is a sum of seven products. Six products are exact,
+// and their remainders after subtracting whole turns are exact too. A first sum of the remainders, which is not exact,
+// determines the total number of parts of a turn to subtract. A second summation starts by subtracting that number and
+// keeps all rounding errors.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce_huge(f64 x) {
   const f64 p1 = of_turn(x * kTurn1);
@@ -93,7 +93,7 @@ template <int Parts, bool Odd>
   const f64 near = ((p1 + p2) + (p3 + p4)) + (p5 + p6);
   const f64 shifted = fused(near, kPerTurn<Parts>, kBefore<Odd>) + kShift<Odd>;
   const f64 count = shifted - kShift<Odd> + kAfter<Odd>;
-  // The first nonzero one of p1 to p6 has few enough bits that the difference is exact.
+  // The first nonzero value of p1 to p6 has few enough bits that the difference is exact.
   const Sum s2 = exact_sum(fused(count, -kOfTurn<Parts>, p1), p2);
   const Sum s3 = exact_sum(s2.sum, p3);
   const Sum s4 = exact_sum(s3.sum, p4);
@@ -108,7 +108,7 @@ template <int Parts, bool Odd>
 }
 
 // The sine of the remainder, negated if the number of half turns is odd. For -0, p is +0, so the last step returns -0.
-// For the second part, a derivative with few digits is enough.
+// A derivative with few digits is enough for the second part.
 template <bool TwoParts>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 sine(Reduced reduced) {
   const u64 sign = reduced.count << 63;
@@ -136,8 +136,8 @@ template <bool TwoParts>
   }
 }
 
-// The tangent of the remainder, or of the remainder plus pi / 2 if the number of quarter turns is odd: -1 / tan(r).
-// Both have the derivative 1 + tangent^2.
+// The tangent of the remainder, or of the remainder plus pi / 2 if the number of quarter turns is odd: -1 / tan(r). The
+// derivative is 1 + tangent^2 in both cases.
 template <bool TwoParts>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 tangent(Reduced reduced) {
   const f64 r = reduced.rest;

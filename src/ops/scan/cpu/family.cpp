@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scans rows on the CPU. A row is a sequence of chains, one per block of elements, and each chain is serial. So kernels
-// process several chains at once: several rows, along or across them, or several blocks of a row if rows are few and
-// long. In the latter case, the totals of the blocks are computed first, and threads may share a row.
+// Scans rows on the CPU. A row is a sequence of chains, one per block of elements, and each chain is serial. Therefore
+// kernels process several chains at a time: several rows, along or across them, or several blocks of a row if rows are
+// few and long. In the latter case, the totals of the blocks are computed first, and threads may share a row.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -19,19 +19,19 @@ namespace {
 constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMaxOfPiece = 256 << 10;
 constexpr std::int64_t kFewColumns = 8;  // with fewer columns, gathering is faster
-constexpr std::int64_t kMinWidth = 64;   // minimum columns of a tile across, so that lines are worthwhile
+constexpr std::int64_t kMinWidth = 64;   // across: minimum columns per tile, so that lines are worthwhile
 constexpr std::int64_t kMaxWidth = 2048;
-constexpr std::int64_t kMaxRows = 64;            // per tile along
-constexpr std::int64_t kShortRows = 4096;        // elements of a tile along
+constexpr std::int64_t kMaxRows = 64;            // along: rows per tile
+constexpr std::int64_t kShortRows = 4096;        // along: elements per tile
 constexpr std::int64_t kFewRows = 4;             // chains that keep a thread busy
 constexpr std::int64_t kStageColumns = 512;      // columns of rows loaded at a time
-constexpr std::int64_t kGroupBytes = 512 << 10;  // per group, fitting the L2 cache
+constexpr std::int64_t kGroupBytes = 512 << 10;  // per group; fits in the L2 cache
 
 static_assert(kStageColumns <= kMaxScanLoad && kScanLines * kMaxScanLoad <= kScanRows * kStageColumns);
 
-// How a step is split. A tile consists of some rows. Across: the rows are in the innermost kept loop. Shared: a tile
-// along is one row, a unit is a group of blocks of a tile, and some groups at a time are first added up and then
-// written while they are in the cache.
+// How a step is split. A tile consists of some rows. Across: the rows are in the innermost kept loop. Shared: threads
+// share the rows of a tile, and a unit is a group of a tile's blocks; along, a tile is then a single row. Several
+// groups at a time are first added up and then written, while they are still in the cache.
 struct ScanCut {
   bool across;
   bool shared;
@@ -42,7 +42,7 @@ struct ScanCut {
   std::int64_t block;           // elements per block
   std::int64_t group;           // blocks per group
   std::int64_t groups;          // per tile
-  std::int64_t together;        // groups of a tile at a time
+  std::int64_t together;        // groups of a tile that are processed at a time
 };
 
 bool goes_across(const ScanStep& step) {
@@ -71,7 +71,7 @@ ScanCut cut(const ScanStep& step, std::int64_t threads) {
   }
   const std::int64_t tiles = outer * ceil_div(all, width);
   // Sharing reads everything twice. Integers can be combined in any order, so their blocks may have any length, and one
-  // thread is as fast as two threads that share a chain of integers; for floats, sharing is faster even with two
+  // thread is as fast as two threads that share a chain of integers. For floats, sharing is faster even with two
   // threads.
   const bool is_float = is_float_type(step.type);
   const bool is_slow = is_float && !result.across && all < kFewRows;
@@ -196,7 +196,7 @@ class Scan final : public cpu::PreparedStep {
     return std::min(block_, loops_.count - block * block_);
   }
 
-  // Scans chains along memory, in place or through scratch memory. outputs: null if none is wanted.
+  // Scans chains along memory, in place or through scratch memory. outputs: null if no output is needed.
   void along(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t chains, std::int64_t columns,
              std::byte* sums, const std::byte* carries, std::byte* scratch) const {
     if (!loads_ && (!stores_ || outputs == nullptr)) {
@@ -204,7 +204,7 @@ class Scan final : public cpu::PreparedStep {
       return;
     }
     std::int64_t first = 0;
-    if (direct_) {  // except for rows that are too few for a vector
+    if (direct_) {  // except for the last rows, if they are too few for a vector
       first = chains - chains % kScanRows;
       kernels_.elements_along(inputs, outputs, first, columns, sums, carries);
     }
@@ -359,7 +359,7 @@ class Scan final : public cpu::PreparedStep {
       kernels_.clear(sums.bytes, chains);
     }
     for (std::int64_t i = 0; i < chains;) {
-      // The last block of a row may be shorter than the others, so it is processed separately.
+      // The last block of a row may be shorter than the other blocks, so it is processed separately.
       const std::int64_t block = unit.block + i;
       const std::int64_t some = block + 1 == blocks_ ? 1 : std::min({kScanRows, chains - i, blocks_ - 1 - block});
       const std::byte* inputs[kScanRows];

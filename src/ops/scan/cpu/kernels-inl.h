@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The kernels, compiled once per target and once as portable code. This file is included inside each namespace, where
-// widen_halves and narrow_halves are already defined, so it has no include guard. It must not use lambdas: they would
-// not be compiled for the target.
+// The kernels, compiled once per target and once as portable code. This file has no include guard, because it is
+// included inside each of these namespaces, which must already define widen_halves and narrow_halves. It must not use
+// lambdas, because they would not be compiled for the target.
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));  // tensors have any alignment
+  typedef T type __attribute__((aligned(1), may_alias));  // tensors may have any alignment
 };
 template <class T>
 using Elements = typename Unaligned<T>::type;
@@ -164,8 +164,8 @@ void scan_all_rows(const std::byte* const* inputs, std::byte* const* outputs, st
 // its halves log2(kSide) times, so that each vector contains the next element of every row.
 template <class C>
 inline constexpr std::size_t kSide = 16 / sizeof(C);
-// Vectors are not used for 64-bit integers: processing their chains one by one is as fast, and vectors cannot multiply
-// them.
+// Vectors are not used for 64-bit integers: processing their chains one by one is just as fast, and vectors cannot
+// multiply them.
 template <class C>
 inline constexpr bool kHasVectors = !std::is_same_v<C, u64>;
 
@@ -218,8 +218,8 @@ HWY_INLINE void store_vector(D, hn::Vec<D> vector, std::byte* to) {
   }
 }
 
-// Processes kSide rows and kSquares times as many columns from a byte offset on. Each row is loaded at once and stored
-// at once, because rows that are a power of two apart evict each other from the L1 cache.
+// Processes kSide rows and kSquares times as many columns, starting at a byte offset. The elements of a row are loaded
+// together and stored together, because rows that are a power of two apart evict each other from the L1 cache.
 template <class T, ScanFunction kFunction, ScanMode kMode, std::size_t kSquares>
 HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t at,
                              scan_t<T>* sums, const scan_t<T>* carries) {
@@ -258,7 +258,7 @@ HWY_INLINE void scan_squares(const std::byte* const* inputs, std::byte* const* o
   }
 }
 
-// Processes kSide rows. The caches could not handle more streams at once.
+// Processes kSide rows. The caches could not handle more simultaneous streams.
 template <class T, ScanFunction kFunction, ScanMode kMode>
 HWY_INLINE void scan_vectors(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t columns,
                              scan_t<T>* sums, const scan_t<T>* carries) {

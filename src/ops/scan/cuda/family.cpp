@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chooses the kernels for a step that scans rows. If there are enough rows for the whole GPU, a chain is a row, and
-// elements are read once. Otherwise a chain is a block of a row: kernels first compute the totals of all blocks, then
-// the carries before them, and then the outputs.
+// each element is read once. Otherwise a chain is a block of a row: kernels first compute the totals of all blocks,
+// then the carries before them, and then the outputs.
 #include "backend/cuda/family.h"
 #include "base/integers.h"
 
@@ -16,7 +16,7 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMaxRows = 0xffffffff;    // kernels number them in 32 bits
+constexpr std::int64_t kMaxRows = 0xffffffff;    // kernels use 32-bit row indices
 constexpr std::int64_t kMaxGroups = 0x7fffffff;  // blocks of threads per launch
 constexpr u64 kVector = 16;                      // bytes
 
@@ -123,7 +123,7 @@ class ScanRun final : public PreparedStep {
   }
 
  private:
-  // The ORs of the strides of one tensor; only the lowest bits matter.
+  // The ORs of the strides of one tensor; only their lowest bits matter.
   struct Side {
     u64 low;             // all strides
     u64 rows_low;        // strides between vectors

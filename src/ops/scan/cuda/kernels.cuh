@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chains of additions or multiplications on a GPU. A chain is serial, so one warp computes 32 of them, and the other
-// warps of its block move the elements into shared memory and the results out of it, tile by tile and some tiles ahead.
+// Computes chains of additions or multiplications on a GPU. A chain is serial, so one warp computes 32 chains. The
+// other warps of its block load the elements into shared memory, a few tiles ahead, and store the results.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -31,8 +31,8 @@ inline constexpr u32 kSlotsOfThread = kSlots / kMovers;
   return offset + static_cast<std::int64_t>(row) * strides[0];
 }
 
-// The chains of a block of threads. In a tile, each chain's elements have their own row, which starts four banks after
-// the previous one; across, the elements of all chains form lines.
+// The chains of a block of threads. In a tile, each chain has its own row of elements, which starts four banks after
+// the previous row. Across: the elements of all chains form lines instead.
 template <class T, bool kAcross>
 struct ScanTile {
   static constexpr u32 kSize = sizeof(T);
@@ -304,7 +304,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
       if (tile != 0 && launch.output != nullptr) {
         store_tile<T, kAcross>(launch, chains, width, (tile - 1) * Tile::kColumns, mover, stages[(tile - 1) % kStages]);
       }
-      const u64 later = tile + kStages - 2;  // goes into the stage that was stored before the last barrier
+      const u64 later = tile + kStages - 2;  // loaded into the stage that was stored before the last barrier
       load_tile<T, kAcross>(launch, chains, width, later * Tile::kColumns, mover, stages[later % kStages]);
       __pipeline_commit();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel parameters of a step that scans rows.
+// Kernel parameters for a step that scans rows.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,7 +14,7 @@ inline constexpr u32 kScanChains = 32;  // per block of threads, one for each th
 
 struct ScanLaunch {
   const std::byte* input;  // first element of the first row
-  std::byte* output;       // null if only the totals of chains are wanted
+  std::byte* output;       // null if only the totals of chains are needed
   std::byte* totals;       // total of each chain, and later its carry; null if a chain is a whole row
   u64 count;               // elements per row
   u32 rows;
@@ -34,13 +34,13 @@ struct ScanLaunch {
   bool output_has_vectors;
 };
 
-// Starts the kernel over `groups` blocks of threads. across: adjacent threads process rows whose elements are adjacent.
-// Returns the CUDA error.
+// Launches the kernel with `groups` blocks of threads. across: adjacent threads process rows whose elements are
+// adjacent. Returns the error code of the CUDA call.
 [[nodiscard]] cudaError_t start_sums(DataType type, bool across, u32 groups, const ScanLaunch& launch,
                                      cudaStream_t stream);
 [[nodiscard]] cudaError_t start_products(DataType type, bool across, u32 groups, const ScanLaunch& launch,
                                          cudaStream_t stream);
-// Turns the totals of each row's chains into the carries before them.
+// Turns the totals of each row's chains into the carries before these chains.
 [[nodiscard]] cudaError_t carry_sums(DataType type, const ScanLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t carry_products(DataType type, const ScanLaunch& launch, cudaStream_t stream);
 

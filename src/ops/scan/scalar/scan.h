@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The definition of a scan (docs/numerics.md). The elements of a row are combined in order within blocks of kScanBlock.
-// The results of each block start from the identity, which changes no number; the carry before the first block is the
-// identity, too. The carry before each following block is the previous carry combined with the previous block's total.
-// An output is the carry of its block combined with the block's result so far. So a row of one block is a plain running
-// sum.
+// Each block starts from the identity, which leaves any number unchanged, and the carry before the first block is also
+// the identity. The carry before each following block is the previous carry combined with the previous block's total.
+// An output is the carry of its block combined with the block's result so far. Therefore a row of one block is a plain
+// running sum or product.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace anydml {
 
 inline constexpr std::int64_t kScanBlock = 4096;
 
-// The type in which a chain of additions or multiplications is computed. Integers wrap, so the lowest bits are the same
-// if a longer integer is used, signed or unsigned.
+// The type in which a chain of additions or multiplications is computed. Integers wrap, so a wider integer, signed or
+// unsigned, has the same lowest bits.
 template <class T>
 using scan_t =
     std::conditional_t<std::is_same_v<T, f16> || std::is_same_v<T, f32>, f32,

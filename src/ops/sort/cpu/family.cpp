@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds the first K elements of rows on the CPU. If K is small compared to a row, a pass over the row's keys leaves few
-// words to sort; otherwise all words are sorted. A row is never split between threads. Rows whose elements are adjacent
-// to those of other rows are read together, so that each cache line is read once.
+// words to sort; otherwise all words are sorted. A row is never split between threads. Rows with interleaved elements
+// are read together, so that each cache line is read once.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -19,15 +19,15 @@
 namespace anydml {
 namespace {
 
-constexpr std::int64_t kMinOfPiece = 8 << 10;  // elements, about ten microseconds of work
+constexpr std::int64_t kMinOfPiece = 8 << 10;  // elements; about ten microseconds of work
 constexpr std::int64_t kMaxOfPiece = 256 << 10;
-constexpr std::int64_t kLine = 64;            // bytes of memory read at once
-constexpr std::int64_t kTileBytes = 1 << 20;  // size of the keys of rows that are read together, fitting the L2 cache
+constexpr std::int64_t kLine = 64;            // bytes in a cache line
+constexpr std::int64_t kTileBytes = 1 << 20;  // bytes of keys for rows that are read together; they fit the L2 cache
 constexpr std::int64_t kMaxTogether = 64;     // rows
 constexpr std::int64_t kSmallPart = 8;        // K is small if it is at most 1/8 of a row
 
-// How a step is split. A unit is `width` rows of the innermost loop, whose keys are all in scratch memory if the unit
-// has more than one row.
+// How a step is split. A unit consists of `width` rows of the innermost loop. If it has more than one row, all of its
+// keys are in scratch memory.
 struct SortCut {
   std::int64_t width;
   std::int64_t tiles;  // units per innermost loop
@@ -179,7 +179,7 @@ class Sort final : public cpu::PreparedStep {
   }
 
  private:
-  // outer: the index over all loops but the innermost.
+  // outer: the index over all loops except the innermost.
   [[nodiscard]] Row row_at(std::int64_t outer, std::int64_t inner, std::byte* const* operands) const noexcept {
     Row row{.input = operands[0] + step_.input_offset,
             .values = operands[1] + step_.values_offset,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The kernels: plain loops that the compiler vectorizes, and explicit vectors where that is not enough. Include this
 // file inside a namespace, after each_target.h if it is compiled for a target, and without it for the portable kernels.
-// There is no include guard, because it is included once per target.
+// The file is included once per target, so it has no include guard.
 
-// Elements have any alignment, and a constant stride lets the compiler vectorize the loads.
+// Elements may have any alignment, and a constant stride lets the compiler vectorize the loads.
 template <class T>
 struct __attribute__((packed)) Unaligned {
   T value;
@@ -34,7 +34,7 @@ void make_keys(const std::byte* from, std::int64_t stride, std::int64_t count, b
   }
 }
 
-// If keys are equal, the earlier one comes first.
+// If keys are equal, the earlier key comes first.
 template <class Key>
 __attribute__((flatten, noinline)) void make_ranks(const void* from, std::int64_t count, std::int64_t k,
                                                    u32* order) noexcept {

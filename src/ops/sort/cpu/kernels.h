@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The loops over all elements of a row, compiled once for each target. Keys are i32, or i64 for elements of 8 bytes.
+// The loops over all elements of a row, compiled once for each target. Keys are i32, or i64 for 8-byte elements.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-inline constexpr std::int64_t kSortChunk = 4096;  // elements processed together, fitting the L1 cache
+inline constexpr std::int64_t kSortChunk = 4096;  // elements processed together; they fit the L1 cache
 inline constexpr std::int64_t kSortGroup = 16;    // elements per group whose minimum key is found
 inline constexpr std::int64_t kFewSorted = 64;    // maximum number of keys whose ranks are counted
 
@@ -25,8 +25,8 @@ struct SortKernels {
   // Finds the indices of the first K of at most kFewSorted keys.
   void (*rank)(const void* keys, std::int64_t count, std::int64_t k, u32* order) noexcept;
   std::int64_t lanes;
-  // Indexed by `largest`. `minima` does not distinguish NaN from infinity, so a minimum key equal to `vague` may stand
-  // for a greater one, up to `loose`.
+  // Indexed by `largest`. `minima` does not distinguish NaN from infinity, so a minimum key equal to `vague` may
+  // represent a greater key, up to `loose`.
   std::int64_t vague[2];
   std::int64_t loose[2];
 };

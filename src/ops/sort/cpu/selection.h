@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Selects the first K words of a row that arrives in chunks. Most elements that cannot be among them never become
-// words, because groups of elements are skipped if their minimum key is too large.
+// Selects the first K words of a row that arrives in chunks. Most elements that cannot be among the first K never
+// become words, because groups of elements are skipped if their minimum key is too large.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class Selection {
   // words: space for selection_room(k). keys: space for kSelectionKeys.
   Selection(std::int64_t k, Word* words, Key* keys) : k_(k), words_(words), minima_(keys) {}
 
-  // Adds the elements at [first, first + count) of the row, which follow the previous ones; at most one chunk.
+  // Adds the elements at [first, first + count) of the row, which follow the previous elements; at most one chunk.
   void take(const SortedElements& elements, std::int64_t first, std::int64_t count,
             const SortKernels& kernels) noexcept {
     if (is_closed_) {
@@ -43,7 +43,7 @@ class Selection {
     const std::int64_t stretches = count / stretch;
     const std::int64_t groups = stretches * kernels.lanes;
     kernels.minima(elements.first, stretches, elements.largest, minima_);
-    // The minimum of every four groups.
+    // The minimum key of every four groups.
     const std::int64_t quarter = groups / 4;
     Key* const coarse = minima_ + groups;
     for (std::int64_t i = 0; i < quarter; ++i) {
@@ -92,7 +92,7 @@ class Selection {
     }
     Key found = 0;
     const std::int64_t half = count / 2;
-    if (half > 2 * k_ && half <= kFewSorted) {  // pairs of groups give as good a bound, and there are fewer to rank
+    if (half > 2 * k_ && half <= kFewSorted) {  // pairs of groups give an equally good bound, with fewer to rank
       std::transform(minima, minima + half, minima + half, ranked, [](Key a, Key b) { return std::min(a, b); });
       found = static_cast<Key>(kernels.kth(ranked, half, k_));
     } else if (count <= kFewSorted) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A key and an index together. No two words of a row are equal, so every sorting method gives the same result.
+// A word consists of a key and an index. No two words of a row are equal, so every sorting method yields the same
+// result.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +55,8 @@ struct WideWord {
   static constexpr u64 kTop = u64{1} << 63;
 };
 
-// Radix sort, from the lowest digit to the highest. in_order: the indices already ascend, so their digits are skipped.
-// Returns the sorted words, which are in one of the two buffers.
+// Radix sort, from the lowest digit to the highest. in_order: the indices are already in ascending order, so their
+// digits are skipped. Returns the sorted words, which are in one of the two buffers.
 template <class Word>
 Word* sort_words(Word* words, Word* spare, std::int64_t count, bool in_order) noexcept {
   constexpr std::int64_t kFew = 512;

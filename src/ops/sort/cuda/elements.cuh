@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Conversion of elements to keys, the locations of rows, and the kernels that only load words or write results. U: the
+// Converts elements to keys, locates rows, and contains the kernels that only load words or write results. U: the
 // unsigned type with the size of an element.
 #pragma once
 
@@ -89,7 +89,7 @@ __device__ inline void write_result(const SortLaunch& launch, const RowOffsets& 
   }
 }
 
-// Sorts parts of rows in shared memory, as many as fit.
+// Sorts as many parts of rows at a time as fit into shared memory.
 template <class U>
 __global__ void __launch_bounds__(kTileThreads) sort_parts(const __grid_constant__ SortLaunch launch) {
   using Word = word_t<sort_key_t<U>>;

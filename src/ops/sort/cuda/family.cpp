@@ -15,8 +15,8 @@
 namespace anydml::cuda {
 namespace {
 
-constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count in 32 bits
-constexpr u64 kMaxWorkspace = u64{256} << 20;      // bytes, if rows can be processed some at a time
+constexpr std::int64_t kMaxElements = 0xffffffff;  // kernels count with 32-bit integers
+constexpr u64 kMaxWorkspace = u64{256} << 20;      // bytes, if rows can be processed in several groups
 constexpr u32 kMinOfSelection = 512;               // elements per row
 constexpr u32 kMinOfPart = 4096;                   // elements, if there are few rows
 constexpr u32 kMaxOfPart = 1 << 22;
@@ -122,7 +122,7 @@ class SortRun final : public PreparedStep {
     launch_.parts = 1;
     if (k <= kMaxSelected && k <= count / 4 && count >= kMinOfSelection) {
       method_ = Method::select;
-      const u64 wanted = 8 * u64{std::max(1U, gpu.multiprocessors)};  // blocks of threads
+      const u64 wanted = 8 * u64{std::max(1U, gpu.multiprocessors)};  // thread blocks
       const u32 for_rows = static_cast<u32>(std::max<u64>(1, wanted / launch_.rows));
       const u32 parts = std::max(std::min(for_rows, ceil_div(count, kMinOfPart)), ceil_div(count, kMaxOfPart));
       launch_.part = (ceil_div(count, parts) + kPartUnit - 1) / kPartUnit * kPartUnit;
@@ -147,7 +147,7 @@ class SortRun final : public PreparedStep {
     return size_ == 1 ? kSortStarts1 : size_ == 2 ? kSortStarts2 : size_ == 4 ? kSortStarts4 : kSortStarts8;
   }
 
-  // Words move between the two halves of the workspace until one part of each row is left.
+  // Words move between the two halves of the workspace until only one part of each row is left.
   [[nodiscard]] cudaError_t sort_parts(SortLaunch some, std::byte* workspace, cudaStream_t stream) const {
     std::byte* from = workspace;
     std::byte* to = workspace + group_ * first_words_ * word_;
@@ -194,7 +194,7 @@ class SortRun final : public PreparedStep {
   u64 row_strides_ = 0;
   u64 values_strides_ = 0;
   u64 indices_strides_ = 0;
-  u64 group_ = 1;        // rows at a time
+  u64 group_ = 1;        // rows per group
   u64 first_words_ = 0;  // per row in the workspace
   u64 second_words_ = 0;
 };

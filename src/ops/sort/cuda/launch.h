@@ -16,8 +16,8 @@ inline constexpr u32 kSelectThreads = 128;
 inline constexpr u32 kMaxCandidates = 512;     // words of a selection, in shared memory
 inline constexpr u32 kMaxSelected = 256;       // maximum K of a selection
 inline constexpr u32 kHeldBytes = 128;         // bytes of keys in the registers of a selecting thread
-inline constexpr u32 kTileBytes = 32 << 10;    // bytes of words that a block of threads sorts in shared memory
-inline constexpr u32 kTileThreads = 512;       // maximum per block that sorts
+inline constexpr u32 kTileBytes = 32 << 10;    // bytes of words that a thread block sorts in shared memory
+inline constexpr u32 kTileThreads = 512;       // maximum number of threads in a block that sorts
 inline constexpr std::size_t kNarrowWord = 8;  // bytes of a word with a 32-bit key
 inline constexpr std::size_t kWideWord = 16;   // bytes of a word with a 64-bit key
 
@@ -28,8 +28,8 @@ struct SortLaunch {
   const std::byte* input;  // first element of the first row
   std::byte* values;
   std::byte* indices;
-  const std::byte* from;  // words of workspace, `pitch` for each row
-  std::byte* to;          // words of workspace, K for each part; null if values and indices are written
+  const std::byte* from;  // words in the workspace, `pitch` for each row
+  std::byte* to;          // words in the workspace, K for each part; null if values and indices are written
   u32 first_row;
   u32 rows;
   u32 count;  // elements of a row, or words
@@ -62,7 +62,7 @@ struct WholeSort {
   u64 padded;
 };
 
-// Kernels over elements, by element size. They return the CUDA error.
+// Kernels that process elements, for each element size. They return the CUDA error.
 //   select     the first K of each part, K at most kMaxSelected
 //   sort       the same for any K, for parts that fit into shared memory
 //   load       words of all elements, rows of `pitch` words each
@@ -78,11 +78,11 @@ extern const SortStarts kSortStarts2;
 extern const SortStarts kSortStarts4;
 extern const SortStarts kSortStarts8;
 
-// Kernels over words, by word size: the first K words of each part, and all words of each row in order.
+// Kernels that process words, for each word size: the first K words of each part, and all words of each row in order.
 [[nodiscard]] cudaError_t start_sort_words(std::size_t word_bytes, const SortLaunch& launch, cudaStream_t stream);
 [[nodiscard]] cudaError_t start_whole_sort(std::size_t word_bytes, const WholeSort& sort, cudaStream_t stream);
 
-// Words per block of threads.
+// Words per thread block.
 [[nodiscard]] constexpr u32 tile_words(std::size_t word_bytes) { return kTileBytes / static_cast<u32>(word_bytes); }
 
 }  // namespace anydml::cuda

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Selects the first K words of each part of a row with one block of threads. Each thread reads some of the keys, and
-// the K-th smallest of the threads' minima is a bound: at least K keys do not exceed it, and usually not many more. The
+// Selects the first K words of each part of a row with one thread block. Each thread reads some of the keys, and the
+// K-th smallest of the threads' minima is a bound: at least K keys do not exceed it, and usually not many more. The
 // keys up to the bound become words in shared memory, and the rank of each word is counted. If too many keys are below
-// the bound, for example because many are equal, bisection finds the K-th key and the last index to be included.
+// the bound, for example because many keys are equal, bisection finds the K-th key and the last index to be included.
 #pragma once
 
 #include "ops/sort/cuda/elements.cuh"
 
 namespace anydml::cuda {
 
-// The keys of one thread. kHeld: all of them are in registers; otherwise they are loaded at each visit.
+// The keys of one thread. If kHeld is set, all of them are in registers; otherwise they are loaded at each visit.
 template <class U, bool kHeld>
 class ThreadKeys {
  public:
@@ -110,7 +110,7 @@ class ThreadKeys {
   return sum;
 }
 
-// A key that at least K keys do not exceed; the maximum key if there is no better one. minima: the minimum of each
+// A key that at least K keys do not exceed, or the maximum key if no better bound is found. minima: the minimum of each
 // thread's keys; threads without keys have the maximum key.
 template <class Key>
 __device__ void find_limit(Key minimum, u32 k, Key (&minima)[kSelectThreads], Key& limit) {
@@ -154,8 +154,8 @@ __device__ void find_limit(Key minimum, u32 k, Key (&minima)[kSelectThreads], Ke
   __syncthreads();
 }
 
-// The smallest number in [low, high] for which enough(number) is true; it is true for `high` and, once true for a
-// number, for all greater ones. All threads call this with the same arguments.
+// The smallest number in [low, high] for which enough(number) is true. It must be true for `high`, and if it is true
+// for a number, also for all greater numbers. All threads call this with the same arguments.
 template <class Number, class Enough>
 [[nodiscard]] __device__ Number bisect(Number low, Number high, const Enough& enough) {
   using Unsigned = std::make_unsigned_t<Number>;

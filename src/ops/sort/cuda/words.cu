@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sorts words in the workspace: parts of rows in shared memory, and whole rows.
+// Sorts words in the workspace, either parts of rows in shared memory or whole rows.
 #include "ops/sort/cuda/words.cuh"
 
 namespace anydml::cuda {
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(kTileThreads) sort_words(const __grid_constant
   }
 }
 
-// Sorts tiles of rows that are sorted as a whole: all steps up to the size of a tile (size 0), or the last steps of a
-// larger size.
+// Sorts the tiles of a whole-row sort. If `size` is 0, runs all steps up to the size of a tile. Otherwise runs the
+// last steps for a larger size.
 template <class Word>
 __global__ void __launch_bounds__(kTileThreads) sort_tiles(const WholeSort sort, u64 size) {
   constexpr u32 kTile = kTileWords<Word>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A key and an index together, and how a block of threads sorts them. No two words of a row are equal, except for the
-// padding at the end, so every sorting method gives the same result.
+// Words and the functions that sort them in a thread block. A word consists of a key and an index. No two words of a
+// row are equal, except for the padding at the end, so every sorting method yields the same result.
 #pragma once
 
 #include "ops/sort/cuda/launch.h"
@@ -41,7 +41,7 @@ template <class Word>
 inline constexpr u32 kTileWords = tile_words(sizeof(Word));
 
 // A step of a bitonic sort over `total` words in shared memory. The words at [first, ...) of rows of `padded` words are
-// sorted upwards or downwards, depending on their position in the row.
+// sorted in ascending or descending order, depending on their position in the row.
 template <class Word>
 __device__ void exchange(Word* words, u32 total, u64 first, u64 padded, u64 size, u32 stride) {
   for (u32 i = threadIdx.x; i < total / 2; i += blockDim.x) {
@@ -58,7 +58,7 @@ __device__ void exchange(Word* words, u32 total, u64 first, u64 padded, u64 size
   __syncthreads();
 }
 
-// Sorts rows of `padded` words each in ascending order. All threads of the block call it, after a barrier.
+// Sorts rows of `padded` words each in ascending order. All threads of the block must call it, after a barrier.
 template <class Word>
 __device__ void sort_shared(Word* words, u32 total, u32 padded) {
   for (u32 size = 2; size <= padded; size *= 2) {

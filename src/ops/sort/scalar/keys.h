@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Maps elements to signed integers that have the same order: 64-bit keys for elements of 8 bytes, and 32-bit keys for
-// all other elements. NaN is greater than every number, whatever its bits are, and -0 equals +0. Equal keys are ordered
-// by their indices.
+// Maps elements to signed integers that have the same order: 64-bit keys for 8-byte elements, and 32-bit keys for all
+// other elements. NaN is greater than every number, regardless of its bits, and -0 equals +0. Equal keys are ordered by
+// their indices.
 #pragma once
 
 #include <type_traits>
@@ -25,7 +25,7 @@ template <class T>
     constexpr Key kInfinity = static_cast<Key>(Parts::kInfinity);
     const auto bits = to_bits(element);
     const auto magnitude = static_cast<Key>(bits & Parts::kMagnitude);
-    const Key key = (bits & Parts::kSign) != 0 ? -magnitude : magnitude;  // both zeros are 0
+    const Key key = (bits & Parts::kSign) != 0 ? -magnitude : magnitude;  // both zeros become 0
     return magnitude > kInfinity ? kInfinity + 1 : key;
   } else if constexpr (std::is_signed_v<T> || sizeof(T) < sizeof(Key)) {
     return element;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "d3d12/debug/builder.h"
+
+#include <utility>
+
+#include "d3d12/commands.h"
+#include "d3d12/debug/tracker.h"
+#include "text/format.h"
+
+namespace anydml {
+
+ExecutionBuilder::ExecutionBuilder(const ExecutionId& id, std::string queue_name)
+    : execution_(std::make_shared<DebugExecution>()) {
+  execution_->id = id;
+  execution_->queue_name = std::move(queue_name);
+}
+
+void ExecutionBuilder::begin_list(const Recording& recording, const std::string& name) {
+  execution_->list_names.push_back(name.empty() ? name : "list" + name);
+  recording_ = &recording.debug;
+  commands_ = recording.commands.size();
+  next_barrier_ = 0;
+  const std::shared_ptr<AllocatorUse>& allocator = recording.debug.allocator;
+  if (allocator == nullptr) {
+    add_unseen();
+    return;
+  }
+  use(DebugObject::Kind::allocator, allocator.get());
+  const bool released = allocator->released.load(std::memory_order_acquire);
+  if (released || allocator->resets.load(std::memory_order_acquire) != recording.debug.resets) {
+    report(
+        DebugMessage::executed_after_reset,
+        format_text("ID3D12CommandQueue::ExecuteCommandLists{}: ppCommandLists[{}]{}: its command allocator{} was {} "
+                    "after the list was recorded; expected the allocator to keep the commands until they have run",
+                    execution_->queue_name, execution_->list_names.size() - 1, name, recording.debug.allocator_name,
+                    released ? "released" : "reset"));
+  }
+}
+
+// The list was recorded before the debug layer was enabled, so its barriers are unknown.
+void ExecutionBuilder::add_unseen() {
+  execution_->ops.push_back({.list = static_cast<std::uint32_t>(execution_->list_names.size() - 1),
+                             .command = 0,
+                             .is_barrier = true,
+                             .forgets_states = true,
+                             .barrier = {},
+                             .label = {},
+                             .first_access = 0,
+                             .access_count = 0});
+}
+
+void ExecutionBuilder::add_barriers(std::size_t next_command) {
+  for (;
+       next_barrier_ < recording_->barriers.size() && recording_->barriers[next_barrier_].next_command <= next_command;
+       ++next_barrier_) {
+    execution_->ops.push_back({.list = static_cast<std::uint32_t>(execution_->list_names.size() - 1),
+                               .command = static_cast<std::uint32_t>(next_command + 1),
+                               .is_barrier = true,
+                               .forgets_states = false,
+                               .barrier = recording_->barriers[next_barrier_],
+                               .label = {},
+                               .first_access = 0,
+                               .access_count = 0});
+  }
+}
+
+void ExecutionBuilder::begin_command(std::size_t index, std::string label) {
+  if (recording_->allocator == nullptr) {
+    return;
+  }
+  add_barriers(index);
+  execution_->ops.push_back({.list = static_cast<std::uint32_t>(execution_->list_names.size() - 1),
+                             .command = static_cast<std::uint32_t>(index + 1),
+                             .is_barrier = false,
+                             .forgets_states = false,
+                             .barrier = {},
+                             .label = std::move(label),
+                             .first_access = execution_->accesses.size(),
+                             .access_count = 0});
+}
+
+void ExecutionBuilder::access(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
+                              bool write, D3D12_RESOURCE_STATES state, std::string role) {
+  uses_.objects.push_back({DebugObject::Kind::buffer, buffer});
+  const std::uint64_t first = range.offset + offset;
+  if (write && range.memory->block().host != nullptr && range.heap != D3D12_HEAP_TYPE_DEFAULT) {
+    uses_.mappable_writes.push_back({range.memory->number(), first, first + bytes});
+  }
+  if (recording_->allocator == nullptr || bytes == 0) {
+    return;
+  }
+  execution_->accesses.push_back({.memory = range.memory->number(),
+                                  .first = first,
+                                  .end = first + bytes,
+                                  .buffer = buffer,
+                                  .offset = offset,
+                                  .write = write,
+                                  .state = state,
+                                  .heap = range.heap,
+                                  .role = std::move(role)});
+  ++execution_->ops.back().access_count;
+}
+
+void ExecutionBuilder::use_descriptors(const void* heap, std::uint32_t first, std::uint32_t count) {
+  use(DebugObject::Kind::descriptor_heap, heap);
+  uses_.descriptors.push_back({heap, first, count});
+}
+
+void ExecutionBuilder::end_list() {
+  if (recording_->allocator != nullptr) {
+    add_barriers(commands_);
+  } else {
+    add_unseen();
+  }
+}
+
+void ExecutionBuilder::finish(DeviceCore& core) {
+  for (const auto& [message, text] : messages_) {
+    core.report(message, text.c_str());
+  }
+  core.tracker()->execute(execution_, uses_);
+}
+
+}  // namespace anydml

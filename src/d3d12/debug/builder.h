@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Describes a call to ExecuteCommandLists for the debug layer while its lists are resolved.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "d3d12/debug/execution.h"
+#include "d3d12/device_core.h"
+
+namespace anydml {
+
+struct Recording;
+
+class ExecutionBuilder {
+ public:
+  ExecutionBuilder(const ExecutionId& id, std::string queue_name);
+
+  // Everything up to end_list belongs to this list. name: quoted, after a space; or empty.
+  void begin_list(const Recording& recording, const std::string& name);
+  void end_list();
+
+  // A command, by its index in the recording. Its accesses follow.
+  void begin_command(std::size_t index, std::string label);
+  void read(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
+            D3D12_RESOURCE_STATES state, std::string role) {
+    access(range, buffer, offset, bytes, false, state, std::move(role));
+  }
+  void write(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
+             D3D12_RESOURCE_STATES state, std::string role) {
+    access(range, buffer, offset, bytes, true, state, std::move(role));
+  }
+  void use(DebugObject::Kind kind, const void* object) {
+    uses_.objects.push_back({kind, reinterpret_cast<std::uintptr_t>(object)});
+  }
+  void use_descriptors(const void* heap, std::uint32_t first, std::uint32_t count);
+  // A mistake that is found without looking at other executions; it is reported with the others.
+  void report(DebugMessage message, std::string text) { messages_.emplace_back(message, std::move(text)); }
+  [[nodiscard]] std::string where() const { return describe_op(*execution_, execution_->ops.size() - 1); }
+  [[nodiscard]] const std::string& queue_name() const { return execution_->queue_name; }
+
+  // Passes the description to the device's tracker.
+  void finish(DeviceCore& core);
+
+ private:
+  void access(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes, bool write,
+              D3D12_RESOURCE_STATES state, std::string role);
+  void add_barriers(std::size_t next_command);
+  void add_unseen();
+
+  const std::shared_ptr<DebugExecution> execution_;
+  DebugUses uses_;
+  std::vector<std::pair<DebugMessage, std::string>> messages_;
+  const DebugRecording* recording_ = nullptr;
+  std::size_t commands_ = 0;
+  std::size_t next_barrier_ = 0;
+};
+
+}  // namespace anydml

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The checks of one call to ExecuteCommandLists: the states of its buffers, and the order of its accesses.
+//
+// Buffers start every call in the state COMMON, because D3D12 lets them decay to it when the call before has finished.
+// The first use promotes a buffer to the state that it needs. Calls on one queue run one after another, so only
+// commands of one call need barriers between them; calls on different queues need a fence.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+
+#include "d3d12/debug/accesses.h"
+#include "d3d12/debug_messages.h"
+
+namespace anydml {
+
+using MemoryAccesses = std::unordered_map<std::uint64_t, AccessMap>;  // by the number of the memory block
+
+class DebugScope {
+ public:
+  using Report = std::function<void(DebugMessage, std::string)>;
+  using BufferName = std::function<std::string(std::uint64_t)>;  // quoted, after a space; or empty
+
+  // finished: the executions that are known to be finished before this one begins.
+  DebugScope(std::shared_ptr<const DebugExecution> execution, const DebugClock& finished, MemoryAccesses& memories,
+             const BufferName& buffer_name, const Report& report)
+      : execution_(std::move(execution)),
+        finished_(finished),
+        memories_(memories),
+        buffer_name_(buffer_name),
+        report_(report) {}
+
+  void check();
+
+ private:
+  struct BufferState {
+    D3D12_RESOURCE_STATES state = D3D12_RESOURCE_STATE_COMMON;
+    bool promoted = false;   // by a use, rather than by a transition
+    bool splitting = false;  // a split transition to `next` has begun
+    D3D12_RESOURCE_STATES next = D3D12_RESOURCE_STATE_COMMON;
+    std::size_t last_op = 0;  // the command or barrier that set the state
+  };
+
+  void check_transition(std::size_t op);
+  void check_state(std::size_t op, const DebugAccess& access);
+  // Returns whether a conflict was reported.
+  bool check_order(std::size_t op, const DebugAccess& access, const PastAccess& past);
+  [[nodiscard]] bool is_separated(const PastAccess& past) const;
+  [[nodiscard]] std::string where(std::size_t op) const { return describe_op(*execution_, op); }
+  [[nodiscard]] std::string buffer_text(std::uint64_t buffer) const;
+  [[nodiscard]] std::string access_text(const DebugAccess& access, bool reads) const;
+
+  const std::shared_ptr<const DebugExecution> execution_;
+  const DebugClock& finished_;
+  MemoryAccesses& memories_;
+  const BufferName& buffer_name_;
+  const Report& report_;
+  std::unordered_map<std::uint64_t, BufferState> states_;
+  std::unordered_map<std::uint64_t, std::size_t> barriers_;  // by buffer: the last barrier that concerns it
+  std::size_t last_full_barrier_ = 0;                        // a position among the operations, plus one; 0: none
+};
+
+}  // namespace anydml

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The debug layer of one device: it follows queues, fences and the CPU to find uses of memory and objects that are
+// correct only by accident. Commands run in order here, so such mistakes would otherwise go unnoticed.
+//
+// Work is known to be finished only if the program has waited for it: through a fence that it polled, blocked on, or
+// asked to set an event. That a submission happens to be finished does not count.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "d3d12/debug/scope.h"
+
+namespace anydml {
+
+class DeviceCore;
+class FenceCore;
+
+class DebugTracker {
+ public:
+  explicit DebugTracker(DeviceCore& core) : core_(core) {}
+
+  [[nodiscard]] std::uint32_t add_queue();
+  // Reserves the number of the queue's next execution.
+  [[nodiscard]] ExecutionId begin_execution(std::uint32_t queue);
+  void execute(std::shared_ptr<const DebugExecution> execution, const DebugUses& uses);
+  void signal(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
+  void wait(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
+
+  // The CPU signals the fence, has seen the fence's value, or will be told through an event when it reaches the value.
+  void host_signal(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
+  void host_saw(const FenceCore& fence, std::uint64_t value);
+  void host_expects(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
+
+  // The object is released: reports it if an execution still needs it. what: "ID3D12Resource 'weights'".
+  void released(const DebugObject& object, const std::string& what);
+  // Like released, for an allocator that is reset.
+  void reset(const DebugObject& object, const std::string& what);
+  void change_descriptors(const void* heap, std::uint32_t first, std::uint32_t count, const std::string& what);
+  void map(std::uint64_t memory, std::uint64_t first, std::uint64_t end, const std::string& what);
+
+ private:
+  struct FenceTask {
+    bool is_wait;
+    std::uint64_t fence;
+    std::uint64_t value;
+  };
+  struct ExecuteTask {
+    std::shared_ptr<const DebugExecution> execution;
+    DebugClock host;  // what the CPU had waited for when it submitted the work
+  };
+  struct Queue {
+    std::uint64_t executions = 0;  // submitted
+    std::uint64_t checked = 0;
+    DebugClock finished;  // before the next task begins
+    std::deque<std::variant<ExecuteTask, FenceTask>> tasks;
+  };
+  struct FenceState {
+    std::weak_ptr<FenceCore> fence;
+    std::map<std::uint64_t, DebugClock> signals;  // by value: the work that is finished when the value is reached
+    std::set<std::uint64_t> expected;             // the values for which the CPU will be told
+  };
+  using Messages = std::vector<std::pair<DebugMessage, std::string>>;
+  struct MappedWrite {
+    std::uint64_t first;
+    std::uint64_t end;
+    ExecutionId execution;
+  };
+
+  FenceState& state_of(const std::shared_ptr<FenceCore>& fence);
+  // Checks all executions whose fences were signaled. The caller must hold the mutex.
+  void advance(Messages& messages);
+  [[nodiscard]] bool advance(Queue& queue, Messages& messages);
+  [[nodiscard]] bool can_pass(const FenceTask& wait, DebugClock& finished);
+  // Learns from events that were set.
+  void look_at_events();
+  void saw(FenceState& state, std::uint64_t value);
+  void forget_finished();
+  void add_uses(const DebugUses& uses, const ExecutionId& execution);
+  void report_use(DebugMessage message, const DebugObject& object, const std::string& what);
+  void post(const Messages& messages);
+
+  DeviceCore& core_;
+  std::mutex mutex_;
+  std::vector<Queue> queues_;
+  std::unordered_map<std::uint64_t, FenceState> fences_;
+  DebugClock host_;  // what the CPU has waited for
+  MemoryAccesses memories_;
+  std::size_t forget_at_ = 1024;  // segments at which finished accesses are forgotten
+  std::map<DebugObject, std::vector<ExecutionId>> uses_;
+  // The last execution of a queue that needs the descriptors.
+  std::map<std::pair<DebugUses::Descriptors, std::uint32_t>, std::uint64_t> descriptors_;
+  std::unordered_map<std::uint64_t, std::vector<MappedWrite>> mapped_;  // by memory that the CPU can map
+};
+
+}  // namespace anydml

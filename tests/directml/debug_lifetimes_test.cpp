@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// The debug layer's checks of fences and lifetimes: each mistake, and the program that avoids it.
+#include "directml/debug_program.h"
+#include "directml/event.h"
+
+namespace anydml::test {
+namespace {
+
+constexpr int kMissingFence = 2003;
+constexpr int kMappedWhileWritten = 2004;
+constexpr int kExecutedAfterReset = 2005;
+constexpr int kReleasedBeforeExecution = 2006;
+constexpr int kDeleted = D3D12_MESSAGE_ID_OBJECT_DELETED_WHILE_STILL_IN_USE;
+
+using DebugQueues = DebugProgram;
+using DebugMapping = DebugProgram;
+using DebugLifetimes = DebugProgram;
+
+TEST_F(DebugQueues, AQueueReadsWhatADifferentOneWrites) {
+  Queue other(dml->d3d12.Get());
+  set_heap(other.list.Get());
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  add(other.list.Get(), {c.Get()}, {b.Get()}, {d.Get()});
+  other.submit();
+  other.wait();
+  dml->queue.wait();
+  expect_one(kMissingFence, {"reads bytes 0 to 64 of buffer 'C'"});
+}
+
+TEST_F(DebugQueues, AFenceOrdersQueues) {
+  Queue other(dml->d3d12.Get());
+  set_heap(other.list.Get());
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  ASSERT_EQ(other.queue->Wait(dml->queue.fence.Get(), dml->queue.submitted), S_OK);
+  add(other.list.Get(), {c.Get()}, {b.Get()}, {d.Get()});
+  other.submit();
+  other.wait();
+  expect_none();
+}
+
+TEST_F(DebugQueues, TheWaitMayComeBeforeTheSignal) {
+  Queue other(dml->d3d12.Get());
+  set_heap(other.list.Get());
+  ASSERT_EQ(other.queue->Wait(dml->queue.fence.Get(), dml->queue.submitted + 1), S_OK);
+  add(other.list.Get(), {c.Get()}, {b.Get()}, {d.Get()});
+  other.submit();
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  other.wait();
+  expect_none();
+}
+
+TEST_F(DebugQueues, TheCpuMayOrderQueues) {
+  Queue other(dml->d3d12.Get());
+  for (const int way : {0, 1, 2}) {
+    set_heap(other.list.Get());
+    add({a.Get()}, {b.Get()}, {c.Get()});
+    dml->queue.submit();
+    if (way == 0) {
+      dml->queue.wait();
+    } else if (way == 1) {
+      while (dml->queue.fence->GetCompletedValue() < dml->queue.submitted) {
+      }
+    } else {
+      const Event event;
+      ASSERT_EQ(dml->queue.fence->SetEventOnCompletion(dml->queue.submitted, event.handle()), S_OK);
+      while (event.take() == 0) {
+      }
+    }
+    dml->queue.reopen();
+    set_heap();
+    add(other.list.Get(), {c.Get()}, {b.Get()}, {d.Get()});
+    other.finish();
+    expect_none();
+  }
+}
+
+TEST_F(DebugQueues, ReadsOnTwoQueuesNeedNoFence) {
+  Queue other(dml->d3d12.Get());
+  set_heap(other.list.Get());
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  add(other.list.Get(), {a.Get()}, {b.Get()}, {d.Get()});
+  other.submit();
+  other.wait();
+  dml->queue.wait();
+  expect_none();
+}
+
+TEST_F(DebugMapping, TheDeviceMayStillBeWriting) {
+  const auto readback = create_buffer(dml->d3d12.Get(), kBytes, D3D12_HEAP_TYPE_READBACK);
+  readback->SetName(L"results");
+  dml->queue.list->CopyBufferRegion(readback.Get(), 0, a.Get(), 0, kBytes);
+  dml->queue.submit();
+  void* mapped = nullptr;
+  const D3D12_RANGE nothing{0, 0};
+  ASSERT_EQ(readback->Map(0, &nothing, &mapped), S_OK);
+  readback->Unmap(0, &nothing);
+  expect_none();
+  ASSERT_EQ(readback->Map(0, nullptr, &mapped), S_OK);
+  readback->Unmap(0, &nothing);
+  expect_one(kMappedWhileWritten, {"ID3D12Resource::Map 'results'"});
+  dml->queue.wait();
+  ASSERT_EQ(readback->Map(0, nullptr, &mapped), S_OK);
+  readback->Unmap(0, &nothing);
+  expect_none();
+}
+
+TEST_F(DebugLifetimes, AResourceIsNeededUntilTheWorkIsFinished) {
+  for (const bool waits : {false, true}) {
+    auto out = create_buffer(dml->d3d12.Get(), kBytes);
+    out->SetName(L"out");
+    add({a.Get()}, {b.Get()}, {out.Get()});
+    dml->queue.submit();
+    if (waits) {
+      dml->queue.wait();
+    }
+    out = nullptr;
+    waits ? expect_none() : expect_one(kDeleted, {"ID3D12Resource 'out' was released"});
+    dml->queue.wait();
+    dml->queue.reopen();
+    set_heap();
+  }
+}
+
+TEST_F(DebugLifetimes, ADescriptorHeapIsNeeded) {
+  for (const bool waits : {false, true}) {
+    heap = create_heap(dml->d3d12.Get(), kDescriptors);
+    next_descriptor = 0;
+    set_heap();
+    add({a.Get()}, {b.Get()}, {c.Get()});
+    dml->queue.submit();
+    if (waits) {
+      dml->queue.wait();
+    }
+    heap = nullptr;
+    waits ? expect_none() : expect_one(kDeleted, {"ID3D12DescriptorHeap"});
+    dml->queue.wait();
+    dml->queue.reopen();
+  }
+}
+
+TEST_F(DebugLifetimes, AnOperatorIsNeeded) {
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  compiled = nullptr;
+  expect_one(kDeleted, {"'sum'"});
+  dml->queue.wait();
+}
+
+TEST_F(DebugLifetimes, AnOperatorMustNotBeReleasedBeforeItsListRuns) {
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  ASSERT_EQ(dml->queue.list->Close(), S_OK);
+  compiled = nullptr;
+  expect_none();
+  dml->queue.execute();
+  dml->queue.wait();
+  expect_one(kReleasedBeforeExecution, {"'sum'"});
+}
+
+TEST_F(DebugLifetimes, AnOperatorMayBeReleasedAfterTheWork) {
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  finish();
+  compiled = nullptr;
+  expect_none();
+}
+
+TEST_F(DebugLifetimes, AnInitializerIsNeeded) {
+  const auto fresh = dml->compile([&] {
+    const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, kElements});
+    return dml->binary(tensor, tensor, tensor, DML_OPERATOR_ELEMENT_WISE_ADD);
+  }()
+                                      .Get());
+  ComPtr<IDMLOperatorInitializer> initializer;
+  IDMLCompiledOperator* targets[] = {fresh.Get()};
+  ASSERT_EQ(dml->device->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), S_OK);
+  dml->recorder->RecordDispatch(dml->queue.list.Get(), initializer.Get(), dml->table(initializer.Get(), nullptr).Get());
+  dml->queue.submit();
+  ASSERT_EQ(initializer->Reset(0, nullptr), S_OK);
+  expect_one(kDeleted, {"initializer"});
+  dml->queue.wait();
+  initializer = nullptr;
+  expect_none();
+}
+
+TEST_F(DebugLifetimes, ABindingTableMayBeReleasedOnceRecorded) {
+  auto table = bound({a.Get()}, {b.Get()}, {c.Get()});
+  dml->recorder->RecordDispatch(dml->queue.list.Get(), compiled.Get(), table.Get());
+  table = nullptr;
+  finish();
+  expect_none();
+}
+
+TEST_F(DebugLifetimes, DescriptorsMustNotChangeWhileTheyAreNeeded) {
+  const auto table = bound({a.Get()}, {b.Get()}, {c.Get()});
+  dml->recorder->RecordDispatch(dml->queue.list.Get(), compiled.Get(), table.Get());
+  dml->queue.submit();
+  bind_output(table.Get(), binding({d.Get()}));
+  expect_one(D3D12_MESSAGE_ID_STATIC_DESCRIPTOR_INVALID_DESCRIPTOR_CHANGE, {"IDMLBindingTable"});
+  dml->queue.execute();
+  dml->d3d12->CopyDescriptorsSimple(1, heap->GetCPUDescriptorHandleForHeapStart(),
+                                    heap->GetCPUDescriptorHandleForHeapStart(), D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
+  expect_one(D3D12_MESSAGE_ID_STATIC_DESCRIPTOR_INVALID_DESCRIPTOR_CHANGE, {"CopyDescriptors"});
+  dml->queue.wait();
+  bind_output(table.Get(), binding({c.Get()}));
+  const auto elsewhere = bound({a.Get()}, {b.Get()}, {d.Get()});
+  expect_none();
+}
+
+TEST_F(DebugLifetimes, AnAllocatorMustNotBeResetWhileItsListsRun) {
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  ASSERT_EQ(dml->queue.allocator->Reset(), S_OK);
+  expect_one(D3D12_MESSAGE_ID_COMMAND_ALLOCATOR_SYNC, {"ID3D12CommandAllocator::Reset"});
+  dml->queue.wait();
+  ASSERT_EQ(dml->queue.allocator->Reset(), S_OK);
+  expect_none();
+}
+
+TEST_F(DebugLifetimes, AListMayRecordAgainWhileItsLastCommandsRun) {
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  ASSERT_EQ(dml->queue.list->Reset(dml->queue.allocator.Get(), nullptr), S_OK);
+  set_heap();
+  add({a.Get()}, {b.Get()}, {d.Get()});
+  dml->queue.submit();
+  dml->queue.wait();
+  expect_none();
+}
+
+TEST_F(DebugLifetimes, AResetAllocatorHasLostItsCommands) {
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  ASSERT_EQ(dml->queue.list->Close(), S_OK);
+  ASSERT_EQ(dml->queue.allocator->Reset(), S_OK);
+  dml->queue.execute();
+  dml->queue.wait();
+  expect_one(kExecutedAfterReset, {"was reset"});
+}
+
+TEST_F(DebugLifetimes, AnAllocatorIsNeeded) {
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  dml->queue.allocator = nullptr;
+  expect_one(kDeleted, {"ID3D12CommandAllocator"});
+  dml->queue.wait();
+}
+
+TEST_F(DebugLifetimes, AQueryHeapIsNeeded) {
+  D3D12_QUERY_HEAP_DESC desc{};
+  desc.Type = D3D12_QUERY_HEAP_TYPE_TIMESTAMP;
+  desc.Count = 1;
+  for (const bool waits : {false, true}) {
+    ComPtr<ID3D12QueryHeap> queries;
+    ASSERT_EQ(dml->d3d12->CreateQueryHeap(&desc, IID_PPV_ARGS(&queries)), S_OK);
+    dml->queue.list->EndQuery(queries.Get(), D3D12_QUERY_TYPE_TIMESTAMP, 0);
+    dml->queue.submit();
+    if (waits) {
+      dml->queue.wait();
+    }
+    queries = nullptr;
+    waits ? expect_none() : expect_one(kDeleted, {"ID3D12QueryHeap"});
+    dml->queue.wait();
+    dml->queue.reopen();
+  }
+}
+
+TEST_F(DebugLifetimes, ManySubmissionsDoNotCollectMemory) {
+  for (int i = 0; i < 5000; ++i) {
+    next_descriptor = 0;
+    auto out = create_buffer(dml->d3d12.Get(), kBytes);
+    add({a.Get()}, {b.Get()}, {out.Get(), 0});
+    finish();
+  }
+  expect_none();
+}
+
+}  // namespace
+}  // namespace anydml::test
