@@ -75,7 +75,11 @@ std::uint32_t Trail::completed_in(const TrailOfList& list) const noexcept {
   const bool is_completed = !asynchronous_ || is_complete_.load(std::memory_order_relaxed);
   const std::uint32_t work =
       std::min(is_completed ? given_.load(std::memory_order_relaxed) : 0, stopped_at_.load(std::memory_order_relaxed));
-  if (work <= list.first_work || list.completed_after.empty()) {
+  if (list.completed_after.empty()) {  // barriers only, or everything was refused
+    const auto all = static_cast<std::uint32_t>(list.commands.size());
+    return work >= list.first_work ? std::min(all, list.first_refused) : 0;
+  }
+  if (work <= list.first_work) {
     return 0;
   }
   const std::size_t own = std::min<std::size_t>(work - list.first_work, list.completed_after.size());
@@ -181,7 +185,19 @@ void Submission::leave_breadcrumbs(Breadcrumbs& breadcrumbs, TrailOfList list) {
     at = before.first_work + before.completed_after.size();
   }
   list.first_work = static_cast<std::uint32_t>(at);
-  for (const Command& command : recordings_.back()->commands) {
+  const Recording& recording = *recordings_.back();
+  auto barrier = recording.debug.barriers.begin();  // empty unless the debug layer is on
+  const auto add_barriers_before = [&](std::size_t command) {
+    if (barrier != recording.debug.barriers.end() && barrier->next_command <= command) {
+      list.commands.push_back(D3D12_AUTO_BREADCRUMB_OP_RESOURCEBARRIER);  // one for all that stand together
+    }
+    while (barrier != recording.debug.barriers.end() && barrier->next_command <= command) {
+      ++barrier;
+    }
+  };
+  for (std::size_t number = 0; number < recording.commands.size(); ++number) {
+    add_barriers_before(number);
+    const Command& command = recording.commands[number];
     const auto index = static_cast<UINT>(list.commands.size());
     const auto op = op_of(command);
     if (op) {
@@ -195,15 +211,17 @@ void Submission::leave_breadcrumbs(Breadcrumbs& breadcrumbs, TrailOfList list) {
         list.first_refused = std::min(list.first_refused, index);
       }
       if (breadcrumbs.has_contexts()) {
-        char label[256];
-        recorded->dispatch->copy_label(label, sizeof(label));
-        list.contexts.emplace_back(index, widened(label));
+        list.contexts.emplace_back(index, widened(dispatch_label(*recorded->dispatch.get())));
       }
     }
     if (has_work) {
       list.completed_after.push_back(static_cast<std::uint32_t>(list.commands.size()));
       ++at;
     }
+  }
+  add_barriers_before(recording.commands.size());
+  if (!list.completed_after.empty()) {
+    list.completed_after.back() = static_cast<std::uint32_t>(list.commands.size());
   }
   breadcrumbs.add(trail_, std::move(list));
 }

@@ -110,6 +110,8 @@ struct IBridgeDevice : IUnknown {
   virtual void enable_debug() noexcept = 0;
   // Whether the debug layer is on. The flag lives as long as the device, so that others can read it without a call.
   virtual const std::atomic<bool>& debugging_flag() noexcept = 0;
+  // A reference to this device, of the state that a DirectML device shares with its work, begins (1) or ends (-1).
+  virtual void count_internal(int change) noexcept = 0;
   // A DirectML device on this device was removed.
   virtual void note_removal() noexcept = 0;
   // The object is in reports about live objects until it is removed. Returns false if there is no memory for this.

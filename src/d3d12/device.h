@@ -226,6 +226,7 @@ class Device final
   }
   void enable_debug() noexcept override;
   const std::atomic<bool>& debugging_flag() noexcept override { return core_->debugging_flag(); }
+  void count_internal(int change) noexcept override { core_->live_objects().count_internal(change); }
   void note_removal() noexcept override { core_->note_removal(); }
   bool add_live_object(const LiveObject& object) noexcept override { return core_->live_objects().add(object); }
   void remove_live_object(const void* object) noexcept override { core_->live_objects().remove(object); }
@@ -337,7 +338,7 @@ class Device final
     return E_NOTIMPL;
   }
 
-  // ID3D12DeviceRemovedExtendedData2
+  // ID3D12DeviceRemovedExtendedData2, in device_dred.cpp
   HRESULT STDMETHODCALLTYPE GetAutoBreadcrumbsOutput(D3D12_DRED_AUTO_BREADCRUMBS_OUTPUT* output) noexcept override;
   HRESULT STDMETHODCALLTYPE GetPageFaultAllocationOutput(D3D12_DRED_PAGE_FAULT_OUTPUT* output) noexcept override;
   HRESULT STDMETHODCALLTYPE GetAutoBreadcrumbsOutput1(D3D12_DRED_AUTO_BREADCRUMBS_OUTPUT1* output) noexcept override;

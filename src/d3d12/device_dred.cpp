@@ -8,7 +8,7 @@ namespace anydml {
 template <class Output, class Body>
 HRESULT Device::removed_data(const char* method, Output* output, bool enabled, const Body& body) noexcept {
   if (output == nullptr) {
-    return wrong(method, "pOutput is null; expected a pointer that receives the data");
+    return E_INVALIDARG;
   }
   *output = {};
   if (core_->removals() == 0) {

@@ -81,8 +81,11 @@ std::vector<LiveObjects::Line> LiveObjects::list() {
 
 std::vector<LiveObjects::Line> LiveObjects::list_locked() const {
   std::vector<const std::pair<std::uint64_t, LiveObject>*> ordered;
+  std::uint32_t internal = internal_.load(std::memory_order_relaxed);  // references to the device
   for (const auto& [key, entry] : objects_) {
     ordered.push_back(&entry);
+    const std::string_view type = entry.second.type;
+    internal += (type.starts_with("ID3D12") && type != "ID3D12Device") || type == "IDMLDevice" ? 1U : 0U;
   }
   std::ranges::sort(ordered, {}, [](const auto* entry) { return entry->first; });
   std::vector<Line> lines;
@@ -90,7 +93,10 @@ std::vector<LiveObjects::Line> LiveObjects::list_locked() const {
     const LiveObject& object = entry->second;
     LiveState state{};
     object.describe(object.object, state);
-    if (state.references == 0) {  // being destroyed
+    if (object.type == "ID3D12Device") {
+      state.references -= std::min<ULONG>(state.references, internal);
+    }
+    if (state.references == 0) {  // being destroyed, or the application has released it
       continue;
     }
     const std::string name = state.name[0] != '\0' ? format_text(", Name: {}", state.name) : std::string();
@@ -133,8 +139,7 @@ void LiveObjects::report_at_exit() noexcept {
     if (lines.empty()) {
       return;
     }
-    print_to_standard_error(
-        format_text("the program exits with {} live objects; expected them to be released", lines.size()));
+    print_to_standard_error("the program exits before it has released these objects:");
     for (std::size_t i = 0; i < std::min(lines.size(), kMaxLines); ++i) {
       print_to_standard_error(lines[i].text);
     }

@@ -2,6 +2,7 @@
 // The objects of one device that were created while it was being debugged and are still alive.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -25,6 +26,12 @@ class LiveObjects {
   // Returns when no report is reading the object.
   void remove(const void* object) noexcept;
 
+  // A DirectML device has a reference to the device, which may last as long as its work in flight. Such references, and
+  // those of the objects above, are not the application's.
+  void count_internal(int change) noexcept {
+    internal_.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_relaxed);
+  }
+
   struct Line {
     D3D12_MESSAGE_ID id;
     std::string type;
@@ -42,6 +49,7 @@ class LiveObjects {
   std::mutex mutex_;
   std::map<const void*, std::pair<std::uint64_t, LiveObject>> objects_;  // with a number that grows
   std::uint64_t last_ = 0;
+  std::atomic<std::uint32_t> internal_{0};
   bool known_ = false;  // in the list that report_at_exit reads
 };
 

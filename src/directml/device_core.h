@@ -28,7 +28,12 @@ class DmlCore {
         device_(device),
         level_(level),
         debug_(debug),
-        debugging_(parent_->debugging_flag()) {}
+        debugging_(parent_->debugging_flag()) {
+    parent_->count_internal(1);
+  }
+  ~DmlCore() { parent_->count_internal(-1); }
+  DmlCore(const DmlCore&) = delete;
+  DmlCore& operator=(const DmlCore&) = delete;
 
   [[nodiscard]] IBridgeDevice& parent() const { return *parent_; }
   [[nodiscard]] const CoreDevice& device() const { return device_; }

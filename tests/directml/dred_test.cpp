@@ -102,6 +102,9 @@ TEST(Dred, ExistsAndIsSilentUntilARemoval) {
 }
 
 TEST(Dred, IsOffByDefault) {
+  if (debug_layer_is_forced_on()) {
+    GTEST_SKIP() << "every device has the debug layer";
+  }
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
   const auto buffer = create_buffer(device.Get(), 64);
@@ -274,6 +277,40 @@ TEST(Dred, NamesEveryKindOfCommand) {
       commands_of(*output.pHeadAutoBreadcrumbNode),
       (std::vector{D3D12_AUTO_BREADCRUMB_OP_CLEARUNORDEREDACCESSVIEW, D3D12_AUTO_BREADCRUMB_OP_RESOLVEQUERYDATA}));
   expect_completed(*output.pHeadAutoBreadcrumbNode, 2);
+}
+
+// Barriers that follow one another are one breadcrumb. Only the debug layer records them.
+TEST(Dred, NamesBarriersWhileTheDebugLayerIsOn) {
+  const auto device = create_d3d12_device();
+  ComPtr<IDMLDevice> dml;
+  ASSERT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&dml)), S_OK);
+  Queue queue(device.Get());
+  const auto a = create_buffer(device.Get(), 64);
+  const auto b = create_buffer(device.Get(), 64);
+  const auto transition = [&](ID3D12Resource* buffer, D3D12_RESOURCE_STATES before, D3D12_RESOURCE_STATES after) {
+    D3D12_RESOURCE_BARRIER barrier{};
+    barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION;
+    barrier.Transition = {buffer, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES, before, after};
+    queue.list->ResourceBarrier(1, &barrier);
+  };
+  queue.list->CopyResource(b.Get(), a.Get());
+  transition(a.Get(), D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COPY_DEST);
+  transition(b.Get(), D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_COPY_SOURCE);
+  queue.list->CopyResource(a.Get(), b.Get());
+  transition(b.Get(), D3D12_RESOURCE_STATE_COPY_SOURCE, D3D12_RESOURCE_STATE_COMMON);
+  queue.finish();
+  transition(b.Get(), D3D12_RESOURCE_STATE_COMMON, D3D12_RESOURCE_STATE_COPY_SOURCE);
+  queue.finish();
+  remove(device.Get());
+  D3D12_DRED_AUTO_BREADCRUMBS_OUTPUT1 output{};
+  ASSERT_EQ(data_of(device.Get())->GetAutoBreadcrumbsOutput1(&output), S_OK);
+  const D3D12_AUTO_BREADCRUMB_NODE1* last = output.pHeadAutoBreadcrumbNode;
+  EXPECT_EQ(commands_of(*last), std::vector{D3D12_AUTO_BREADCRUMB_OP_RESOURCEBARRIER});
+  expect_completed(*last, 1);
+  EXPECT_EQ(commands_of(*last->pNext),
+            (std::vector{D3D12_AUTO_BREADCRUMB_OP_COPYBUFFERREGION, D3D12_AUTO_BREADCRUMB_OP_RESOURCEBARRIER,
+                         D3D12_AUTO_BREADCRUMB_OP_COPYBUFFERREGION, D3D12_AUTO_BREADCRUMB_OP_RESOURCEBARRIER}));
+  expect_completed(*last->pNext, 4);
 }
 
 // The debug layer switches it on, unless the program forced it off.

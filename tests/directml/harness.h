@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -54,6 +55,12 @@ inline D3D12_HEAP_PROPERTIES heap_properties(D3D12_HEAP_TYPE type) {
     properties.MemoryPoolPreference = D3D12_MEMORY_POOL_L0;
   }
   return properties;
+}
+
+// Whether every device of this process has the debug layer, which changes what devices offer and print.
+inline bool debug_layer_is_forced_on() {
+  const char* setting = std::getenv("ANYDML_DEBUG");
+  return setting != nullptr && *setting != '\0' && *setting != '0';
 }
 
 inline ComPtr<ID3D12Device> create_d3d12_device() {

@@ -120,6 +120,13 @@ def missing_messages(tree):
     for name, number in re.findall(r"ANYDML_DEBUG_MESSAGE\((\w+), (?:D3D12_MESSAGE_ID_)?(\w+),", text):
         if name != "name" and number not in page:
             yield f"docs/debugging.md: {number}, the id of {name}, is missing"
+    page = re.sub(r"\s+", " ", page)
+    methods = re.findall(r'ANYDML_MESSAGE_ID\("[\w:]+", "[^"]*", (\w+), (\d+)\)', tree.text("src/d3d12/message_ids.def"))
+    rows = {f"| {number} | {category} |" for category, number in methods}
+    objects = re.findall(r'ANYDML_LIVE_OBJECT\("(\w+)", (\d+)\)', tree.text("src/d3d12/live_objects.def"))
+    for missing in sorted(rows | {f"{number} `{name}`" for name, number in objects}):
+        if missing not in page:
+            yield f"docs/debugging.md: '{missing}' is missing"
 
 
 # ---- Commands -------------------------------------------------------------------------------------------------------
