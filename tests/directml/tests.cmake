@@ -90,6 +90,12 @@ if(ANYDML_BUILD_EXAMPLES)
   add_test(NAME directml_graph COMMAND directml_graph)  # docs/graphs.md shows its output
   set_tests_properties(directml_graph PROPERTIES PASS_REGULAR_EXPRESSION "^0.333333 0.333333 0.333333\n0 1 0\n$")
   set_tests_properties(settings PROPERTIES ENVIRONMENT ${without_leak_check})
+  # The debug layer finds nothing wrong with the examples.
+  foreach(example hello_directml directml_graph directml_modulus)
+    add_test(NAME ${example}_debugged COMMAND ${example})
+    set_tests_properties(${example}_debugged PROPERTIES
+      ENVIRONMENT "ANYDML_DEBUG=abort;${without_leak_check}" FAIL_REGULAR_EXPRESSION "anydml: ")
+  endforeach()
 endif()
 # The debug layer changes no result.
 foreach(test d3d12_test directml_test threads_test graph_test cancellation_test directml_bad_input_test messages_test)
@@ -134,6 +140,11 @@ if(ANYDML_BUILD_EXAMPLES)
     add_test(NAME network_program COMMAND network transformer --size 16 --depth 1 --runs 1)
     set_tests_properties(network_program PROPERTIES LABELS long
       PASS_REGULAR_EXPRESSION "class  probability.*transformer: [0-9]+ nodes")
+    foreach(network mobilenet squeezenet style superresolution lstm transformer)
+      add_test(NAME network_${network}_debugged COMMAND network ${network} --size 48 --runs 2)
+      set_tests_properties(network_${network}_debugged PROPERTIES LABELS long
+        ENVIRONMENT "ANYDML_DEBUG=abort;ANYDML_THREADS=2" FAIL_REGULAR_EXPRESSION "anydml: ")
+    endforeach()
   endif()
 endif()
 # The errors from a device that lacks operators and types. No other device is available to the program.

@@ -155,6 +155,14 @@ class Examples(unittest.TestCase):
                 done = run("run", "--disable_custom_heaps", "-q", "compute", model, folder=empty_folder("example"))
                 self.assertEqual(masked(done.stdout), (EXAMPLES / "expected" / f"{model.stem}.txt").read_text())
 
+    def test_debug_layer_finds_nothing_wrong(self):
+        for model in sorted(EXAMPLES.glob("*.json")):
+            for options in ([], ["-i", 3], ["-i", 3, "--disable_custom_heaps", "-q", "compute"]):
+                with self.subTest(model.name, options=options):
+                    done = run("run", *options, model, folder=empty_folder("example"),
+                               environment={"ANYDML_DEBUG": "abort"})
+                    self.assertEqual(done.stderr, "")
+
     def test_check_finds_nothing_wrong(self):
         models = sorted(EXAMPLES.glob("*.json"))
         self.assertEqual(run("check", *models).stdout.count(" runs at feature level 6_4"), len(models))
