@@ -105,6 +105,32 @@ TEST_F(DebugQueues, AQueueMaySignalForTheCpu) {
   expect_none();
 }
 
+TEST_F(DebugQueues, TheFirstWaitMayBeForTheInitialValue) {
+  // Two queues take turns. The first one waits for the second, which need not wait for anything in the first round.
+  Queue second(dml->d3d12.Get());
+  set_heap(second.list.Get());
+  ComPtr<ID3D12Fence> turns;
+  ASSERT_EQ(dml->d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&turns)), S_OK);
+  auto out = create_buffer(dml->d3d12.Get(), kBytes);
+  for (std::uint64_t turn = 0; turn < 4; ++turn) {
+    next_descriptor = 0;
+    ASSERT_EQ(dml->queue.queue->Wait(second.fence.Get(), turn + 1), S_OK);
+    add({c.Get()}, {b.Get()}, {out.Get()});
+    dml->queue.submit();
+    ASSERT_EQ(dml->queue.queue->Signal(turns.Get(), turn + 1), S_OK);
+    ASSERT_EQ(second.queue->Wait(turns.Get(), turn), S_OK);
+    add(second.list.Get(), {a.Get()}, {b.Get()}, {c.Get()});
+    second.submit();
+    dml->queue.wait();
+    dml->queue.reopen();
+    second.reopen();
+    set_heap();
+    set_heap(second.list.Get());
+  }
+  out = nullptr;
+  expect_none();
+}
+
 TEST(DebugQueuesLate, ASignalMayBeOlderThanTheDebugLayer) {
   for (const bool through_event : {false, true}) {
     ComPtr<ID3D12Debug4> debug;

@@ -118,8 +118,9 @@ if(TARGET levels_test)
       ENVIRONMENT "ANYDML_FEATURE_LEVEL=${level};${without_leak_check}")
   endforeach()
 endif()
-anydml_test_on_later(d3d12_test directml_test dred_test threads_test asynchronous_test directml_bad_input_test waiting_test
-                     cancellation_test typed_operators_test graph_test random_graphs_test)
+anydml_test_on_later(d3d12_test directml_test dred_test debug_layer_test debug_clients_test threads_test
+                     asynchronous_test directml_bad_input_test waiting_test cancellation_test typed_operators_test
+                     graph_test random_graphs_test)
 if(ANYDML_BUILD_EXAMPLES)
   # The networks in examples/networks must match digests shared by every target, device and number of threads.
   anydml_test(networks_test NO_RACES LABELS long LIBRARIES anydml_networks

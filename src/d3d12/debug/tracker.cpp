@@ -194,12 +194,31 @@ bool DebugTracker::advance(Queue& queue, Messages& messages) {
   return advanced;
 }
 
+bool DebugTracker::advance_all(Messages& messages) {
+  bool advanced = false;
+  for (Queue& queue : queues_) {
+    advanced = advance(queue, messages) || advanced;
+  }
+  return advanced;
+}
+
 void DebugTracker::advance(Messages& messages) {
-  bool advanced = true;
-  while (advanced) {
-    advanced = false;
-    for (Queue& queue : queues_) {
-      advanced = advance(queue, messages) || advanced;
+  for (;;) {
+    while (advance_all(messages)) {
+    }
+    // A queue may also wait for a value that the fence had from the start, while a different queue is about to signal a
+    // higher one.
+    const auto passing = std::ranges::find_if(queues_, [&](const Queue& queue) {
+      const auto* wait = queue.tasks.empty() ? nullptr : std::get_if<FenceTask>(&queue.tasks.front());
+      const auto found = wait != nullptr ? fences_.find(wait->fence) : fences_.end();
+      const auto fence = found != fences_.end() ? found->second.fence.lock() : nullptr;
+      return fence != nullptr && fence->completed() >= wait->value;
+    });
+    if (passing == queues_.end()) {
+      return;
+    }
+    if (!advance_all(messages)) {  // otherwise a signal that had just been given reached the value
+      passing->tasks.pop_front();
     }
   }
 }
@@ -241,10 +260,16 @@ void DebugTracker::add_uses(const DebugUses& uses, const ExecutionId& execution)
   }
 }
 
+void DebugTracker::note_finished(std::vector<MappedWrite>& writes) const {
+  for (MappedWrite& write : writes) {
+    write.finished = write.finished || host_.includes(write.execution);
+  }
+}
+
 void DebugTracker::add_mapped_write(const DebugUses::Write& write, const ExecutionId& execution) {
   std::vector<MappedWrite>& writes = mapped_[write.memory];
-  std::erase_if(writes, [&](MappedWrite& known) {
-    known.finished = known.finished || host_.includes(known.execution);
+  note_finished(writes);
+  std::erase_if(writes, [&](const MappedWrite& known) {
     const bool same_order = known.finished || known.execution.queue == execution.queue;
     return same_order && known.first >= write.first && known.end <= write.end;
   });
@@ -364,9 +389,7 @@ void DebugTracker::map(const MapCall& call, const std::string& what) {
     if (found == mapped_.end()) {
       return;
     }
-    for (MappedWrite& write : found->second) {
-      write.finished = write.finished || host_.includes(write.execution);
-    }
+    note_finished(found->second);
     const auto conflict = std::ranges::find_if(found->second, [&](const MappedWrite& write) {
       return !write.finished && write.first < call.end && call.first < write.end;
     });

@@ -91,6 +91,7 @@ class DebugTracker {
   FenceState& state_of(const std::shared_ptr<FenceCore>& fence);
   // Checks all executions whose fences were signaled. The caller must hold the mutex.
   void advance(Messages& messages);
+  [[nodiscard]] bool advance_all(Messages& messages);
   [[nodiscard]] bool advance(Queue& queue, Messages& messages);
   [[nodiscard]] bool can_pass(const FenceTask& wait, DebugClock& finished);
   // Learns from events that were set.
@@ -98,6 +99,7 @@ class DebugTracker {
   void saw(FenceState& state, std::uint64_t value);
   void forget_finished();
   void add_uses(const DebugUses& uses, const ExecutionId& execution);
+  void note_finished(std::vector<MappedWrite>& writes) const;
   void add_mapped_write(const DebugUses::Write& write, const ExecutionId& execution);
   [[nodiscard]] static bool has_settled_bytes(const std::vector<MappedWrite>& writes, const MapCall& call);
   void report_use(DebugMessage message, const DebugObject& object, const std::string& what);
