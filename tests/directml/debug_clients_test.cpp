@@ -474,5 +474,106 @@ TEST_F(DebugClients, DirectMLX) {
   }
 }
 
+// A program on two queues that is correct by construction: every state is tracked, every dispatch is followed by a
+// barrier, and a queue begins only after the other one.
+TEST_F(DebugClients, RandomProgramsOnTwoQueues) {
+  constexpr std::size_t kSlots = 4;  // in each buffer
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::size_t end) { return random() % end; };
+    std::vector<ComPtr<ID3D12Resource>> buffers;
+    for (int i = 0; i < 4; ++i) {
+      buffers.push_back(committed(kCommon, kSlots * kBytes));
+      upload(dml->queue, buffers.back().Get(), Floats(kSlots * kElements).data(), kSlots * kBytes);
+    }
+    std::vector<std::vector<Floats>> expected(buffers.size(), std::vector<Floats>(kSlots, Floats(kElements)));
+    Queue queues[2] = {Queue(device()), Queue(device(), D3D12_COMMAND_LIST_TYPE_COMPUTE)};
+    std::vector<ComPtr<IUnknown>> kept;
+    for (int submission = 0; submission < 12; ++submission) {
+      const std::size_t chosen = below(2);
+      Queue& queue = queues[chosen];
+      Queue& other = queues[1 - chosen];
+      const auto type = chosen == 0 ? D3D12_COMMAND_LIST_TYPE_DIRECT : D3D12_COMMAND_LIST_TYPE_COMPUTE;
+      kept.emplace_back(queue.allocator.Get());
+      queue.allocator = allocator(type);
+      if (queue.submitted == 0) {
+        ASSERT_EQ(queue.list->Close(), S_OK);
+      }
+      ASSERT_EQ(queue.list->Reset(queue.allocator.Get(), nullptr), S_OK);
+      kept.emplace_back(heap.Get());
+      heap = create_heap(device(), kDescriptors);
+      next_descriptor = 0;
+      set_heap(queue.list.Get());
+      std::vector<D3D12_RESOURCE_STATES> states(buffers.size(), kCommon);
+      const auto need = [&](std::size_t buffer, D3D12_RESOURCE_STATES state) {
+        // A buffer in the state COMMON is promoted, and its transition may name any state before.
+        if (states[buffer] != state && (states[buffer] != kCommon || below(2) == 0)) {
+          barriers(queue.list.Get(), {transition(buffers[buffer].Get(), states[buffer], state)});
+        }
+        states[buffer] = state;
+      };
+      for (std::size_t command = 1 + below(6); command != 0; --command) {
+        const std::size_t from = below(buffers.size());
+        const std::size_t to = (from + 1 + below(buffers.size() - 1)) % buffers.size();
+        const std::size_t slots[3] = {below(kSlots), below(kSlots), below(kSlots)};
+        if (below(2) == 0) {
+          need(from, kUav);
+          need(to, kUav);
+          ID3D12Resource* output = buffers[to].Get();
+          add(queue.list.Get(), {buffers[from].Get(), slots[0] * kBytes}, {output, slots[1] * kBytes},
+              {output, slots[2] * kBytes});
+          for (std::size_t i = 0; i < kElements; ++i) {
+            expected[to][slots[2]][i] = expected[from][slots[0]][i] + expected[to][slots[1]][i];
+          }
+          barriers(queue.list.Get(),
+                   below(2) == 0 ? std::vector{uav(nullptr)} : std::vector{uav(buffers[from].Get()), uav(output)});
+        } else if (below(2) == 0) {
+          need(from, kCopySource);
+          need(to, kCopyDest);
+          queue.list->CopyBufferRegion(buffers[to].Get(), slots[1] * kBytes, buffers[from].Get(), slots[0] * kBytes,
+                                       kBytes);
+          expected[to][slots[1]] = expected[from][slots[0]];
+        } else {
+          expected[to][slots[1]] = numbers(static_cast<float>(below(100)));
+          const auto source = staging(expected[to][slots[1]]);
+          need(to, kCopyDest);
+          queue.list->CopyBufferRegion(buffers[to].Get(), slots[1] * kBytes, source.Get(), 0, kBytes);
+          kept.emplace_back(source.Get());
+        }
+      }
+      switch (below(4)) {
+        case 0:
+          other.wait();
+          break;
+        case 1:
+          while (other.fence->GetCompletedValue() < other.submitted) {
+            std::this_thread::yield();
+          }
+          break;
+        case 2:
+          wait_for_event(other.fence.Get(), other.submitted);
+          break;
+        default:
+          ASSERT_EQ(queue.queue->Wait(other.fence.Get(), other.submitted), S_OK);
+          break;
+      }
+      queue.submit();
+    }
+    for (Queue& queue : queues) {
+      queue.wait();
+    }
+    std::ranges::shuffle(kept, random);
+    kept.clear();
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      const auto found = download_as<float>(dml->queue, buffers[i].Get());
+      for (std::size_t slot = 0; slot < kSlots; ++slot) {
+        const auto begin = found.begin() + static_cast<std::ptrdiff_t>(slot * kElements);
+        EXPECT_EQ(Floats(begin, begin + kElements), expected[i][slot]) << seed;
+      }
+    }
+    expect_none();
+  }
+}
+
 }  // namespace
 }  // namespace anydml::test

@@ -406,9 +406,14 @@ void DebugTracker::map(const MapCall& call, const std::string& what) {
   }
 }
 
-void DebugTracker::forget_mapped(std::uint64_t memory) {
+void DebugTracker::forget_mapped(std::uint64_t memory, std::uint64_t first, std::uint64_t end) {
   const std::scoped_lock lock(mutex_);
-  mapped_.erase(memory);
+  if (const auto found = mapped_.find(memory); found != mapped_.end()) {
+    std::erase_if(found->second, [&](const MappedWrite& write) { return write.first >= first && write.end <= end; });
+    if (found->second.empty()) {
+      mapped_.erase(found);
+    }
+  }
 }
 
 }  // namespace anydml

@@ -55,8 +55,8 @@ class DebugTracker {
     bool only_read_back;  // the CPU has no reason to access bytes that the device never wrote
   };
   void map(const MapCall& call, const std::string& what);
-  // A buffer in the memory is released: forgets the writes for which Map would have to wait.
-  void forget_mapped(std::uint64_t memory);
+  // A buffer with these bytes of the memory is released: forgets the writes for which its Map would have to wait.
+  void forget_mapped(std::uint64_t memory, std::uint64_t first, std::uint64_t end);
 
  private:
   struct FenceTask {
