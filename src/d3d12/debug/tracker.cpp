@@ -149,7 +149,8 @@ bool DebugTracker::can_pass(const FenceTask& wait, DebugClock& finished) {
     finished.join(signal->second);
     return true;
   }
-  // The value may have been reached by a signal from before the debug layer was enabled.
+  // The value may have been reached by a signal from before the debug layer was enabled. The device may be ahead of the
+  // fence, so the fence asks it.
   const auto fence = found->second.fence.lock();
   const bool pending = std::ranges::any_of(queues_, [&](const Queue& queue) {
     return std::ranges::any_of(queue.tasks, [&](const auto& task) {
@@ -157,7 +158,7 @@ bool DebugTracker::can_pass(const FenceTask& wait, DebugClock& finished) {
       return known != nullptr && !known->is_wait && known->fence == wait.fence && known->value >= wait.value;
     });
   });
-  return !pending && (fence == nullptr || fence->completed() >= wait.value);
+  return !pending && (fence == nullptr || fence->poll() >= wait.value);
 }
 
 bool DebugTracker::advance(Queue& queue, Messages& messages) {
@@ -212,7 +213,7 @@ void DebugTracker::advance(Messages& messages) {
       const auto* wait = queue.tasks.empty() ? nullptr : std::get_if<FenceTask>(&queue.tasks.front());
       const auto found = wait != nullptr ? fences_.find(wait->fence) : fences_.end();
       const auto fence = found != fences_.end() ? found->second.fence.lock() : nullptr;
-      return fence != nullptr && fence->completed() >= wait->value;
+      return fence != nullptr && fence->poll() >= wait->value;
     });
     if (passing == queues_.end()) {
       return;
