@@ -14,6 +14,7 @@
 
 #include "anydml/anydml.h"
 #include "base/element.h"
+#include "support/sanitizers.h"
 
 namespace anydml::test {
 namespace {
