@@ -2,6 +2,8 @@
 // The mistakes that the debug layer finds, with the ids, categories and severities that filters of ID3D12InfoQueue use.
 #pragma once
 
+#include <cstddef>
+
 #include "d3d12/headers.h"
 
 namespace anydml {
@@ -11,6 +13,12 @@ enum class DebugMessage {
 #include "d3d12/debug_messages.def"
 #undef ANYDML_DEBUG_MESSAGE
 };
+
+inline constexpr std::size_t kDebugMessages = 0
+#define ANYDML_DEBUG_MESSAGE(name, id, category, severity) +1
+#include "d3d12/debug_messages.def"
+#undef ANYDML_DEBUG_MESSAGE
+    ;
 
 struct MessageKind {
   D3D12_MESSAGE_ID id;

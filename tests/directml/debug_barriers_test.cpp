@@ -171,6 +171,17 @@ TEST_F(DebugBarriers, DispatchesThatShareATemporaryResource) {
   expect_none();
 }
 
+TEST_F(DebugBarriers, AListThatIsWrongThroughoutProducesFewMessages) {
+  const auto table = bound({a.Get()}, {b.Get()}, {c.Get()});
+  constexpr int kDispatches = 1000;
+  for (int i = 0; i < kDispatches; ++i) {
+    dml->recorder->RecordDispatch(dml->queue.list.Get(), compiled.Get(), table.Get());
+  }
+  finish();
+  EXPECT_EQ(ids().size(), 17U);
+  EXPECT_NE(last_text.find("983 more messages"), std::string::npos) << last_text;
+}
+
 TEST_F(DebugBarriers, AClearNeedsABarrier) {
   const auto cpu_heap = create_heap(dml->d3d12.Get(), 1, false);
   D3D12_UNORDERED_ACCESS_VIEW_DESC view{};

@@ -181,6 +181,9 @@ TEST(Product, LargeMatrices) {
   for (const Shape& shape :
        {Shape{200, 530, 600}, Shape{1, 3000, 1000}, Shape{5, 1000, 700}, Shape{1500, 3, 500}, Shape{100, 100, 2000}}) {
     for (const unsigned form : {0U, 1U, 2U, 15U}) {
+      if (kThreadSanitizer && form != 0) {  // the forms differ in packing, which the small matrices cover
+        continue;
+      }
       expect_product(shape, form, Given::as_constant, random);
       expect_product(shape, form, Given::each_time, random);
     }

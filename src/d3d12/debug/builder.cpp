@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "d3d12/debug/builder.h"
 
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "d3d12/commands.h"
@@ -8,6 +10,16 @@
 #include "text/format.h"
 
 namespace anydml {
+
+// Names come from the application's operators, and the same ones appear in every execution.
+const char* role_of(std::string_view name) {
+  static std::mutex mutex;
+  static auto* const roles = new std::set<std::string, std::less<>>;  // never freed: messages may come at exit
+  std::string role = "its ";
+  role += name;
+  const std::scoped_lock lock(mutex);
+  return roles->insert(std::move(role)).first->c_str();
+}
 
 ExecutionBuilder::ExecutionBuilder(const ExecutionId& id, std::string queue_name)
     : execution_(std::make_shared<DebugExecution>()) {
@@ -22,7 +34,7 @@ void ExecutionBuilder::begin_list(const Recording& recording, const std::string&
   next_barrier_ = 0;
   const std::shared_ptr<AllocatorUse>& allocator = recording.debug.allocator;
   if (allocator == nullptr) {
-    add_unseen();
+    add_op(DebugOp::Kind::unseen, 0, 0);
     return;
   }
   use(DebugObject::Kind::allocator, allocator.get());
@@ -37,15 +49,12 @@ void ExecutionBuilder::begin_list(const Recording& recording, const std::string&
   }
 }
 
-// The list was recorded before the debug layer was enabled, so its barriers are unknown.
-void ExecutionBuilder::add_unseen() {
-  execution_->ops.push_back({.list = static_cast<std::uint32_t>(execution_->list_names.size() - 1),
-                             .command = 0,
-                             .is_barrier = true,
-                             .forgets_states = true,
-                             .barrier = {},
-                             .label = {},
-                             .first_access = 0,
+void ExecutionBuilder::add_op(DebugOp::Kind kind, std::size_t command, std::size_t index) {
+  execution_->ops.push_back({.kind = kind,
+                             .list = static_cast<std::uint32_t>(execution_->list_names.size() - 1),
+                             .command = static_cast<std::uint32_t>(command + 1),
+                             .index = static_cast<std::uint32_t>(index),
+                             .first_access = static_cast<std::uint32_t>(execution_->accesses.size()),
                              .access_count = 0});
 }
 
@@ -53,14 +62,8 @@ void ExecutionBuilder::add_barriers(std::size_t next_command) {
   for (;
        next_barrier_ < recording_->barriers.size() && recording_->barriers[next_barrier_].next_command <= next_command;
        ++next_barrier_) {
-    execution_->ops.push_back({.list = static_cast<std::uint32_t>(execution_->list_names.size() - 1),
-                               .command = static_cast<std::uint32_t>(next_command + 1),
-                               .is_barrier = true,
-                               .forgets_states = false,
-                               .barrier = recording_->barriers[next_barrier_],
-                               .label = {},
-                               .first_access = 0,
-                               .access_count = 0});
+    add_op(DebugOp::Kind::barrier, next_command, execution_->barriers.size());
+    execution_->barriers.push_back(recording_->barriers[next_barrier_]);
   }
 }
 
@@ -69,18 +72,25 @@ void ExecutionBuilder::begin_command(std::size_t index, std::string label) {
     return;
   }
   add_barriers(index);
-  execution_->ops.push_back({.list = static_cast<std::uint32_t>(execution_->list_names.size() - 1),
-                             .command = static_cast<std::uint32_t>(index + 1),
-                             .is_barrier = false,
-                             .forgets_states = false,
-                             .barrier = {},
-                             .label = std::move(label),
-                             .first_access = execution_->accesses.size(),
-                             .access_count = 0});
+  if (execution_->labels.empty() || execution_->labels.back() != label) {
+    execution_->labels.push_back(std::move(label));
+  }
+  last_dispatch_ = nullptr;
+  add_op(DebugOp::Kind::command, index, execution_->labels.size() - 1);
+}
+
+void ExecutionBuilder::begin_command(std::size_t index, IBridgeDispatch& dispatch) {
+  if (last_dispatch_ != &dispatch) {
+    begin_command(index, dispatch_label(dispatch));
+    last_dispatch_ = &dispatch;
+  } else if (recording_->allocator != nullptr) {
+    add_barriers(index);
+    add_op(DebugOp::Kind::command, index, execution_->labels.size() - 1);
+  }
 }
 
 void ExecutionBuilder::access(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
-                              bool write, D3D12_RESOURCE_STATES state, std::string role) {
+                              bool write, D3D12_RESOURCE_STATES state, const char* role) {
   uses_.objects.push_back({DebugObject::Kind::buffer, buffer});
   const std::uint64_t first = range.offset + offset;
   if (write && range.memory->block().host != nullptr && range.heap != D3D12_HEAP_TYPE_DEFAULT) {
@@ -94,10 +104,10 @@ void ExecutionBuilder::access(const BufferRange& range, std::uint64_t buffer, st
                                   .end = first + bytes,
                                   .buffer = buffer,
                                   .offset = offset,
-                                  .write = write,
+                                  .role = role,
                                   .state = state,
                                   .heap = range.heap,
-                                  .role = std::move(role)});
+                                  .write = write});
   ++execution_->ops.back().access_count;
 }
 
@@ -110,7 +120,7 @@ void ExecutionBuilder::end_list() {
   if (recording_->allocator != nullptr) {
     add_barriers(commands_);
   } else {
-    add_unseen();
+    add_op(DebugOp::Kind::unseen, 0, 0);
   }
 }
 

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "d3d12/debug/execution.h"
 #include "d3d12/device_core.h"
@@ -23,13 +26,15 @@ class ExecutionBuilder {
 
   // A command, by its index in the recording. Its accesses follow.
   void begin_command(std::size_t index, std::string label);
+  // The same for DirectML work, whose label is read once if it is recorded repeatedly.
+  void begin_command(std::size_t index, IBridgeDispatch& dispatch);
   void read(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
-            D3D12_RESOURCE_STATES state, std::string role) {
-    access(range, buffer, offset, bytes, false, state, std::move(role));
+            D3D12_RESOURCE_STATES state, const char* role) {
+    access(range, buffer, offset, bytes, false, state, role);
   }
   void write(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
-             D3D12_RESOURCE_STATES state, std::string role) {
-    access(range, buffer, offset, bytes, true, state, std::move(role));
+             D3D12_RESOURCE_STATES state, const char* role) {
+    access(range, buffer, offset, bytes, true, state, role);
   }
   void use(DebugObject::Kind kind, const void* object) {
     uses_.objects.push_back({kind, reinterpret_cast<std::uintptr_t>(object)});
@@ -45,16 +50,20 @@ class ExecutionBuilder {
 
  private:
   void access(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes, bool write,
-              D3D12_RESOURCE_STATES state, std::string role);
+              D3D12_RESOURCE_STATES state, const char* role);
   void add_barriers(std::size_t next_command);
-  void add_unseen();
+  void add_op(DebugOp::Kind kind, std::size_t command, std::size_t index);
 
   const std::shared_ptr<DebugExecution> execution_;
   DebugUses uses_;
   std::vector<std::pair<DebugMessage, std::string>> messages_;
   const DebugRecording* recording_ = nullptr;
+  const IBridgeDispatch* last_dispatch_ = nullptr;  // to which the last label belongs
   std::size_t commands_ = 0;
   std::size_t next_barrier_ = 0;
 };
+
+// The role of a tensor or resource of DirectML work, for DebugAccess: "its " and the name.
+[[nodiscard]] const char* role_of(std::string_view name);
 
 }  // namespace anydml

@@ -50,7 +50,7 @@ void Submission::describe(const DeviceCore::BufferLookup& buffers, const Command
 void Submission::describe_dispatch(DeviceCore& core, const DispatchCommand& command, const DescriptorStorage* heap,
                                    std::size_t index, ExecutionBuilder& debug) const {
   IBridgeDispatch& dispatch = *command.dispatch;
-  debug.begin_command(index, dispatch_label(dispatch));
+  debug.begin_command(index, dispatch);
   debug.use(DebugObject::Kind::dispatch, &dispatch);
   if (dispatch.is_released()) {
     debug.report(DebugMessage::released_before_execution,
@@ -70,7 +70,7 @@ void Submission::describe_dispatch(DeviceCore& core, const DispatchCommand& comm
     if (range == nullptr || use.access == BindingUse::Access::none) {
       continue;
     }
-    const std::string role = std::string("its ") + use.name;
+    const char* role = role_of(use.name);
     if (use.access == BindingUse::Access::write) {
       debug.write(*range, bound.buffer, bound.offset, use.bytes, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, role);
     } else {

@@ -45,23 +45,26 @@ struct DebugAccess {
   std::uint64_t first;
   std::uint64_t end;
   std::uint64_t buffer;
-  std::uint64_t offset;  // the range's start in the buffer
-  bool write;
+  std::uint64_t offset;         // the range's start in the buffer
+  const char* role;             // "its OutputTensor", "its destination"; never freed
   D3D12_RESOURCE_STATES state;  // required for the access
   D3D12_HEAP_TYPE heap;
-  std::string role;  // "its OutputTensor", "its destination"
+  bool write;
 };
 
-// Either a barrier or a command with its accesses.
+// Either a barrier or a command with its accesses. Lists may contain hundreds of thousands of commands, so an entry is
+// small.
 struct DebugOp {
+  enum class Kind : std::uint8_t {
+    barrier,
+    unseen,  // commands that were recorded before the debug layer was enabled
+    command,
+  } kind;
   std::uint32_t list;
-  std::uint32_t command;  // its number in the list, starting with 1; barriers are not counted
-  bool is_barrier;
-  bool forgets_states;  // a barrier in place of commands that the debug layer has not seen
-  DebugBarrier barrier;
-  std::string label;         // the command: "CopyBufferRegion", "operator ELEMENT_WISE_ADD 'sum'"
-  std::size_t first_access;  // of the execution's accesses
-  std::size_t access_count;
+  std::uint32_t command;       // its number in the list, starting with 1; barriers are not counted
+  std::uint32_t index;         // of a barrier, or of a command's label
+  std::uint32_t first_access;  // of the execution's accesses
+  std::uint32_t access_count;
 };
 
 struct DebugExecution {
@@ -69,6 +72,8 @@ struct DebugExecution {
   std::string queue_name;  // quoted, after a space; empty if the queue has no name
   std::vector<std::string> list_names;
   std::vector<DebugOp> ops;
+  std::vector<DebugBarrier> barriers;
+  std::vector<std::string> labels;  // "a copy", "ELEMENT_WISE_ADD 'sum'"
   std::vector<DebugAccess> accesses;
 };
 

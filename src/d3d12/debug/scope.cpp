@@ -44,8 +44,9 @@ std::string describe_op(const DebugExecution& execution, std::size_t op) {
   const DebugOp& found = execution.ops[op];
   const std::string list =
       execution.list_names[found.list].empty() ? format_text("list {}", found.list) : execution.list_names[found.list];
-  return found.is_barrier ? format_text("a barrier before command {} of {}", found.command, list)
-                          : format_text("command {} of {} ({})", found.command, list, found.label);
+  return found.kind == DebugOp::Kind::command
+             ? format_text("command {} of {} ({})", found.command, list, execution.labels[found.index])
+             : format_text("a barrier before command {} of {}", found.command, list);
 }
 
 std::string DebugScope::buffer_text(std::uint64_t buffer) const {
@@ -61,34 +62,54 @@ std::string DebugScope::access_text(const DebugAccess& access, bool reads) const
 void DebugScope::check() {
   for (std::size_t i = 0; i < execution_->ops.size(); ++i) {
     const DebugOp& op = execution_->ops[i];
-    if (op.is_barrier) {
-      if (op.forgets_states) {
+    switch (op.kind) {
+      case DebugOp::Kind::unseen:  // its barriers are unknown
         states_.clear();
-      } else if (op.barrier.type == D3D12_RESOURCE_BARRIER_TYPE_TRANSITION) {
-        check_transition(i);
-      }
-      if (op.barrier.buffer == 0) {
         last_full_barrier_ = i + 1;
-      } else {
-        barriers_[op.barrier.buffer] = i + 1;
+        break;
+      case DebugOp::Kind::barrier: {
+        const DebugBarrier& barrier = execution_->barriers[op.index];
+        if (barrier.type == D3D12_RESOURCE_BARRIER_TYPE_TRANSITION) {
+          check_transition(i, barrier);
+        }
+        if (barrier.buffer == 0) {
+          last_full_barrier_ = i + 1;
+        } else {
+          barriers_[barrier.buffer] = i + 1;
+        }
+        break;
       }
-      continue;
+      case DebugOp::Kind::command:
+        check_command(i);
+        break;
     }
-    bool reported = false;  // one message per command is enough
-    for (std::size_t k = op.first_access; k < op.first_access + op.access_count; ++k) {
-      const DebugAccess& access = execution_->accesses[k];
-      check_state(i, access);
-      memories_[access.memory].add(
-          {execution_, i, k}, [&](const PastAccess& past) { reported = reported || check_order(i, access, past); });
+  }
+  for (std::size_t i = 0; i < std::size(reported_); ++i) {
+    if (reported_[i] > kMaxReports) {
+      report_(static_cast<DebugMessage>(i),
+              format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {} more messages of this kind in this call",
+                          execution_->queue_name, reported_[i] - kMaxReports));
     }
   }
 }
 
-void DebugScope::check_transition(std::size_t op) {
-  const DebugBarrier& barrier = execution_->ops[op].barrier;
+void DebugScope::check_command(std::size_t i) {
+  const DebugOp& op = execution_->ops[i];
+  bool reported = false;  // one message per command is enough
+  for (std::size_t k = op.first_access; k < op.first_access + op.access_count; ++k) {
+    const DebugAccess& access = execution_->accesses[k];
+    check_state(i, access);
+    memories_[access.memory].add({execution_, i, k},
+                                 [&](const PastAccess& past) { reported = reported || check_order(i, access, past); });
+  }
+}
+
+void DebugScope::check_transition(std::size_t op, const DebugBarrier& barrier) {
   const auto report = [&](DebugMessage message, const std::string& what) {
-    report_(message, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}: the transition of {} {}",
-                                 execution_->queue_name, where(op), buffer_text(barrier.buffer), what));
+    if (may_report(message)) {
+      report_(message, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}: the transition of {} {}",
+                                   execution_->queue_name, where(op), buffer_text(barrier.buffer), what));
+    }
   };
   if (has_fixed_state(barrier.heap)) {
     const bool upload = barrier.heap == D3D12_HEAP_TYPE_UPLOAD;
@@ -129,9 +150,11 @@ void DebugScope::check_state(std::size_t op, const DebugAccess& access) {
   }
   BufferState& known = states_[access.buffer];
   const auto report = [&](const std::string& what) {
-    report_(DebugMessage::wrong_state,
-            format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}: {}, {}", execution_->queue_name, where(op),
-                        access_text(access, !access.write), what));
+    if (may_report(DebugMessage::wrong_state)) {
+      report_(DebugMessage::wrong_state,
+              format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}: {}, {}", execution_->queue_name, where(op),
+                          access_text(access, !access.write), what));
+    }
   };
   if (known.splitting) {
     report(format_text("while a split barrier to {}, which began with {}, has not ended; expected END_ONLY first",
@@ -170,6 +193,9 @@ bool DebugScope::check_order(std::size_t op, const DebugAccess& access, const Pa
   const ExecutionId& id = execution_->id;
   const ExecutionId& earlier = past.execution->id;
   const auto report = [&](DebugMessage message, const std::string& expected) {
+    if (!may_report(message)) {
+      return true;
+    }
     report_(message, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}: {}, which {} {} as {}; expected {}",
                                  execution_->queue_name, where(op), access_text(access, !access.write),
                                  describe_op(*past.execution, past.op), before.write ? "writes" : "reads", before.role,

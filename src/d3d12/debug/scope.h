@@ -43,7 +43,14 @@ class DebugScope {
     std::size_t last_op = 0;  // the command or barrier that set the state
   };
 
-  void check_transition(std::size_t op);
+  // A list that is wrong throughout would otherwise produce a message for every command.
+  static constexpr std::size_t kMaxReports = 16;
+
+  void check_command(std::size_t op);
+  void check_transition(std::size_t op, const DebugBarrier& barrier);
+  [[nodiscard]] bool may_report(DebugMessage message) {
+    return ++reported_[static_cast<std::size_t>(message)] <= kMaxReports;
+  }
   void check_state(std::size_t op, const DebugAccess& access);
   // Returns whether a conflict was reported.
   bool check_order(std::size_t op, const DebugAccess& access, const PastAccess& past);
@@ -57,6 +64,7 @@ class DebugScope {
   MemoryAccesses& memories_;
   const BufferName& buffer_name_;
   const Report& report_;
+  std::size_t reported_[kDebugMessages] = {};  // messages of each kind
   std::unordered_map<std::uint64_t, BufferState> states_;
   std::unordered_map<std::uint64_t, std::size_t> barriers_;  // by buffer: the last barrier that concerns it
   std::size_t last_full_barrier_ = 0;                        // a position among the operations, plus one; 0: none
