@@ -66,7 +66,8 @@ struct ResolvedDescriptor {
 struct BindingUse {
   enum class Access { none, read, write } access;
   std::uint64_t bytes;
-  const char* name;  // of the tensor or resource; valid as long as the work
+  const char* name;       // of the tensor or resource; valid as long as the work
+  bool has_gaps = false;  // the tensor's strides skip some of the bytes
 };
 
 // DirectML work in a command list. It is immutable, so several submissions of it may be in flight at the same time.

@@ -253,7 +253,9 @@ bool Device::change_descriptors(const char* method, D3D12_CPU_DESCRIPTOR_HANDLE 
   }
   if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
     com_boundary(method, [&]() -> HRESULT {
-      tracker->change_descriptors(slot.heap.get(), slot.index, count, method);
+      const bool is_interface = std::string_view(method).starts_with("IDML");
+      tracker->change_descriptors(slot.heap.get(), slot.index, count,
+                                  is_interface ? method : std::string("ID3D12Device::") + method);
       return S_OK;
     });
   }

@@ -373,19 +373,49 @@ void STDMETHODCALLTYPE CommandQueue::CopyTileMappings(ID3D12Resource*, const D3D
                 "CheckFeatureSupport says so (TiledResourcesTier)");
 }
 
-std::unique_lock<std::recursive_mutex> CommandQueue::debug_lock() {
-  return core().tracker() != nullptr ? std::unique_lock(debug_mutex_) : std::unique_lock<std::recursive_mutex>();
+CommandQueue::~CommandQueue() {
+  if (debug_number_) {
+    com_boundary("ID3D12CommandQueue::Release", [&]() -> HRESULT {
+      core().tracker()->remove_queue(*debug_number_);
+      return S_OK;
+    });
+  }
+  queue_->close();
 }
 
-template <class Body>
-void CommandQueue::with_tracker(const Body& body) {
-  if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
-    if (!debug_number_) {
-      debug_number_ = tracker->add_queue();
+// The debug layer's part in a call on the queue: while it exists, no other thread uses the queue, so that the debug
+// layer sees the work in the queue's order. Messages are posted at its end, without the lock, because callbacks may
+// wait for other threads.
+class CommandQueue::Debugged {
+ public:
+  explicit Debugged(CommandQueue& queue) : tracker_(queue.core().tracker()) {
+    if (tracker_ == nullptr) {
+      return;
     }
-    body(*tracker, *debug_number_);
+    lock_ = std::unique_lock(queue.debug_mutex_);
+    if (!queue.debug_number_) {
+      queue.debug_number_ = tracker_->add_queue();
+    }
+    number_ = *queue.debug_number_;
   }
-}
+  ~Debugged() {
+    if (tracker_ != nullptr) {
+      lock_.unlock();
+      tracker_->post_messages();
+    }
+  }
+  Debugged(const Debugged&) = delete;
+  Debugged& operator=(const Debugged&) = delete;
+
+  explicit operator bool() const { return tracker_ != nullptr; }
+  [[nodiscard]] DebugTracker& tracker() const { return *tracker_; }
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+
+ private:
+  DebugTracker* const tracker_;
+  std::unique_lock<std::recursive_mutex> lock_;
+  std::uint32_t number_ = 0;
+};
 
 void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
   const auto wrong = [&](HRESULT reason, const std::string& what) {  // called inside the boundary, since it allocates
@@ -413,11 +443,11 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
         return S_OK;
       }
     }
-    const auto in_order = debug_lock();
+    const Debugged debugged(*this);
     std::optional<ExecutionBuilder> debug;
-    with_tracker([&](DebugTracker& tracker, std::uint32_t number) {
-      debug.emplace(tracker.begin_execution(number), quoted_name());
-    });
+    if (debugged) {
+      debug.emplace(debugged.tracker().begin_execution(debugged.number()), quoted_name());
+    }
     auto submission = queue_->new_submission();
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
@@ -442,7 +472,7 @@ void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12Comma
       }
     }
     if (debug) {
-      debug->finish(core());
+      debug->finish(debugged.tracker());
     }
     queue_->submit(std::move(submission));
     return S_OK;
@@ -463,8 +493,10 @@ HRESULT STDMETHODCALLTYPE CommandQueue::Signal(ID3D12Fence* fence, UINT64 value)
                          "ID3D12CommandQueue::Signal: pFence is null or another device's; expected a "
                          "fence of this device");
     }
-    const auto in_order = debug_lock();
-    with_tracker([&](DebugTracker& tracker, std::uint32_t number) { tracker.signal(number, known->fence(), value); });
+    const Debugged debugged(*this);
+    if (debugged) {
+      debugged.tracker().signal(debugged.number(), known->fence(), value);
+    }
     queue_->signal(known->fence(), value);
     return S_OK;
   });
@@ -481,8 +513,10 @@ HRESULT STDMETHODCALLTYPE CommandQueue::Wait(ID3D12Fence* fence, UINT64 value) n
           E_INVALIDARG,
           "ID3D12CommandQueue::Wait: pFence is null or another device's; expected a fence of this device");
     }
-    const auto in_order = debug_lock();
-    with_tracker([&](DebugTracker& tracker, std::uint32_t number) { tracker.wait(number, known->fence(), value); });
+    const Debugged debugged(*this);
+    if (debugged) {
+      debugged.tracker().wait(debugged.number(), known->fence(), value);
+    }
     queue_->wait(known->fence(), value);
     return S_OK;
   });

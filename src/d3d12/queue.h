@@ -168,7 +168,7 @@ class CommandQueue final
     : public Child<CommandQueue, Interfaces<ID3D12CommandQueue, ID3D12Pageable, ID3D12DeviceChild, ID3D12Object>> {
  public:
   CommandQueue(Device& device, const D3D12_COMMAND_QUEUE_DESC& desc);
-  ~CommandQueue() override { queue_->close(); }
+  ~CommandQueue() override;
 
   void STDMETHODCALLTYPE UpdateTileMappings(ID3D12Resource*, UINT, const D3D12_TILED_RESOURCE_COORDINATE*,
                                             const D3D12_TILE_REGION_SIZE*, ID3D12Heap*, UINT,
@@ -188,11 +188,7 @@ class CommandQueue final
   D3D12_COMMAND_QUEUE_DESC STDMETHODCALLTYPE GetDesc() noexcept override { return desc_; }
 
  private:
-  // Runs body with the tracker and the queue's number for it, unless the debug layer is off. Callers hold debug_mutex_,
-  // so that the debug layer sees the queue's work in the queue's order.
-  [[nodiscard]] std::unique_lock<std::recursive_mutex> debug_lock();
-  template <class Body>
-  void with_tracker(const Body& body);
+  class Debugged;
 
   const D3D12_COMMAND_QUEUE_DESC desc_;
   const std::shared_ptr<QueueCore> queue_;

@@ -87,7 +87,8 @@ HRESULT STDMETHODCALLTYPE Resource::Map(UINT subresource, const D3D12_RANGE* rea
                       .first = offset_ + range.Begin,
                       .end = offset_ + range.End,
                       .names_range = read != nullptr,
-                      .only_read_back = properties_.Type == D3D12_HEAP_TYPE_READBACK},
+                      .only_read_back = properties_.Type == D3D12_HEAP_TYPE_READBACK,
+                      .buffer = offset_},
                      "ID3D12Resource::Map" + quoted_name());
       }
     }

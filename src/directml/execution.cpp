@@ -404,7 +404,7 @@ BindingUse Execution::binding_use(std::uint32_t descriptor) noexcept {
     return {!tensor.present || tensor.owned ? BindingUse::Access::none
             : is_input                      ? BindingUse::Access::read
                                             : BindingUse::Access::write,
-            tensor.bytes, tensor.name.c_str()};
+            tensor.bytes, tensor.name.c_str(), tensor.has_gaps};
   }
   return has_persistent() && descriptor == persistent_slot()
              ? BindingUse{BindingUse::Access::read, properties_.PersistentResourceSize, "persistent resource"}

@@ -37,6 +37,17 @@ Result<schema::Described> read_right(const DML_OPERATOR_DESC* desc, facts::Featu
   return given;
 }
 
+// Whether the tensor's strides skip elements. The schema has checked that the products do not overflow.
+bool has_gaps(const schema::GivenTensor& tensor) {
+  std::int64_t elements = 1;
+  std::int64_t last = 0;
+  for (std::uint32_t i = 0; i < tensor.rank && tensor.has_strides; ++i) {
+    elements *= tensor.strides[i] != 0 ? tensor.sizes[i] : 1;
+    last += (tensor.sizes[i] - 1) * tensor.strides[i];
+  }
+  return last >= elements;
+}
+
 // Returns each tensor's binding requirements, in the order of the operator's tensors: the inputs, then the outputs.
 std::vector<TensorBinding> bindings_of(const schema::Described& described) {
   std::vector<TensorBinding> bindings;
@@ -51,7 +62,8 @@ std::vector<TensorBinding> bindings_of(const schema::Described& described) {
                             .present = true,
                             .bytes = tensor.total_bytes,
                             .alignment = std::max<std::uint64_t>(tensor.alignment, kBufferOffsetAlignment),
-                            .owned = (tensor.flags & schema::kOwnedByDml) != 0});
+                            .owned = (tensor.flags & schema::kOwnedByDml) != 0,
+                            .has_gaps = has_gaps(tensor)});
       }
       if (described.arguments[i].tensors.empty() && !facts::is_array(field.kind)) {
         bindings.emplace_back().name = field.name;

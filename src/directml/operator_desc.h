@@ -21,6 +21,7 @@ struct TensorBinding {
   std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
   std::uint64_t alignment = 1;  // for the offset; an absent tensor has no requirement
   bool owned = false;           // bound when the operator is initialized, and kept
+  bool has_gaps = false;        // the strides skip some of the bytes
 };
 
 struct OperatorDef {

@@ -250,6 +250,7 @@ class GraphReader {
     bound.present = true;
     bound.owned = tensor.owned;
     bound.bytes = std::max(bound.bytes, tensor.bytes);
+    bound.has_gaps = bound.has_gaps || tensor.has_gaps;
     bound.alignment = std::max(bound.alignment, tensor.alignment);
     result_.graph.inputs[edge.GraphInputIndex] = {.extent = {.bytes = bound.bytes, .alignment = bound.alignment},
                                                   .owned = bound.owned};
@@ -319,9 +320,10 @@ class GraphReader {
     TensorBinding& bound = result_.surface.tensors[desc_.InputCount + edge.GraphOutputIndex];
     bound.present = true;
     bound.bytes = extent.bytes;
-    bound.alignment = references_[edge.FromNodeIndex]
-                          .def->tensors[references_[edge.FromNodeIndex].def->input_count() + edge.FromNodeOutputIndex]
-                          .alignment;
+    const OperatorDef& from = *references_[edge.FromNodeIndex].def;
+    const TensorBinding& tensor = from.tensors[from.input_count() + edge.FromNodeOutputIndex];
+    bound.alignment = tensor.alignment;
+    bound.has_gaps = tensor.has_gaps;
     return {};
   }
 

@@ -37,7 +37,6 @@ void ExecutionBuilder::begin_list(const Recording& recording, const std::string&
     add_op(DebugOp::Kind::unseen, 0, 0);
     return;
   }
-  use(DebugObject::Kind::allocator, allocator.get());
   const bool released = allocator->released.load(std::memory_order_acquire);
   if (released || allocator->resets.load(std::memory_order_acquire) != recording.debug.resets) {
     report(
@@ -90,7 +89,7 @@ void ExecutionBuilder::begin_command(std::size_t index, IBridgeDispatch& dispatc
 }
 
 void ExecutionBuilder::access(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
-                              bool write, D3D12_RESOURCE_STATES state, const char* role) {
+                              bool write, D3D12_RESOURCE_STATES state, const char* role, bool has_gaps) {
   uses_.objects.push_back({DebugObject::Kind::buffer, buffer});
   const std::uint64_t first = range.offset + offset;
   if (write && range.memory->block().host != nullptr && range.heap != D3D12_HEAP_TYPE_DEFAULT) {
@@ -107,7 +106,8 @@ void ExecutionBuilder::access(const BufferRange& range, std::uint64_t buffer, st
                                   .role = role,
                                   .state = state,
                                   .heap = range.heap,
-                                  .write = write});
+                                  .write = write,
+                                  .has_gaps = has_gaps});
   ++execution_->ops.back().access_count;
 }
 
@@ -124,11 +124,9 @@ void ExecutionBuilder::end_list() {
   }
 }
 
-void ExecutionBuilder::finish(DeviceCore& core) {
-  for (const auto& [message, text] : messages_) {
-    core.report(message, text.c_str());
-  }
-  core.tracker()->execute(execution_, uses_);
+void ExecutionBuilder::finish(DebugTracker& tracker) {
+  tracker.add_messages(std::move(messages_));
+  tracker.execute(execution_, uses_);
 }
 
 }  // namespace anydml

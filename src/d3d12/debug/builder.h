@@ -28,13 +28,14 @@ class ExecutionBuilder {
   void begin_command(std::size_t index, std::string label);
   // The same for DirectML work, whose label is read once if it is recorded repeatedly.
   void begin_command(std::size_t index, IBridgeDispatch& dispatch);
+  // has_gaps: some of the bytes may not be accessed.
   void read(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
-            D3D12_RESOURCE_STATES state, const char* role) {
-    access(range, buffer, offset, bytes, false, state, role);
+            D3D12_RESOURCE_STATES state, const char* role, bool has_gaps = false) {
+    access(range, buffer, offset, bytes, false, state, role, has_gaps);
   }
   void write(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes,
-             D3D12_RESOURCE_STATES state, const char* role) {
-    access(range, buffer, offset, bytes, true, state, role);
+             D3D12_RESOURCE_STATES state, const char* role, bool has_gaps = false) {
+    access(range, buffer, offset, bytes, true, state, role, has_gaps);
   }
   void use(DebugObject::Kind kind, const void* object) {
     uses_.objects.push_back({kind, reinterpret_cast<std::uintptr_t>(object)});
@@ -45,12 +46,12 @@ class ExecutionBuilder {
   [[nodiscard]] std::string where() const { return describe_op(*execution_, execution_->ops.size() - 1); }
   [[nodiscard]] const std::string& queue_name() const { return execution_->queue_name; }
 
-  // Passes the description to the device's tracker.
-  void finish(DeviceCore& core);
+  // Passes the description to the tracker, which then has its messages.
+  void finish(DebugTracker& tracker);
 
  private:
   void access(const BufferRange& range, std::uint64_t buffer, std::uint64_t offset, std::uint64_t bytes, bool write,
-              D3D12_RESOURCE_STATES state, const char* role);
+              D3D12_RESOURCE_STATES state, const char* role, bool has_gaps);
   void add_barriers(std::size_t next_command);
   void add_op(DebugOp::Kind kind, std::size_t command, std::size_t index);
 

@@ -51,11 +51,12 @@ void Submission::describe_dispatch(DeviceCore& core, const DispatchCommand& comm
                                    std::size_t index, ExecutionBuilder& debug) const {
   IBridgeDispatch& dispatch = *command.dispatch;
   debug.begin_command(index, dispatch);
-  debug.use(DebugObject::Kind::dispatch, &dispatch);
-  if (dispatch.is_released()) {
+  if (!dispatch.is_released()) {
+    debug.use(DebugObject::Kind::dispatch, &dispatch);
+  } else {
     debug.report(DebugMessage::released_before_execution,
                  format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}: its operator or initializer was released "
-                             "before the list was executed; expected it alive until the work is finished",
+                             "or reset before the list was executed; expected it alive until the work is finished",
                              debug.queue_name(), debug.where()));
   }
   if (command.count == 0) {
@@ -72,9 +73,11 @@ void Submission::describe_dispatch(DeviceCore& core, const DispatchCommand& comm
     }
     const char* role = role_of(use.name);
     if (use.access == BindingUse::Access::write) {
-      debug.write(*range, bound.buffer, bound.offset, use.bytes, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, role);
+      debug.write(*range, bound.buffer, bound.offset, use.bytes, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, role,
+                  use.has_gaps);
     } else {
-      debug.read(*range, bound.buffer, bound.offset, use.bytes, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, role);
+      debug.read(*range, bound.buffer, bound.offset, use.bytes, D3D12_RESOURCE_STATE_UNORDERED_ACCESS, role,
+                 use.has_gaps);
     }
   }
 }

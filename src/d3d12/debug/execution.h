@@ -50,6 +50,7 @@ struct DebugAccess {
   D3D12_RESOURCE_STATES state;  // required for the access
   D3D12_HEAP_TYPE heap;
   bool write;
+  bool has_gaps;  // some of the bytes may not be accessed: a tensor with strides
 };
 
 // Either a barrier or a command with its accesses. Lists may contain hundreds of thousands of commands, so an entry is

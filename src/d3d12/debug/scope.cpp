@@ -65,17 +65,17 @@ void DebugScope::check() {
     switch (op.kind) {
       case DebugOp::Kind::unseen:  // its barriers are unknown
         states_.clear();
-        last_full_barrier_ = i + 1;
+        barriers_.add(0, i);
+        aliasing_barriers_.add(0, i);
         break;
       case DebugOp::Kind::barrier: {
         const DebugBarrier& barrier = execution_->barriers[op.index];
         if (barrier.type == D3D12_RESOURCE_BARRIER_TYPE_TRANSITION) {
           check_transition(i, barrier);
         }
-        if (barrier.buffer == 0) {
-          last_full_barrier_ = i + 1;
-        } else {
-          barriers_[barrier.buffer] = i + 1;
+        barriers_.add(barrier.buffer, i);
+        if (barrier.type == D3D12_RESOURCE_BARRIER_TYPE_ALIASING) {
+          aliasing_barriers_.add(barrier.buffer, i);
         }
         break;
       }
@@ -97,8 +97,15 @@ void DebugScope::check_command(std::size_t i) {
   const DebugOp& op = execution_->ops[i];
   bool reported = false;  // one message per command is enough
   for (std::size_t k = op.first_access; k < op.first_access + op.access_count; ++k) {
+    check_state(i, execution_->accesses[k]);
+  }
+  // Writes come first: a read of the same command would hide an earlier read from the write.
+  for (std::size_t n = 0; n < 2 * std::size_t{op.access_count}; ++n) {
+    const std::size_t k = op.first_access + n % op.access_count;
     const DebugAccess& access = execution_->accesses[k];
-    check_state(i, access);
+    if (access.write != (n < op.access_count)) {
+      continue;
+    }
     memories_[access.memory].add({execution_, i, k},
                                  [&](const PastAccess& past) { reported = reported || check_order(i, access, past); });
   }
@@ -176,16 +183,8 @@ void DebugScope::check_state(std::size_t op, const DebugAccess& access) {
                     state_text(access.state), state_text(known.state), where(known.last_op), state_text(known.state),
                     state_text(access.state)));
     known = {.state = access.state, .promoted = false, .last_op = op};  // report each mistake once
-    barriers_[access.buffer] = op;
+    barriers_.add(access.buffer, op);
   }
-}
-
-bool DebugScope::is_separated(const PastAccess& past) const {
-  if (past.op < last_full_barrier_) {
-    return true;
-  }
-  const auto found = barriers_.find(past.get().buffer);
-  return found != barriers_.end() && past.op < found->second;
 }
 
 bool DebugScope::check_order(std::size_t op, const DebugAccess& access, const PastAccess& past) {
@@ -196,26 +195,33 @@ bool DebugScope::check_order(std::size_t op, const DebugAccess& access, const Pa
     if (!may_report(message)) {
       return true;
     }
-    report_(message, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}: {}, which {} {} as {}; expected {}",
+    report_(message, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}: {}, which {}{} {} as {}; expected {}",
                                  execution_->queue_name, where(op), access_text(access, !access.write),
-                                 describe_op(*past.execution, past.op), before.write ? "writes" : "reads", before.role,
-                                 expected));
+                                 describe_op(*past.execution, past.op),
+                                 earlier.queue == id.queue            ? std::string()
+                                 : past.execution->queue_name.empty() ? std::string(" on a different queue")
+                                                                      : " on queue" + past.execution->queue_name,
+                                 before.write ? "writes" : "reads", before.role, expected));
     return true;
   };
+  // Tensors with strides may be interleaved without sharing an element.
+  if (access.has_gaps && before.has_gaps && (access.first != before.first || access.end != before.end)) {
+    return false;
+  }
   if (earlier.queue != id.queue) {
     return finished_.includes(earlier)
                ? false
                : report(DebugMessage::missing_fence,
-                        format_text("the queue to wait for a fence that the other queue{} signals after that command",
-                                    past.execution->queue_name));
+                        "this queue to wait for a fence that the other queue signals after that command");
   }
-  if (earlier.number != id.number || past.op == op || is_separated(past)) {
+  if (earlier.number != id.number || past.op == op) {
     return false;
   }
   if (before.buffer != access.buffer) {
-    return report(
-        DebugMessage::missing_aliasing_barrier,
-        format_text("an aliasing barrier between them, since {} shares its memory", buffer_text(before.buffer)));
+    return !aliasing_barriers_.separate(before.buffer, past.op) &&
+           report(
+               DebugMessage::missing_aliasing_barrier,
+               format_text("an aliasing barrier between them, since {} shares its memory", buffer_text(before.buffer)));
   }
   // Copies of one list run in order, and a change between copies and unordered access needs a transition, which
   // check_state reports.

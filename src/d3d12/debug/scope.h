@@ -43,6 +43,22 @@ class DebugScope {
     std::size_t last_op = 0;  // the command or barrier that set the state
   };
 
+  // The last barriers, by the buffer that they concern.
+  class Barriers {
+   public:
+    // buffer: 0 for all buffers.
+    void add(std::uint64_t buffer, std::size_t op) { (buffer == 0 ? all_ : last_[buffer]) = op + 1; }
+    // Whether there is a barrier for the buffer after the operation.
+    [[nodiscard]] bool separate(std::uint64_t buffer, std::size_t op) const {
+      const auto found = last_.find(buffer);
+      return op < all_ || (found != last_.end() && op < found->second);
+    }
+
+   private:
+    std::size_t all_ = 0;  // the operation's position, plus one
+    std::unordered_map<std::uint64_t, std::size_t> last_;
+  };
+
   // A list that is wrong throughout would otherwise produce a message for every command.
   static constexpr std::size_t kMaxReports = 16;
 
@@ -54,7 +70,6 @@ class DebugScope {
   void check_state(std::size_t op, const DebugAccess& access);
   // Returns whether a conflict was reported.
   bool check_order(std::size_t op, const DebugAccess& access, const PastAccess& past);
-  [[nodiscard]] bool is_separated(const PastAccess& past) const;
   [[nodiscard]] std::string where(std::size_t op) const { return describe_op(*execution_, op); }
   [[nodiscard]] std::string buffer_text(std::uint64_t buffer) const;
   [[nodiscard]] std::string access_text(const DebugAccess& access, bool reads) const;
@@ -66,8 +81,8 @@ class DebugScope {
   const Report& report_;
   std::size_t reported_[kDebugMessages] = {};  // messages of each kind
   std::unordered_map<std::uint64_t, BufferState> states_;
-  std::unordered_map<std::uint64_t, std::size_t> barriers_;  // by buffer: the last barrier that concerns it
-  std::size_t last_full_barrier_ = 0;                        // a position among the operations, plus one; 0: none
+  Barriers barriers_;
+  Barriers aliasing_barriers_;
 };
 
 }  // namespace anydml

@@ -2,8 +2,11 @@
 #include "d3d12/debug/tracker.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/quoted.h"
+#include "com/com_object.h"
 #include "d3d12/device_core.h"
 #include "d3d12/fence.h"
 #include "text/format.h"
@@ -12,8 +15,22 @@ namespace anydml {
 
 std::uint32_t DebugTracker::add_queue() {
   const std::scoped_lock lock(mutex_);
+  // Reuses the number of a released queue whose work the program has waited for, so that clocks stay short.
+  for (std::uint32_t i = 0; i < queues_.size(); ++i) {
+    Queue& queue = queues_[i];
+    if (queue.released && queue.tasks.empty() && (queue.executions == 0 || host_.includes({i, queue.executions}))) {
+      queue.released = false;
+      queue.finished = {};
+      return i;
+    }
+  }
   queues_.emplace_back();
   return static_cast<std::uint32_t>(queues_.size() - 1);
+}
+
+void DebugTracker::remove_queue(std::uint32_t queue) {
+  const std::scoped_lock lock(mutex_);
+  queues_[queue].released = true;
 }
 
 ExecutionId DebugTracker::begin_execution(std::uint32_t queue) {
@@ -21,24 +38,36 @@ ExecutionId DebugTracker::begin_execution(std::uint32_t queue) {
   return {queue, ++queues_[queue].executions};
 }
 
-void DebugTracker::post(const Messages& messages) {
-  for (const auto& [message, text] : messages) {
-    core_.report(message, text.c_str());
-  }
+void DebugTracker::add_messages(Messages messages) {
+  const std::scoped_lock lock(mutex_);
+  std::ranges::move(messages, std::back_inserter(messages_));
+}
+
+void DebugTracker::post_messages() noexcept {
+  com_boundary("the debug layer", [&]() -> HRESULT {
+    Messages messages;
+    {
+      const std::scoped_lock lock(mutex_);
+      messages.swap(messages_);
+    }
+    for (const auto& [message, text] : messages) {  // callbacks may call anything, so no lock is held
+      if (!core_.removed()) {
+        core_.report(message, text.c_str());
+      }
+    }
+    return S_OK;
+  });
 }
 
 void DebugTracker::execute(std::shared_ptr<const DebugExecution> execution, const DebugUses& uses) {
-  Messages messages;
-  {
-    const std::scoped_lock lock(mutex_);
-    look_at_events(messages);
-    add_uses(uses, execution->id);
-    const std::uint32_t queue = execution->id.queue;
-    queues_[queue].tasks.emplace_back(ExecuteTask{std::move(execution), host_});
-    advance(messages);
-    forget_finished();
-  }
-  post(messages);  // callbacks may call anything, so the lock is not held
+  const std::scoped_lock lock(mutex_);
+  look_at_events();
+  add_uses(uses, execution->id);
+  const std::uint32_t queue = execution->id.queue;
+  described_ += execution->ops.size() + execution->accesses.size();
+  queues_[queue].tasks.emplace_back(ExecuteTask{std::move(execution), host_});
+  advance();
+  forget_finished();
 }
 
 DebugTracker::FenceState& DebugTracker::state_of(const std::shared_ptr<FenceCore>& fence) {
@@ -53,45 +82,44 @@ DebugTracker::FenceState& DebugTracker::state_of(const std::shared_ptr<FenceCore
 }
 
 void DebugTracker::signal(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value) {
-  Messages messages;
-  {
-    const std::scoped_lock lock(mutex_);
-    look_at_events(messages);
-    state_of(fence);
-    queues_[queue].tasks.emplace_back(FenceTask{false, fence->number(), value, host_});
-    advance(messages);
-  }
-  post(messages);
+  const std::scoped_lock lock(mutex_);
+  look_at_events();
+  state_of(fence);
+  queues_[queue].tasks.emplace_back(FenceTask{false, fence->number(), value, host_});
+  advance();
 }
 
 void DebugTracker::wait(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value) {
-  Messages messages;
-  {
-    const std::scoped_lock lock(mutex_);
-    look_at_events(messages);
-    state_of(fence);
-    queues_[queue].tasks.emplace_back(FenceTask{true, fence->number(), value, {}});
-    advance(messages);
-  }
-  post(messages);
+  const std::scoped_lock lock(mutex_);
+  look_at_events();
+  state_of(fence);
+  queues_[queue].tasks.emplace_back(FenceTask{true, fence->number(), value, {}});
+  advance();
 }
 
 void DebugTracker::host_signal(const std::shared_ptr<FenceCore>& fence, std::uint64_t value) {
-  Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events(messages);
+    look_at_events();
     state_of(fence).signals[value].join(host_);
-    advance(messages);
+    advance();
   }
-  post(messages);
+  post_messages();
 }
 
-// A value that is reached finishes the work before every signal of a value up to it.
+// A value that is reached finishes the work before every signal of a value up to it. If the CPU waited for a value that
+// no signal has, the next higher signal reached it.
 void DebugTracker::saw(FenceState& state, std::uint64_t value) {
   const auto end = state.signals.upper_bound(value);
   for (auto signal = state.signals.begin(); signal != end; ++signal) {
     host_.join(signal->second);
+  }
+  const bool is_exact = end != state.signals.begin() && std::prev(end)->first == value;
+  if (!is_exact && end != state.signals.end()) {
+    const auto fence = state.fence.lock();
+    if (value <= state.forgotten || fence == nullptr || fence->completed() >= end->first) {
+      host_.join(end->second);
+    }
   }
   if (end != state.signals.begin()) {  // a queue may still wait for the value
     state.signals.erase(state.signals.begin(), std::prev(end));
@@ -99,28 +127,26 @@ void DebugTracker::saw(FenceState& state, std::uint64_t value) {
 }
 
 void DebugTracker::host_saw(const FenceCore& fence, std::uint64_t value) {
-  Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    advance(messages);  // a queue may have waited for a signal that the debug layer has not seen
+    advance();  // a queue may have waited for a signal that the debug layer has not seen
     if (const auto found = fences_.find(fence.number()); found != fences_.end()) {
       saw(found->second, value);
     }
   }
-  post(messages);
+  post_messages();
 }
 
 void DebugTracker::host_expects(const std::shared_ptr<FenceCore>& fence, std::uint64_t value) {
-  Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events(messages);
+    look_at_events();
     state_of(fence).expected.insert(value);
   }
-  post(messages);
+  post_messages();
 }
 
-void DebugTracker::look_at_events(Messages& messages) {
+void DebugTracker::look_at_events() {
   bool advanced = false;
   for (auto& [number, state] : fences_) {
     if (state.expected.empty()) {
@@ -131,7 +157,7 @@ void DebugTracker::look_at_events(Messages& messages) {
     const auto end = state.expected.upper_bound(completed);
     if (end != state.expected.begin()) {
       if (!std::exchange(advanced, true)) {
-        advance(messages);  // as in host_saw
+        advance();  // as in host_saw
       }
       saw(state, *std::prev(end));
       state.expected.erase(state.expected.begin(), end);
@@ -161,7 +187,7 @@ bool DebugTracker::can_pass(const FenceTask& wait, DebugClock& finished) {
   return !pending && (fence == nullptr || fence->poll() >= wait.value);
 }
 
-bool DebugTracker::advance(Queue& queue, Messages& messages) {
+bool DebugTracker::advance(Queue& queue) {
   bool advanced = false;
   while (!queue.tasks.empty()) {
     if (const auto* task = std::get_if<ExecuteTask>(&queue.tasks.front()); task != nullptr) {
@@ -169,7 +195,7 @@ bool DebugTracker::advance(Queue& queue, Messages& messages) {
       DebugScope(
           task->execution, queue.finished, memories_,
           [this](std::uint64_t buffer) { return with_name("", core_.buffer_name(buffer)); },
-          [&](DebugMessage message, std::string text) { messages.emplace_back(message, std::move(text)); })
+          [&](DebugMessage message, std::string text) { messages_.emplace_back(message, std::move(text)); })
           .check();
       queue.finished.add(task->execution->id);  // the queue's next task begins after it
     } else {
@@ -185,6 +211,7 @@ bool DebugTracker::advance(Queue& queue, Messages& messages) {
         // makes waits for them cover more work.
         constexpr std::size_t kMaxSignals = 4096;
         if (found->second.signals.size() > kMaxSignals) {
+          found->second.forgotten = found->second.signals.begin()->first;
           found->second.signals.erase(found->second.signals.begin());
         }
       }
@@ -195,17 +222,17 @@ bool DebugTracker::advance(Queue& queue, Messages& messages) {
   return advanced;
 }
 
-bool DebugTracker::advance_all(Messages& messages) {
+bool DebugTracker::advance_all() {
   bool advanced = false;
   for (Queue& queue : queues_) {
-    advanced = advance(queue, messages) || advanced;
+    advanced = advance(queue) || advanced;
   }
   return advanced;
 }
 
-void DebugTracker::advance(Messages& messages) {
+void DebugTracker::advance() {
   for (;;) {
-    while (advance_all(messages)) {
+    while (advance_all()) {
     }
     // A queue may also wait for a value that the fence had from the start, while a different queue is about to signal a
     // higher one.
@@ -218,7 +245,7 @@ void DebugTracker::advance(Messages& messages) {
     if (passing == queues_.end()) {
       return;
     }
-    if (!advance_all(messages)) {  // otherwise a signal that had just been given reached the value
+    if (!advance_all()) {  // otherwise a signal that had just been given reached the value
       passing->tasks.pop_front();
     }
   }
@@ -229,9 +256,11 @@ void DebugTracker::forget_finished() {
   for (const auto& [memory, accesses] : memories_) {
     segments += accesses.size() + 1;
   }
-  if (segments < forget_at_) {
+  constexpr std::size_t kMaxDescribed = 100'000;  // an access keeps the description of its whole execution
+  if (segments < forget_at_ && described_ < kMaxDescribed) {
     return;
   }
+  described_ = 0;
   // An access can be forgotten once every later execution begins after it: the CPU has waited for it.
   segments = 0;
   for (auto known = memories_.begin(); known != memories_.end();) {
@@ -276,36 +305,32 @@ void DebugTracker::add_mapped_write(const DebugUses::Write& write, const Executi
   });
   constexpr std::size_t kMaxWrites = 64;  // a program may write parts of its buffer in many ways
   if (writes.size() >= kMaxWrites) {
-    if (const auto oldest = std::ranges::find_if(writes, &MappedWrite::finished); oldest != writes.end()) {
-      writes.erase(oldest);
+    // The newest finished one, because a program that falls behind maps the oldest next.
+    const auto newest =
+        std::find_if(writes.rbegin(), writes.rend(), [](const MappedWrite& known) { return known.finished; });
+    if (newest != writes.rend()) {
+      writes.erase(std::prev(newest.base()));
     }
   }
   writes.push_back({write.first, write.end, execution});
 }
 
 void DebugTracker::report_use(DebugMessage message, const DebugObject& object, const std::string& what) {
-  Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events(messages);
+    look_at_events();
     const auto found = uses_.find(object);
-    if (found == uses_.end()) {
-      return;
+    if (found != uses_.end() &&
+        std::ranges::any_of(found->second, [&](const ExecutionId& use) { return !host_.includes(use); })) {
+      messages_.emplace_back(message, what);
     }
-    const bool needed =
-        std::ranges::any_of(found->second, [&](const ExecutionId& use) { return !host_.includes(use); });
-    uses_.erase(found);
+    uses_.erase(object);
     if (object.kind == DebugObject::Kind::descriptor_heap) {
       const auto* heap = reinterpret_cast<const void*>(object.number);
       std::erase_if(descriptors_, [&](const auto& known) { return known.first.first.heap == heap; });
     }
-    if (needed) {
-      messages.emplace_back(message, what);
-    }
   }
-  if (!core_.removed()) {
-    post(messages);
-  }
+  post_messages();
 }
 
 void DebugTracker::released(const DebugObject& object, const std::string& what) {
@@ -324,10 +349,10 @@ void DebugTracker::reset(const DebugObject& object, const std::string& what) {
 
 void DebugTracker::change_descriptors(const void* heap, std::uint32_t first, std::uint32_t count,
                                       const std::string& what) {
-  Messages messages;
+  bool reported = false;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events(messages);
+    look_at_events();
     // Ranges are sorted by heap and first descriptor, and only a few are in flight.
     for (auto known = descriptors_.lower_bound({{heap, 0, 0}, 0});
          known != descriptors_.end() && known->first.first.heap == heap;) {
@@ -339,21 +364,19 @@ void DebugTracker::change_descriptors(const void* heap, std::uint32_t first, std
       if (range.first >= first + count) {
         break;
       }
-      if (range.first + range.count > first && messages.empty()) {
-        messages.emplace_back(DebugMessage::descriptors_changed,
-                              format_text("{} changes descriptors {} to {} while submitted work may still need "
-                                          "descriptors {} to {} of the heap; expected the program to wait first for a "
-                                          "fence that the queue signals after the work, or to use other descriptors",
-                                          what, first, first + count - 1, range.first, range.first + range.count - 1));
+      if (range.first + range.count > first && !std::exchange(reported, true)) {
+        messages_.emplace_back(DebugMessage::descriptors_changed,
+                               format_text("{} changes descriptors {} to {} while submitted work may still need "
+                                           "descriptors {} to {} of the heap; expected the program to wait first for a "
+                                           "fence that the queue signals after the work, or to use other descriptors",
+                                           what, first, first + count - 1, range.first, range.first + range.count - 1));
         known = descriptors_.erase(known);
         continue;
       }
       ++known;
     }
   }
-  if (!core_.removed()) {
-    post(messages);
-  }
+  post_messages();
 }
 
 // A program that does not say what it reads may read only the bytes that no unfinished work writes. Map itself does not
@@ -382,29 +405,25 @@ bool DebugTracker::has_settled_bytes(const std::vector<MappedWrite>& writes, con
 }
 
 void DebugTracker::map(const MapCall& call, const std::string& what) {
-  Messages messages;
   {
     const std::scoped_lock lock(mutex_);
-    look_at_events(messages);
-    const auto found = mapped_.find(call.memory);
-    if (found == mapped_.end()) {
-      return;
-    }
-    note_finished(found->second);
-    const auto conflict = std::ranges::find_if(found->second, [&](const MappedWrite& write) {
-      return !write.finished && write.first < call.end && call.first < write.end;
-    });
-    if (conflict != found->second.end() && (call.names_range || !has_settled_bytes(found->second, call))) {
-      messages.emplace_back(DebugMessage::mapped_while_written,
-                            format_text("{}: submitted work may still be writing bytes {} to {} of its memory; "
-                                        "expected the program to wait first for a fence that the queue signals after "
-                                        "the work",
-                                        what, conflict->first, conflict->end));
+    look_at_events();
+    std::vector<MappedWrite>* writes = mapped_.contains(call.memory) ? &mapped_[call.memory] : nullptr;
+    if (writes != nullptr) {
+      note_finished(*writes);
+      const auto conflict = std::ranges::find_if(*writes, [&](const MappedWrite& write) {
+        return !write.finished && write.first < call.end && call.first < write.end;
+      });
+      if (conflict != writes->end() && (call.names_range || !has_settled_bytes(*writes, call))) {
+        messages_.emplace_back(
+            DebugMessage::mapped_while_written,
+            format_text("{}: submitted work may still be writing bytes {} to {}; expected the "
+                        "program to wait first for a fence that the queue signals after the work",
+                        what, std::max(conflict->first, call.buffer) - call.buffer, conflict->end - call.buffer));
+      }
     }
   }
-  if (!core_.removed()) {
-    post(messages);
-  }
+  post_messages();
 }
 
 void DebugTracker::forget_mapped(std::uint64_t memory, std::uint64_t first, std::uint64_t end) {

@@ -31,11 +31,17 @@ class DebugTracker {
   explicit DebugTracker(DeviceCore& core) : core_(core) {}
 
   [[nodiscard]] std::uint32_t add_queue();
+  void remove_queue(std::uint32_t queue);
   // Reserves the number of the queue's next execution.
   [[nodiscard]] ExecutionId begin_execution(std::uint32_t queue);
+  // These three post no messages: their callers hold a queue's lock, and call post_messages() without it.
   void execute(std::shared_ptr<const DebugExecution> execution, const DebugUses& uses);
   void signal(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
   void wait(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
+
+  using Messages = std::vector<std::pair<DebugMessage, std::string>>;
+  void add_messages(Messages messages);
+  void post_messages() noexcept;
 
   // The CPU signals the fence, has seen the fence's value, or will be told through an event when it reaches the value.
   void host_signal(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
@@ -51,8 +57,9 @@ class DebugTracker {
     std::uint64_t memory;
     std::uint64_t first;  // of the bytes that the CPU may read
     std::uint64_t end;
-    bool names_range;     // the program passed the range; otherwise it may read any part of the buffer
-    bool only_read_back;  // the CPU has no reason to access bytes that the device never wrote
+    bool names_range;      // the program passed the range; otherwise it may read any part of the buffer
+    bool only_read_back;   // the CPU has no reason to access bytes that the device never wrote
+    std::uint64_t buffer;  // the buffer's offset in the memory
   };
   void map(const MapCall& call, const std::string& what);
   // A buffer with these bytes of the memory is released: forgets the writes for which its Map would have to wait.
@@ -71,7 +78,7 @@ class DebugTracker {
   };
   struct Queue {
     std::uint64_t executions = 0;  // submitted
-    std::uint64_t checked = 0;
+    bool released = false;
     DebugClock finished;  // before the next task begins
     std::deque<std::variant<ExecuteTask, FenceTask>> tasks;
   };
@@ -79,8 +86,8 @@ class DebugTracker {
     std::weak_ptr<FenceCore> fence;
     std::map<std::uint64_t, DebugClock> signals;  // by value: the work that is finished when the value is reached
     std::set<std::uint64_t> expected;             // the values for which the CPU will be told
+    std::uint64_t forgotten = 0;                  // the highest value whose signal was dropped
   };
-  using Messages = std::vector<std::pair<DebugMessage, std::string>>;
   struct MappedWrite {
     std::uint64_t first;
     std::uint64_t end;
@@ -90,12 +97,12 @@ class DebugTracker {
 
   FenceState& state_of(const std::shared_ptr<FenceCore>& fence);
   // Checks all executions whose fences were signaled. The caller must hold the mutex.
-  void advance(Messages& messages);
-  [[nodiscard]] bool advance_all(Messages& messages);
-  [[nodiscard]] bool advance(Queue& queue, Messages& messages);
+  void advance();
+  [[nodiscard]] bool advance_all();
+  [[nodiscard]] bool advance(Queue& queue);
   [[nodiscard]] bool can_pass(const FenceTask& wait, DebugClock& finished);
   // Learns from events that were set.
-  void look_at_events(Messages& messages);
+  void look_at_events();
   void saw(FenceState& state, std::uint64_t value);
   void forget_finished();
   void add_uses(const DebugUses& uses, const ExecutionId& execution);
@@ -103,7 +110,6 @@ class DebugTracker {
   void add_mapped_write(const DebugUses::Write& write, const ExecutionId& execution);
   [[nodiscard]] static bool has_settled_bytes(const std::vector<MappedWrite>& writes, const MapCall& call);
   void report_use(DebugMessage message, const DebugObject& object, const std::string& what);
-  void post(const Messages& messages);
 
   DeviceCore& core_;
   std::mutex mutex_;
@@ -112,6 +118,8 @@ class DebugTracker {
   DebugClock host_;  // what the CPU has waited for
   MemoryAccesses memories_;
   std::size_t forget_at_ = 1024;  // segments at which finished accesses are forgotten
+  std::size_t described_ = 0;     // commands and accesses since the last time that accesses were forgotten
+  Messages messages_;             // not posted yet
   std::map<DebugObject, std::vector<ExecutionId>> uses_;
   // The last execution of a queue that needs the descriptors.
   std::map<std::pair<DebugUses::Descriptors, std::uint32_t>, std::uint64_t> descriptors_;
