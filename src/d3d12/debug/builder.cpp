@@ -45,6 +45,8 @@ void ExecutionBuilder::begin_list(const Recording& recording, const std::string&
                     "after the list was recorded; expected the allocator to keep the commands until they have run",
                     execution_->queue_name, execution_->list_names.size() - 1, name, recording.debug.allocator_name,
                     released ? "released" : "reset"));
+  } else {
+    use(DebugObject::Kind::allocator, allocator.get());
   }
 }
 

@@ -223,6 +223,9 @@ bool DebugScope::check_order(std::size_t op, const DebugAccess& access, const Pa
                DebugMessage::missing_aliasing_barrier,
                format_text("an aliasing barrier between them, since {} shares its memory", buffer_text(before.buffer)));
   }
+  if (barriers_.separate(before.buffer, past.op)) {
+    return false;
+  }
   // Copies of one list run in order, and a change between copies and unordered access needs a transition, which
   // check_state reports.
   const bool unordered =
