@@ -110,6 +110,7 @@ bool run_program(DML_CREATE_DEVICE_FLAGS flags = DML_CREATE_DEVICE_FLAG_DEBUG) {
   ID3D12DescriptorHeap* heaps[] = {heap.Get()};
   list->SetDescriptorHeaps(1, heaps);
   recorder->RecordDispatch(list.Get(), initializer.Get(), tables[0].Get());
+  uav_barrier(list.Get());
   recorder->RecordDispatch(list.Get(), compiled.Get(), tables[1].Get());
   TRY(dml->GetDeviceRemovedReason());
   TRY(list->Close());
@@ -211,6 +212,7 @@ long allocations_of_lists(int dispatches) {
   ID3D12DescriptorHeap* heaps[] = {heap.Get()};
   dml.queue.list->SetDescriptorHeaps(1, heaps);
   for (int i = 0; i < dispatches; ++i) {
+    uav_barrier(dml.queue.list.Get());
     dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   }
   dml.queue.submit();
