@@ -52,6 +52,35 @@ TEST_F(DebugQueues, TheWaitMayComeBeforeTheSignal) {
   expect_none();
 }
 
+// A wait for the fence's initial value does not depend on signals that are still to come.
+TEST_F(DebugQueues, AWaitMayBeOverAlready) {
+  Queue other(dml->d3d12.Get());
+  ComPtr<ID3D12Fence> gate;
+  ComPtr<ID3D12Fence> ring;
+  ASSERT_EQ(dml->d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&gate)), S_OK);
+  ASSERT_EQ(dml->d3d12->CreateFence(3, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&ring)), S_OK);
+  ASSERT_EQ(other.queue->Wait(gate.Get(), 1), S_OK);
+  ASSERT_EQ(other.queue->Signal(ring.Get(), 5), S_OK);
+  ASSERT_EQ(dml->queue.queue->Wait(ring.Get(), 3), S_OK);
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  finish();
+  c.Reset();
+  ASSERT_EQ(gate->Signal(1), S_OK);
+  expect_none();
+}
+
+// A signal of a higher value ends a wait, too.
+TEST_F(DebugQueues, AWaitMayEndWithAHigherValue) {
+  ComPtr<ID3D12Fence> fence;
+  ASSERT_EQ(dml->d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)), S_OK);
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  ASSERT_EQ(dml->queue.queue->Signal(fence.Get(), 7), S_OK);
+  ASSERT_EQ(fence->SetEventOnCompletion(5, nullptr), S_OK);
+  c.Reset();
+  expect_none();
+}
+
 TEST_F(DebugQueues, TheCpuMayOrderQueues) {
   Queue other(dml->d3d12.Get());
   for (const int way : {0, 1, 2}) {

@@ -95,10 +95,23 @@ void DebugTracker::saw(FenceState& state, std::uint64_t value) {
   }
 }
 
+// A signal of a higher value may have ended the wait.
+void DebugTracker::waited(FenceState& state, std::uint64_t value, std::uint64_t completed) {
+  const auto signal = state.signals.lower_bound(value);
+  saw(state, signal != state.signals.end() && signal->first <= completed ? signal->first : value);
+}
+
 void DebugTracker::host_saw(const FenceCore& fence, std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   if (const auto found = fences_.find(fence.number()); found != fences_.end()) {
     saw(found->second, value);
+  }
+}
+
+void DebugTracker::host_waited(const FenceCore& fence, std::uint64_t value) {
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = fences_.find(fence.number()); found != fences_.end()) {
+    waited(found->second, value, fence.completed());
   }
 }
 
@@ -116,7 +129,7 @@ void DebugTracker::look_at_events() {
     const std::uint64_t completed = fence != nullptr ? fence->completed() : UINT64_MAX;
     const auto end = state.expected.upper_bound(completed);
     if (end != state.expected.begin()) {
-      saw(state, *std::prev(end));
+      waited(state, *std::prev(end), completed);
       state.expected.erase(state.expected.begin(), end);
     }
   }
@@ -132,15 +145,10 @@ bool DebugTracker::can_pass(const FenceTask& wait, DebugClock& finished) {
     finished.join(signal->second);
     return true;
   }
-  // The value may have been reached by a signal from before the debug layer was enabled.
+  // The value may be the fence's initial value, or a signal from before the debug layer was enabled has reached it. The
+  // fence cannot be ahead of `signals`, since each signal is recorded before it is submitted.
   const auto fence = found->second.fence.lock();
-  const bool pending = std::ranges::any_of(queues_, [&](const Queue& queue) {
-    return std::ranges::any_of(queue.tasks, [&](const auto& task) {
-      const auto* known = std::get_if<FenceTask>(&task);
-      return known != nullptr && !known->is_wait && known->fence == wait.fence && known->value >= wait.value;
-    });
-  });
-  return !pending && (fence == nullptr || fence->completed() >= wait.value);
+  return fence == nullptr || fence->completed() >= wait.value;
 }
 
 bool DebugTracker::advance(Queue& queue, Messages& messages) {

@@ -37,9 +37,11 @@ class DebugTracker {
   void signal(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
   void wait(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
 
-  // The CPU signals the fence, has seen the fence's value, or will be told through an event when it reaches the value.
+  // The CPU signals the fence, has seen the fence's value, has waited until the fence reached the value, or will be
+  // told through an event when it does.
   void host_signal(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
   void host_saw(const FenceCore& fence, std::uint64_t value);
+  void host_waited(const FenceCore& fence, std::uint64_t value);
   void host_expects(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
 
   // The object is released: reports it if an execution still needs it. what: "ID3D12Resource 'weights'".
@@ -84,6 +86,7 @@ class DebugTracker {
   [[nodiscard]] bool can_pass(const FenceTask& wait, DebugClock& finished);
   // Learns from events that were set.
   void look_at_events();
+  void waited(FenceState& state, std::uint64_t value, std::uint64_t completed);
   void saw(FenceState& state, std::uint64_t value);
   void forget_finished();
   void add_uses(const DebugUses& uses, const ExecutionId& execution);
