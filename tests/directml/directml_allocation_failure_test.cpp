@@ -33,7 +33,8 @@ ID3D12Resource* buffer(ID3D12Device* device, ComPtr<ID3D12Resource>& built) {
              : built.Get();
 }
 
-// A program with an owned tensor. Returns true if it finished with the right result.
+// A program with an owned tensor. Returns true if it finished with the right result. After a failure it gives up and
+// releases everything without waiting for submitted work, against D3D12's rules.
 bool run_program(DML_CREATE_DEVICE_FLAGS flags = DML_CREATE_DEVICE_FLAG_DEBUG) {
   ComPtr<ID3D12Device> d3d12;
   ComPtr<IDMLDevice> dml;
