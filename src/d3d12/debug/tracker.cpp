@@ -237,43 +237,32 @@ void DebugTracker::add_uses(const DebugUses& uses, const ExecutionId& execution)
   }
 }
 
-void DebugTracker::report_use(DebugMessage message, const DebugObject& object, const std::string& what) {
-  Messages messages;
-  {
-    const std::scoped_lock lock(mutex_);
-    look_at_events();
-    const auto found = uses_.find(object);
-    if (found == uses_.end()) {
-      return;
-    }
-    const bool needed =
-        std::ranges::any_of(found->second, [&](const ExecutionId& use) { return !host_.includes(use); });
-    uses_.erase(found);
-    if (object.kind == DebugObject::Kind::descriptor_heap) {
-      const auto* heap = reinterpret_cast<const void*>(object.number);
-      std::erase_if(descriptors_, [&](const auto& known) { return known.first.first.heap == heap; });
-    }
-    if (needed) {
-      messages.emplace_back(message, what);
-    }
+bool DebugTracker::end_uses(const DebugObject& object) {
+  const std::scoped_lock lock(mutex_);
+  const auto ended = uses_.extract(object);
+  if (ended.empty()) {
+    return false;
   }
-  if (!core_.removed()) {
-    post(messages);
+  if (object.kind == DebugObject::Kind::descriptor_heap) {
+    const auto* heap = reinterpret_cast<const void*>(object.number);
+    std::erase_if(descriptors_, [&](const auto& known) { return known.first.first.heap == heap; });
   }
+  look_at_events();
+  return !core_.removed() &&
+         std::ranges::any_of(ended.mapped(), [&](const ExecutionId& use) { return !host_.includes(use); });
 }
 
-void DebugTracker::released(const DebugObject& object, const std::string& what) {
-  report_use(DebugMessage::deleted_while_in_use, object,
-             what +
-                 " was released while submitted work may still need it; expected the program to wait first for a "
-                 "fence that the queue signals after the work");
+void DebugTracker::report_released(const std::string& what) {
+  post({{DebugMessage::deleted_while_in_use,
+         what + " was released while submitted work may still need it; expected the program to wait first for a fence "
+                "that the queue signals after the work"}});
 }
 
-void DebugTracker::reset(const DebugObject& object, const std::string& what) {
-  report_use(DebugMessage::allocator_in_use, object,
-             what +
-                 ": lists that were recorded with it may still be running; expected the program to wait first for a "
-                 "fence that the queue signals after them");
+void DebugTracker::report_reset(const std::string& what) {
+  post({{DebugMessage::allocator_in_use,
+         what +
+             ": lists that were recorded with it may still be running; expected the program to wait first for a fence "
+             "that the queue signals after them"}});
 }
 
 void DebugTracker::change_descriptors(const void* heap, std::uint32_t first, std::uint32_t count,

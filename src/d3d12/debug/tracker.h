@@ -44,10 +44,20 @@ class DebugTracker {
   void host_waited(const FenceCore& fence, std::uint64_t value);
   void host_expects(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
 
-  // The object is released: reports it if an execution still needs it. what: "ID3D12Resource 'weights'".
-  void released(const DebugObject& object, const std::string& what);
+  // The object is released: reports it if an execution still needs it. describe() returns "ID3D12Resource 'weights'".
+  template <class Describe>
+  void released(const DebugObject& object, const Describe& describe) {
+    if (end_uses(object)) {
+      report_released(describe());
+    }
+  }
   // Like released, for an allocator that is reset.
-  void reset(const DebugObject& object, const std::string& what);
+  template <class Describe>
+  void reset(const DebugObject& object, const Describe& describe) {
+    if (end_uses(object)) {
+      report_reset(describe());
+    }
+  }
   void change_descriptors(const void* heap, std::uint32_t first, std::uint32_t count, const std::string& what);
   void map(std::uint64_t memory, std::uint64_t first, std::uint64_t end, const std::string& what);
 
@@ -90,7 +100,11 @@ class DebugTracker {
   void saw(FenceState& state, std::uint64_t value);
   void forget_finished();
   void add_uses(const DebugUses& uses, const ExecutionId& execution);
-  void report_use(DebugMessage message, const DebugObject& object, const std::string& what);
+  // Forgets the object, even if there is no memory for anything else, since a new object may have the same address.
+  // Returns whether an execution may still need it.
+  [[nodiscard]] bool end_uses(const DebugObject& object);
+  void report_released(const std::string& what);
+  void report_reset(const std::string& what);
   void post(const Messages& messages);
 
   DeviceCore& core_;
