@@ -35,7 +35,7 @@ HRESULT STDMETHODCALLTYPE CommandAllocator::Reset() noexcept {
     }
     if (DebugTracker* tracker = core().tracker(); tracker != nullptr && use_ != nullptr) {
       tracker->reset({DebugObject::Kind::allocator, reinterpret_cast<std::uintptr_t>(use_.get())},
-                     "ID3D12CommandAllocator::Reset" + quoted_name());
+                     [&] { return "ID3D12CommandAllocator::Reset" + quoted_name(); });
       use_->resets.fetch_add(1, std::memory_order_acq_rel);
     }
     return S_OK;

@@ -282,7 +282,7 @@ HRESULT STDMETHODCALLTYPE Device::SetEventOnMultipleFenceCompletion(ID3D12Fence*
       for (const auto& [fence, value] : waits) {
         fence->wait(value);
         if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
-          tracker->host_saw(*fence, value);
+          tracker->host_waited(*fence, value);
         }
       }
       return core_->removed() ? kDeviceRemoved : S_OK;

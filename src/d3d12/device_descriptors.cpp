@@ -276,7 +276,7 @@ void Device::dispatch_released(IBridgeDispatch* dispatch) noexcept {
   if (DebugTracker* tracker = core_->tracker(); tracker != nullptr) {
     com_boundary("Release", [&]() -> HRESULT {
       tracker->released({DebugObject::Kind::dispatch, reinterpret_cast<std::uintptr_t>(dispatch)},
-                        dispatch_label(*dispatch));
+                        [&] { return dispatch_label(*dispatch); });
       return S_OK;
     });
   }

@@ -278,7 +278,7 @@ HRESULT STDMETHODCALLTYPE Fence::SetEventOnCompletion(UINT64 value, HANDLE event
     if (event == nullptr) {
       fence_->wait(value);
       if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
-        tracker->host_saw(*fence_, value);
+        tracker->host_waited(*fence_, value);
       }
       return core().removed() ? kDeviceRemoved : S_OK;
     }

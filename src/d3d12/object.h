@@ -87,7 +87,7 @@ class Child : public Object<Derived, First, Others...> {
   void report_release(DebugTracker& tracker, DebugObject::Kind kind, const void* object,
                       const char* type) const noexcept {
     com_boundary("Release", [&]() -> HRESULT {
-      tracker.released({kind, reinterpret_cast<std::uintptr_t>(object)}, type + this->quoted_name());
+      tracker.released({kind, reinterpret_cast<std::uintptr_t>(object)}, [&] { return type + this->quoted_name(); });
       return S_OK;
     });
   }

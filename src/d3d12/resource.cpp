@@ -52,7 +52,7 @@ Resource::Resource(Device& device, const D3D12_RESOURCE_DESC& desc, const D3D12_
 Resource::~Resource() {
   if (DebugTracker* tracker = core().tracker(); tracker != nullptr) {
     com_boundary("ID3D12Resource::Release", [&]() -> HRESULT {
-      tracker->released({DebugObject::Kind::buffer, number_}, "ID3D12Resource" + quoted_name());
+      tracker->released({DebugObject::Kind::buffer, number_}, [&] { return "ID3D12Resource" + quoted_name(); });
       tracker->forget_mapped(memory_, offset_, offset_ + desc_.Width);
       return S_OK;
     });

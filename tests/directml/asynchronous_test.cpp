@@ -103,6 +103,7 @@ TEST(Asynchronous, WorkGivenAheadKeepsItsOrder) {
   ID3D12DescriptorHeap* heaps[] = {heap.Get()};
   dml.queue.list->SetDescriptorHeaps(1, heaps);
   for (int i = 0; i < 50; ++i) {
+    uav_barrier(dml.queue.list.Get());
     dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   }
   ASSERT_EQ(dml.queue.list->Close(), S_OK) << anydml_last_error();
@@ -115,8 +116,8 @@ TEST(Asynchronous, WorkGivenAheadKeepsItsOrder) {
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK);
 }
 
-// Everything is released while the device is busy, the devices first. Submitted work keeps its memory alive until it
-// has finished.
+// Everything is released while the device is busy, the devices first. This breaks D3D12's rules on purpose: submitted
+// work keeps its memory alive until it has finished.
 TEST(Asynchronous, EverythingMayBeReleasedInTheWrongOrder) {
   ComPtr<ID3D12Resource> result;
   ComPtr<ID3D12Fence> fence;
@@ -131,6 +132,7 @@ TEST(Asynchronous, EverythingMayBeReleasedInTheWrongOrder) {
     std::iota(values.begin(), values.end(), 5U);
     write_bytes(source.Get(), values.data(), 16 * kBytes);
     queue->list->CopyResource(between.Get(), source.Get());
+    transition(queue->list.Get(), between.Get(), D3D12_RESOURCE_STATE_COPY_DEST, D3D12_RESOURCE_STATE_COPY_SOURCE);
     queue->list->CopyResource(result.Get(), between.Get());
     queue->submit();
     fence = queue->fence;

@@ -93,6 +93,7 @@ double time_of(Dml& dml, const Chain& chain, ID3D12Resource* in, ID3D12Resource*
   for (int round = 0; round < 8; ++round) {
     dml.queue.list->SetDescriptorHeaps(1, heaps);
     for (int i = 0; i < dispatches; ++i) {
+      uav_barrier(dml.queue.list.Get());
       dml.recorder->RecordDispatch(dml.queue.list.Get(), chain.compiled.Get(), table.Get());
     }
     const auto begin = std::chrono::steady_clock::now();

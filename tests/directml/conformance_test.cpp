@@ -177,6 +177,7 @@ class Conformance : public testing::Test {
     ID3D12DescriptorHeap* heaps[] = {heap_.Get()};
     dml_.queue.list->SetDescriptorHeaps(1, heaps);
     dml_.recorder->RecordDispatch(dml_.queue.list.Get(), initializer.Get(), empty.Get());
+    uav_barrier(dml_.queue.list.Get());
     dml_.recorder->RecordDispatch(dml_.queue.list.Get(), compiled.Get(), table.Get());
     dml_.queue.finish();
     ASSERT_EQ(dml_.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();

@@ -98,8 +98,9 @@ TEST(Lists, ExecutedAgainAndResetWhileInFlight) {
 TEST(Lists, HundredsOfThousandsInOneCall) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
-  const auto buffer = create_buffer(device.Get(), 64);
-  queue.list->CopyBufferRegion(buffer.Get(), 0, buffer.Get(), 32, 4);
+  const auto source = create_buffer(device.Get(), 64);
+  const auto target = create_buffer(device.Get(), 64);
+  queue.list->CopyBufferRegion(target.Get(), 0, source.Get(), 32, 4);
   ASSERT_EQ(queue.list->Close(), S_OK);
   std::vector<ID3D12CommandList*> lists(300'000, queue.list.Get());
   queue.queue->ExecuteCommandLists(static_cast<UINT>(lists.size()), lists.data());
@@ -213,6 +214,7 @@ TEST(Queues, AsynchronousAndInOrderAcrossTwo) {
   EXPECT_EQ(read_bytes(target.Get())[0], 42);
 }
 
+// Against D3D12's rules, but it must not access released objects.
 TEST(Queues, ReleasedWhileWorkIsInFlight) {
   const auto device = create_d3d12_device();
   ComPtr<ID3D12Fence> fence;
@@ -249,6 +251,7 @@ TEST(Queues, TheirThreadsEndWhoeverDidTheWork) {
     queue->list->CopyResource(target.Get(), source.Get());
     queue->submit();
     ASSERT_EQ(queue->queue->Signal(fence.Get(), 1), S_OK);
+    const auto allocator = queue->allocator;  // the list needs it until the work is finished
     std::thread waiting([&] { EXPECT_EQ(fence->SetEventOnCompletion(1, nullptr), S_OK); });
     queue.reset();  // while the other thread may still be running its work
     waiting.join();

@@ -77,6 +77,31 @@ TEST_F(DebugBarriers, ADispatchWritesWhatTheLastOneReads) {
   expect_none();
 }
 
+TEST_F(DebugBarriers, ADispatchInPlaceWritesWhatTheLastOneReads) {
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  add({a.Get()}, {b.Get()}, {a.Get()});
+  finish();
+  expect_one(kMissingUavBarrier, {"writes bytes 0 to 64 of buffer 'A'"});
+}
+
+// The left and the right half of a matrix, written by two dispatches: their ranges overlap, but they share no byte.
+TEST_F(DebugBarriers, InterleavedTensorsNeedNoBarrier) {
+  const Tensor packed(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 4, 4});
+  const Tensor half(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 4, 4}, {32, 32, 8, 1});
+  const auto op = dml->compile(dml->binary(packed, packed, half, DML_OPERATOR_ELEMENT_WISE_ADD).Get());
+  dml->initialize(op.Get());
+  set_heap();
+  for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{16}}) {
+    const auto table = dml->table(op.Get(), heap.Get(), next_descriptor);
+    next_descriptor += 4;
+    bind_inputs(table.Get(), {{a.Get(), 0, kBytes}, {b.Get(), 0, kBytes}});
+    bind_output(table.Get(), {c.Get(), offset, half.implied_bytes()});
+    dml->recorder->RecordDispatch(dml->queue.list.Get(), op.Get(), table.Get());
+  }
+  finish();
+  expect_none();
+}
+
 TEST_F(DebugBarriers, ReadsNeedNoBarrier) {
   add({a.Get()}, {b.Get()}, {c.Get()});
   add({a.Get()}, {b.Get()}, {d.Get()});
@@ -226,6 +251,7 @@ TEST_F(DebugBarriers, BuffersThatShareMemoryNeedAnAliasingBarrier) {
   const auto two = place();
   for (const bool separate : {false, true}) {
     dml->queue.list->CopyBufferRegion(one.Get(), 0, a.Get(), 0, kBytes);
+    barrier(uav(nullptr));  // not enough
     if (separate) {
       D3D12_RESOURCE_BARRIER aliasing{};
       aliasing.Type = D3D12_RESOURCE_BARRIER_TYPE_ALIASING;
@@ -253,6 +279,12 @@ TEST_F(DebugStates, ACopyThenADispatchNeedsATransition) {
   dml->queue.list->CopyBufferRegion(readback.Get(), 0, c.Get(), 0, kBytes);
   finish();
   expect_none();
+}
+
+TEST_F(DebugStates, OneBufferCannotBeBothSidesOfACopy) {
+  dml->queue.list->CopyBufferRegion(a.Get(), 0, a.Get(), kBytes, kBytes);
+  finish();
+  expect_one(D3D12_MESSAGE_ID_INVALID_SUBRESOURCE_STATE, {"expected two buffers"});
 }
 
 TEST_F(DebugStates, StateBeforeMustBeTheState) {

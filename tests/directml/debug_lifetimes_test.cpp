@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The debug layer's checks of fences and lifetimes: each mistake, and the program that avoids it.
+#include <thread>
+
 #include "directml/debug_program.h"
 #include "directml/event.h"
 
@@ -52,6 +54,35 @@ TEST_F(DebugQueues, TheWaitMayComeBeforeTheSignal) {
   expect_none();
 }
 
+// A wait for the fence's initial value does not depend on signals that are still to come.
+TEST_F(DebugQueues, AWaitMayBeOverAlready) {
+  Queue other(dml->d3d12.Get());
+  ComPtr<ID3D12Fence> gate;
+  ComPtr<ID3D12Fence> ring;
+  ASSERT_EQ(dml->d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&gate)), S_OK);
+  ASSERT_EQ(dml->d3d12->CreateFence(3, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&ring)), S_OK);
+  ASSERT_EQ(other.queue->Wait(gate.Get(), 1), S_OK);
+  ASSERT_EQ(other.queue->Signal(ring.Get(), 5), S_OK);
+  ASSERT_EQ(dml->queue.queue->Wait(ring.Get(), 3), S_OK);
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  finish();
+  c.Reset();
+  ASSERT_EQ(gate->Signal(1), S_OK);
+  expect_none();
+}
+
+// A signal of a higher value ends a wait, too.
+TEST_F(DebugQueues, AWaitMayEndWithAHigherValue) {
+  ComPtr<ID3D12Fence> fence;
+  ASSERT_EQ(dml->d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)), S_OK);
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  dml->queue.submit();
+  ASSERT_EQ(dml->queue.queue->Signal(fence.Get(), 7), S_OK);
+  ASSERT_EQ(fence->SetEventOnCompletion(5, nullptr), S_OK);
+  c.Reset();
+  expect_none();
+}
+
 TEST_F(DebugQueues, TheCpuMayOrderQueues) {
   Queue other(dml->d3d12.Get());
   for (const int way : {0, 1, 2}) {
@@ -75,6 +106,60 @@ TEST_F(DebugQueues, TheCpuMayOrderQueues) {
     other.finish();
     expect_none();
   }
+}
+
+TEST_F(DebugQueues, AProgramMayBeThousandsOfSubmissionsAhead) {
+  std::vector<ComPtr<ID3D12Resource>> outputs;
+  ASSERT_EQ(dml->queue.list->Close(), S_OK);
+  dml->queue.reopen();
+  for (int i = 0; i < 5000; ++i) {
+    set_heap();
+    if (i < 8) {
+      outputs.push_back(create_buffer(dml->d3d12.Get(), kBytes));
+      add({a.Get()}, {b.Get()}, {outputs.back().Get()});
+    }
+    dml->queue.submit();
+    ASSERT_EQ(dml->queue.list->Reset(dml->queue.allocator.Get(), nullptr), S_OK);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {  // submission i + 1 has used the buffer
+    ASSERT_EQ(dml->queue.fence->SetEventOnCompletion(i + 2, nullptr), S_OK);
+    outputs[i] = nullptr;
+  }
+  dml->queue.wait();
+  expect_none();
+}
+
+// A message callback may wait for a thread that uses the same queue.
+TEST_F(DebugQueues, CallbacksHoldNoLock) {
+  struct Context {
+    Queue* queue;
+    int calls = 0;
+  } context{&dml->queue};
+  DWORD second = 0;
+  ASSERT_EQ(info->RegisterMessageCallback(
+                [](D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID, LPCSTR, void* given) {
+                  auto& of = *static_cast<Context*>(given);
+                  ++of.calls;
+                  std::thread([&] { of.queue->queue->Signal(of.queue->fence.Get(), ++of.queue->submitted); }).join();
+                },
+                D3D12_MESSAGE_CALLBACK_FLAG_NONE, &context, &second),
+            S_OK);
+  add({a.Get()}, {b.Get()}, {c.Get()});
+  add({c.Get()}, {b.Get()}, {d.Get()});
+  dml->queue.submit();
+  dml->queue.wait();
+  info->UnregisterMessageCallback(second);
+  EXPECT_EQ(context.calls, 1);
+  expect_one(2001);
+}
+
+TEST_F(DebugQueues, ManyQueuesMayComeAndGo) {
+  for (int i = 0; i < 300; ++i) {
+    Queue other(dml->d3d12.Get());
+    other.list->CopyBufferRegion(c.Get(), 0, a.Get(), 0, kBytes);
+    other.finish();
+  }
+  expect_none();
 }
 
 TEST_F(DebugQueues, ReadsOnTwoQueuesNeedNoFence) {

@@ -182,6 +182,7 @@ void take_as_far_as_it_goes(Program& program, Fuzzer& fuzzer, IDMLOperator* op, 
   ID3D12DescriptorHeap* heaps[] = {program.heap.Get()};
   dml.queue.list->SetDescriptorHeaps(1, heaps);
   dml.recorder->RecordDispatch(dml.queue.list.Get(), initializer.Get(), init_table.Get());
+  uav_barrier(dml.queue.list.Get());
   dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   dml.queue.finish();
   ++(SUCCEEDED(dml.device->GetDeviceRemovedReason()) ? counts.run : counts.not_bound);

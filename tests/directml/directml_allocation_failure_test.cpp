@@ -33,12 +33,26 @@ ID3D12Resource* buffer(ID3D12Device* device, ComPtr<ID3D12Resource>& built) {
              : built.Get();
 }
 
-// A program with an owned tensor. Returns true if it finished with the right result.
+int g_early_releases = 0;  // that the debug layer reported during the last run of the program
+
+void count_early_releases(D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID id, LPCSTR, void*) {
+  g_early_releases += id == D3D12_MESSAGE_ID_OBJECT_DELETED_WHILE_STILL_IN_USE ? 1 : 0;
+}
+
+// A program with an owned tensor. Returns true if it finished with the right result. After a failure it gives up and
+// releases everything without waiting for submitted work, against D3D12's rules.
 bool run_program(DML_CREATE_DEVICE_FLAGS flags = DML_CREATE_DEVICE_FLAG_DEBUG) {
+  g_early_releases = 0;
   ComPtr<ID3D12Device> d3d12;
   ComPtr<IDMLDevice> dml;
   TRY(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_11_0, IID_PPV_ARGS(&d3d12)));
   TRY(DMLCreateDevice(d3d12.Get(), flags, IID_PPV_ARGS(&dml)));
+  if (flags == DML_CREATE_DEVICE_FLAG_DEBUG) {
+    ComPtr<ID3D12InfoQueue1> messages;
+    DWORD cookie = 0;
+    TRY(d3d12.As(&messages));
+    TRY(messages->RegisterMessageCallback(&count_early_releases, D3D12_MESSAGE_CALLBACK_FLAG_NONE, nullptr, &cookie));
+  }
   D3D12_COMMAND_QUEUE_DESC queue_desc{};
   ComPtr<ID3D12CommandQueue> queue;
   ComPtr<ID3D12CommandAllocator> allocator;
@@ -110,6 +124,7 @@ bool run_program(DML_CREATE_DEVICE_FLAGS flags = DML_CREATE_DEVICE_FLAG_DEBUG) {
   ID3D12DescriptorHeap* heaps[] = {heap.Get()};
   list->SetDescriptorHeaps(1, heaps);
   recorder->RecordDispatch(list.Get(), initializer.Get(), tables[0].Get());
+  uav_barrier(list.Get());
   recorder->RecordDispatch(list.Get(), compiled.Get(), tables[1].Get());
   TRY(dml->GetDeviceRemovedReason());
   TRY(list->Close());
@@ -162,6 +177,7 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
       const bool done = run_program(flags);
       const bool reached = t_until_failure < 0;
       t_until_failure = -1;
+      EXPECT_EQ(done ? g_early_releases : 0, 0) << n;
       if (!reached) {
         EXPECT_TRUE(done);
         break;
@@ -182,6 +198,7 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
       const bool reached = t_until_failure == 0;
       t_all_from_there = false;
       t_until_failure = -1;
+      EXPECT_EQ(done ? g_early_releases : 0, 0) << n;
       if (flags == DML_CREATE_DEVICE_FLAG_NONE && n + 3 < failures) {  // the debug layer can do without its memory
         EXPECT_FALSE(done && reached) << n;
       }
@@ -211,6 +228,7 @@ long allocations_of_lists(int dispatches) {
   ID3D12DescriptorHeap* heaps[] = {heap.Get()};
   dml.queue.list->SetDescriptorHeaps(1, heaps);
   for (int i = 0; i < dispatches; ++i) {
+    uav_barrier(dml.queue.list.Get());
     dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   }
   dml.queue.submit();

@@ -173,9 +173,7 @@ TEST_F(WrittenOver, AnInitializerKeepsTheBindingsOfItsRecording) {
   record_initializer(modulus);
   initializer_table.Reset();
   bind_execution(modulus, {modulus.a_buffer.Get(), 0, 16}, {modulus.out_buffer.Get(), 0, 16}, kept);
-  D3D12_RESOURCE_BARRIER barrier{};
-  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
-  dml->queue.list->ResourceBarrier(1, &barrier);
+  uav_barrier(dml->queue.list.Get());
   modulus.record();
   dml->queue.finish();
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();

@@ -105,6 +105,7 @@ TEST(Initializer, AgainBeforeEveryExecution) {
       dml.recorder->RecordDispatch(dml.queue.list.Get(), initializer.Get(), table.Get());
       modulus.table->BindInputs(2, inputs);
       bind_output(modulus.table.Get(), {modulus.out_buffer.Get(), 0, 16});
+      uav_barrier(dml.queue.list.Get());
       modulus.record();
       dml.queue.finish();
       EXPECT_EQ(modulus.result(), kFloorResult);
@@ -150,6 +151,10 @@ TEST(Initializer, ThePersistentResourceIsItsMemory) {
   modulus.table->BindInputs(2, inputs);
   bind_output(modulus.table.Get(), {modulus.out_buffer.Get(), 0, 16});
   modulus.table->BindPersistentResource(&second_desc);
+  D3D12_RESOURCE_BARRIER barrier{};
+  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_ALIASING;
+  barrier.Aliasing = {placed[0].Get(), placed[1].Get()};
+  dml.queue.list->ResourceBarrier(1, &barrier);
   modulus.record();
   dml.queue.finish();
   EXPECT_EQ(modulus.result(), kFloorResult);
@@ -222,6 +227,7 @@ TEST(Initializer, WithoutInputsNoArrayIsNeeded) {
     table->BindInputs(0, no_bindings.data());
     ASSERT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
     bind_output(table.Get(), {buffer.Get(), 0, 16});
+    uav_barrier(dml.queue.list.Get());
     dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
     dml.queue.finish();
     ASSERT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();

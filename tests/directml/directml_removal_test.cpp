@@ -120,7 +120,7 @@ TEST(Objects, EverythingReleasedWhileWorkIsInFlight) {
       modulus.record();
       dml.queue.submit();
       fence = dml.queue.fence;
-    }  // breaks the rules, but must not access released objects
+    }  // against D3D12's rules, but must not access released objects
     EXPECT_EQ(fence->SetEventOnCompletion(fence->GetCompletedValue(), nullptr), S_OK);
   }
 }

@@ -147,6 +147,7 @@ void take_as_far_as_it_goes(std::unique_ptr<Dml>& dml, const ComPtr<IDMLCompiled
   inputs.owned.resize(desc.InputCount);
   GraphRun run(*dml, compiled, inputs, std::vector<std::uint64_t>(desc.OutputCount, 4 * kEnough));
   run.record_initialize();
+  uav_barrier(dml->queue.list.Get());
   run.record_execute();
   if (FAILED(dml->device->GetDeviceRemovedReason())) {  // the change added or removed an owned input
     ASSERT_EQ(dml->device->GetDeviceRemovedReason(), E_INVALIDARG);

@@ -211,9 +211,7 @@ class GraphRun {
   // Initializes and executes in one list, with only a barrier in between.
   void run() {
     record_initialize();
-    D3D12_RESOURCE_BARRIER barrier{};
-    barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
-    dml_.queue.list->ResourceBarrier(1, &barrier);
+    uav_barrier(dml_.queue.list.Get());
     record_execute();
     dml_.queue.finish();
     read();

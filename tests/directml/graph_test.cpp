@@ -336,6 +336,7 @@ TEST_F(GraphTest, RunsOftenWithListsThatAreResetMeanwhile) {
   std::vector<ComPtr<ID3D12CommandAllocator>> allocators;
   for (int round = 0; round < 50; ++round) {
     run.record_execute();
+    uav_barrier(dml.queue.list.Get());
     run.record_execute();
     dml.queue.submit();
     // The list is reset with a different allocator while its earlier commands run.

@@ -115,6 +115,21 @@ inline std::vector<std::uint8_t> read_bytes(ID3D12Resource* buffer) {
   return bytes;
 }
 
+// Dispatches after the barrier may use the memory that dispatches before it wrote.
+inline void uav_barrier(ID3D12GraphicsCommandList* list) {
+  D3D12_RESOURCE_BARRIER barrier{};
+  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
+  list->ResourceBarrier(1, &barrier);
+}
+
+inline void transition(ID3D12GraphicsCommandList* list, ID3D12Resource* buffer, D3D12_RESOURCE_STATES before,
+                       D3D12_RESOURCE_STATES after) {
+  D3D12_RESOURCE_BARRIER barrier{};
+  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_TRANSITION;
+  barrier.Transition = {buffer, D3D12_RESOURCE_BARRIER_ALL_SUBRESOURCES, before, after};
+  list->ResourceBarrier(1, &barrier);
+}
+
 // A queue with a list, and a fence for its submissions.
 struct Queue {
   explicit Queue(ID3D12Device* of_device, D3D12_COMMAND_LIST_TYPE type = D3D12_COMMAND_LIST_TYPE_DIRECT)

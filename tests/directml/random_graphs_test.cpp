@@ -50,8 +50,6 @@ std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {
   dml.recorder->RecordDispatch(dml.queue.list.Get(), initializer.Get(), dml.table(initializer.Get(), nullptr).Get());
   ID3D12DescriptorHeap* heaps[] = {heap.Get()};
   dml.queue.list->SetDescriptorHeaps(1, heaps);
-  D3D12_RESOURCE_BARRIER barrier{};
-  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
   UINT first = 0;
   for (std::size_t i = 0; i < compiled.size(); ++i) {
     const RandomNode& node = graph.nodes()[i];
@@ -75,7 +73,7 @@ std::vector<Bytes> run_one_by_one(Dml& dml, const RandomGraph& graph) {
       const DML_BINDING_DESC temporary = bind(range);
       table->BindTemporaryResource(&temporary);
     }
-    dml.queue.list->ResourceBarrier(1, &barrier);
+    uav_barrier(dml.queue.list.Get());
     dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled[i].Get(), table.Get());
   }
   dml.queue.finish();

@@ -39,6 +39,7 @@ void one_round(Dml& dml, int seed) {
   ID3D12DescriptorHeap* heaps[] = {heap.Get()};
   dml.queue.list->SetDescriptorHeaps(1, heaps);
   for (int repeat = 0; repeat < 3; ++repeat) {
+    uav_barrier(dml.queue.list.Get());
     dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   }
   dml.queue.finish();

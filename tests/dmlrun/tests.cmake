@@ -28,6 +28,11 @@ add_test(NAME dmlrun_requests COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}
                                       $<TARGET_FILE:dmlrun> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/dmlrun_requests)
 set_tests_properties(dmlrun dmlrun_completion dmlrun_requests PROPERTIES ENVIRONMENT "ANYDML_THREADS=2;${without_leak_check}" TIMEOUT 600)
 set_property(TEST dmlrun_completion PROPERTY LABELS long)
+foreach(model timing graph owned_tensor in_place)  # the debug layer would end the program at the first mistake
+  add_test(NAME dmlrun_${model}_debugged
+           COMMAND dmlrun --iterations 2 --repeat 3 ${PROJECT_SOURCE_DIR}/examples/models/${model}.json)
+  set_tests_properties(dmlrun_${model}_debugged PROPERTIES ENVIRONMENT "ANYDML_DEBUG=abort;${without_leak_check}")
+endforeach()
 if(ANYDML_SANITIZE)
   set_property(TEST dmlrun APPEND PROPERTY ENVIRONMENT ANYDML_SANITIZED=1)
 endif()

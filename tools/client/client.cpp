@@ -272,7 +272,12 @@ void Operation::bind(std::span<const DML_BUFFER_BINDING> inputs, std::span<const
 void Operation::record(Device& device, std::uint64_t times) const {
   ID3D12DescriptorHeap* heaps[] = {heap_.Get()};
   device.list()->SetDescriptorHeaps(1, heaps);
+  D3D12_RESOURCE_BARRIER barrier{};
+  barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
   for (std::uint64_t i = 0; i < times; ++i) {
+    if (i != 0) {
+      device.list()->ResourceBarrier(1, &barrier);
+    }
     device.recorder()->RecordDispatch(device.list(), compiled_.Get(), table_.Get());
   }
 }

@@ -149,6 +149,7 @@ class Operation {
 
   // A binding with a null buffer means no binding.
   void bind(std::span<const DML_BUFFER_BINDING> inputs, std::span<const DML_BUFFER_BINDING> outputs);
+  // Records a UAV barrier between any two of the dispatches, since all of them write the same memory.
   void record(Device& device, std::uint64_t times = 1) const;
 
  private:

@@ -176,6 +176,8 @@ void DebugScope::check_state(std::size_t op, const DebugAccess& access) {
     // The state allows the access.
   } else if (known.promoted && !is_write_state(known.state) && !is_write_state(access.state)) {
     known.state = static_cast<D3D12_RESOURCE_STATES>(has | needed);  // D3D12 promotes to several read states
+  } else if (known.last_op == op) {
+    report("which the same command reads; expected two buffers, since one cannot be in both states");
   } else {
     report(
         format_text("which needs the state {}, but the buffer is in state {} since {}; expected a transition from "

@@ -107,23 +107,25 @@ void DebugTracker::host_signal(const std::shared_ptr<FenceCore>& fence, std::uin
   post_messages();
 }
 
-// A value that is reached finishes the work before every signal of a value up to it. If the CPU waited for a value that
-// no signal has, the next higher signal reached it.
+// A value that is reached finishes the work before every signal of a value up to it.
 void DebugTracker::saw(FenceState& state, std::uint64_t value) {
   const auto end = state.signals.upper_bound(value);
   for (auto signal = state.signals.begin(); signal != end; ++signal) {
     host_.join(signal->second);
   }
-  const bool is_exact = end != state.signals.begin() && std::prev(end)->first == value;
-  if (!is_exact && end != state.signals.end()) {
-    const auto fence = state.fence.lock();
-    if (value <= state.forgotten || fence == nullptr || fence->completed() >= end->first) {
-      host_.join(end->second);
-    }
-  }
   if (end != state.signals.begin()) {  // a queue may still wait for the value
     state.signals.erase(state.signals.begin(), std::prev(end));
   }
+}
+
+// A signal of a higher value may have ended the wait.
+void DebugTracker::waited(FenceState& state, std::uint64_t value, std::uint64_t completed) {
+  const auto signal = state.signals.lower_bound(value);
+  const bool is_known = signal != state.signals.end();
+  if (is_known && value <= state.forgotten) {
+    host_.join(signal->second);
+  }
+  saw(state, is_known && signal->first <= completed ? signal->first : value);
 }
 
 void DebugTracker::host_saw(const FenceCore& fence, std::uint64_t value) {
@@ -132,6 +134,17 @@ void DebugTracker::host_saw(const FenceCore& fence, std::uint64_t value) {
     advance();  // a queue may have waited for a signal that the debug layer has not seen
     if (const auto found = fences_.find(fence.number()); found != fences_.end()) {
       saw(found->second, value);
+    }
+  }
+  post_messages();
+}
+
+void DebugTracker::host_waited(const FenceCore& fence, std::uint64_t value) {
+  {
+    const std::scoped_lock lock(mutex_);
+    advance();  // as in host_saw
+    if (const auto found = fences_.find(fence.number()); found != fences_.end()) {
+      waited(found->second, value, fence.completed());
     }
   }
   post_messages();
@@ -159,7 +172,7 @@ void DebugTracker::look_at_events() {
       if (!std::exchange(advanced, true)) {
         advance();  // as in host_saw
       }
-      saw(state, *std::prev(end));
+      waited(state, *std::prev(end), completed);
       state.expected.erase(state.expected.begin(), end);
     }
   }
@@ -315,36 +328,36 @@ void DebugTracker::add_mapped_write(const DebugUses::Write& write, const Executi
   writes.push_back({write.first, write.end, execution});
 }
 
-void DebugTracker::report_use(DebugMessage message, const DebugObject& object, const std::string& what) {
-  {
-    const std::scoped_lock lock(mutex_);
-    look_at_events();
-    const auto found = uses_.find(object);
-    if (found != uses_.end() &&
-        std::ranges::any_of(found->second, [&](const ExecutionId& use) { return !host_.includes(use); })) {
-      messages_.emplace_back(message, what);
-    }
-    uses_.erase(object);
-    if (object.kind == DebugObject::Kind::descriptor_heap) {
-      const auto* heap = reinterpret_cast<const void*>(object.number);
-      std::erase_if(descriptors_, [&](const auto& known) { return known.first.first.heap == heap; });
-    }
+bool DebugTracker::end_uses(const DebugObject& object) {
+  const std::scoped_lock lock(mutex_);
+  const auto ended = uses_.extract(object);
+  if (ended.empty()) {
+    return false;
   }
+  if (object.kind == DebugObject::Kind::descriptor_heap) {
+    const auto* heap = reinterpret_cast<const void*>(object.number);
+    std::erase_if(descriptors_, [&](const auto& known) { return known.first.first.heap == heap; });
+  }
+  look_at_events();
+  return !core_.removed() &&
+         std::ranges::any_of(ended.mapped(), [&](const ExecutionId& use) { return !host_.includes(use); });
+}
+
+void DebugTracker::report_released(const std::string& what) {
+  add_messages(
+      {{DebugMessage::deleted_while_in_use,
+        what + " was released while submitted work may still need it; expected the program to wait first for a fence "
+               "that the queue signals after the work"}});
   post_messages();
 }
 
-void DebugTracker::released(const DebugObject& object, const std::string& what) {
-  report_use(DebugMessage::deleted_while_in_use, object,
-             what +
-                 " was released while submitted work may still need it; expected the program to wait first for a "
-                 "fence that the queue signals after the work");
-}
-
-void DebugTracker::reset(const DebugObject& object, const std::string& what) {
-  report_use(DebugMessage::allocator_in_use, object,
-             what +
-                 ": lists that were recorded with it may still be running; expected the program to wait first for a "
-                 "fence that the queue signals after them");
+void DebugTracker::report_reset(const std::string& what) {
+  add_messages(
+      {{DebugMessage::allocator_in_use,
+        what +
+            ": lists that were recorded with it may still be running; expected the program to wait first for a fence "
+            "that the queue signals after them"}});
+  post_messages();
 }
 
 void DebugTracker::change_descriptors(const void* heap, std::uint32_t first, std::uint32_t count,

@@ -43,15 +43,27 @@ class DebugTracker {
   void add_messages(Messages messages);
   void post_messages() noexcept;
 
-  // The CPU signals the fence, has seen the fence's value, or will be told through an event when it reaches the value.
+  // The CPU signals the fence, has seen the fence's value, has waited until the fence reached the value, or will be
+  // told through an event when it does.
   void host_signal(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
   void host_saw(const FenceCore& fence, std::uint64_t value);
+  void host_waited(const FenceCore& fence, std::uint64_t value);
   void host_expects(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
 
-  // The object is released: reports it if an execution still needs it. what: "ID3D12Resource 'weights'".
-  void released(const DebugObject& object, const std::string& what);
+  // The object is released: reports it if an execution still needs it. describe() returns "ID3D12Resource 'weights'".
+  template <class Describe>
+  void released(const DebugObject& object, const Describe& describe) {
+    if (end_uses(object)) {
+      report_released(describe());
+    }
+  }
   // Like released, for an allocator that is reset.
-  void reset(const DebugObject& object, const std::string& what);
+  template <class Describe>
+  void reset(const DebugObject& object, const Describe& describe) {
+    if (end_uses(object)) {
+      report_reset(describe());
+    }
+  }
   void change_descriptors(const void* heap, std::uint32_t first, std::uint32_t count, const std::string& what);
   struct MapCall {
     std::uint64_t memory;
@@ -103,13 +115,18 @@ class DebugTracker {
   [[nodiscard]] bool can_pass(const FenceTask& wait, DebugClock& finished);
   // Learns from events that were set.
   void look_at_events();
+  void waited(FenceState& state, std::uint64_t value, std::uint64_t completed);
   void saw(FenceState& state, std::uint64_t value);
   void forget_finished();
   void add_uses(const DebugUses& uses, const ExecutionId& execution);
   void note_finished(std::vector<MappedWrite>& writes) const;
   void add_mapped_write(const DebugUses::Write& write, const ExecutionId& execution);
   [[nodiscard]] static bool has_settled_bytes(const std::vector<MappedWrite>& writes, const MapCall& call);
-  void report_use(DebugMessage message, const DebugObject& object, const std::string& what);
+  // Forgets the object, even if there is no memory for anything else, since a new object may have the same address.
+  // Returns whether an execution may still need it.
+  [[nodiscard]] bool end_uses(const DebugObject& object);
+  void report_released(const std::string& what);
+  void report_reset(const std::string& what);
 
   DeviceCore& core_;
   std::mutex mutex_;
