@@ -417,64 +417,86 @@ class CommandQueue::Debugged {
   std::uint32_t number_ = 0;
 };
 
-void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
-  const auto wrong = [&](HRESULT reason, const std::string& what) {  // called inside the boundary, since it allocates
-    core().remove(reason, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}; the D3D12 device is removed",
-                                      quoted_name(), what));
+template <class AfterList>
+bool CommandQueue::resolve(UINT count, ID3D12CommandList* const* lists, Submission& submission, ExecutionBuilder* debug,
+                           const AfterList& after_list) {
+  for (UINT i = 0; i < count; ++i) {
+    auto* list = own<GraphicsCommandList>(lists[i], core());
+    Submission::Missing missing;
+    if (debug != nullptr) {
+      debug->begin_list(*list->recording(), list->quoted_name());
+    }
+    if (!submission.add(core(), list->recording(), missing, debug)) {
+      remove_device(E_INVALIDARG,
+                    format_text("ppCommandLists[{}]{}: {} was released before its list was executed", i,
+                                list->quoted_name(), with_name(missing.what, core().buffer_name(missing.buffer))));
+      return false;
+    }
+    if (debug != nullptr) {
+      debug->end_list();
+    }
+    after_list(*list);
+  }
+  return true;
+}
+
+// Kept apart, so that calls without the debug layer do not pay for its objects.
+[[gnu::noinline]] void CommandQueue::execute_observed(UINT count, ID3D12CommandList* const* lists,
+                                                      std::unique_ptr<Submission> submission) {
+  const Debugged debugged(*this);
+  std::optional<ExecutionBuilder> debug;
+  if (debugged) {
+    debug.emplace(debugged.tracker().begin_execution(debugged.number()), quoted_name());
+  }
+  const auto leave_breadcrumbs = [&](GraphicsCommandList& list) {
+    if (core().leaves_breadcrumbs()) {
+      submission->leave_breadcrumbs(
+          core().breadcrumbs(),
+          {.list_name = DredName(list.name()), .queue_name = DredName(name()), .list = &list, .queue = this});
+    }
   };
+  if (!resolve(count, lists, *submission, debug ? &*debug : nullptr, leave_breadcrumbs)) {
+    return;
+  }
+  if (debug) {
+    debug->finish(debugged.tracker());
+  }
+  queue_->submit(std::move(submission));
+}
+
+void CommandQueue::remove_device(HRESULT reason, const std::string& what) {
+  core().remove(reason, format_text("ID3D12CommandQueue::ExecuteCommandLists{}: {}; the D3D12 device is removed",
+                                    quoted_name(), what));
+}
+
+void STDMETHODCALLTYPE CommandQueue::ExecuteCommandLists(UINT count, ID3D12CommandList* const* lists) noexcept {
   const HRESULT result = com_boundary("ID3D12CommandQueue::ExecuteCommandLists", [&]() -> HRESULT {
     if (core().removed() || count == 0) {
       return S_OK;
     }
     if (lists == nullptr) {
-      wrong(E_INVALIDARG, format_text("ppCommandLists is null; expected {} lists", count));
+      remove_device(E_INVALIDARG, format_text("ppCommandLists is null; expected {} lists", count));
       return S_OK;
     }
     // All lists are checked before any of them is resolved, so an invalid call runs nothing.
     for (UINT i = 0; i < count; ++i) {
       const auto* list = own<GraphicsCommandList>(lists[i], core());
       if (list == nullptr) {
-        wrong(E_INVALIDARG, format_text("ppCommandLists[{}] is {}; expected a command list of this device", i,
-                                        lists[i] == nullptr ? "null" : "of another device"));
+        remove_device(E_INVALIDARG, format_text("ppCommandLists[{}] is {}; expected a command list of this device", i,
+                                                lists[i] == nullptr ? "null" : "of another device"));
         return S_OK;
       }
       if (const std::string why = list->why_not_executable(desc_.Type); !why.empty()) {
-        wrong(E_INVALIDARG, format_text("ppCommandLists[{}]{} {}", i, list->quoted_name(), why));
+        remove_device(E_INVALIDARG, format_text("ppCommandLists[{}]{} {}", i, list->quoted_name(), why));
         return S_OK;
       }
-    }
-    const Debugged debugged(*this);
-    std::optional<ExecutionBuilder> debug;
-    if (debugged) {
-      debug.emplace(debugged.tracker().begin_execution(debugged.number()), quoted_name());
     }
     auto submission = queue_->new_submission();
-    for (UINT i = 0; i < count; ++i) {
-      const auto* list = own<GraphicsCommandList>(lists[i], core());
-      Submission::Missing missing;
-      if (debug) {
-        debug->begin_list(*list->recording(), list->quoted_name());
-      }
-      if (!submission->add(core(), list->recording(), missing, debug ? &*debug : nullptr)) {
-        wrong(E_INVALIDARG,
-              format_text("ppCommandLists[{}]{}: {} was released before its list was executed", i, list->quoted_name(),
-                          with_name(missing.what, core().buffer_name(missing.buffer))));
-        return S_OK;
-      }
-      if (debug) {
-        debug->end_list();
-      }
-      if (core().leaves_breadcrumbs()) {
-        submission->leave_breadcrumbs(core().breadcrumbs(), {.list_name = DredName(list->name()),
-                                                             .queue_name = DredName(name()),
-                                                             .list = static_cast<ID3D12GraphicsCommandList*>(lists[i]),
-                                                             .queue = this});
-      }
+    if (core().tracker() != nullptr || core().leaves_breadcrumbs()) {
+      execute_observed(count, lists, std::move(submission));
+    } else if (resolve(count, lists, *submission, nullptr, [](const GraphicsCommandList&) {})) {
+      queue_->submit(std::move(submission));
     }
-    if (debug) {
-      debug->finish(debugged.tracker());
-    }
-    queue_->submit(std::move(submission));
     return S_OK;
   });
   if (FAILED(result)) {
@@ -493,11 +515,13 @@ HRESULT STDMETHODCALLTYPE CommandQueue::Signal(ID3D12Fence* fence, UINT64 value)
                          "ID3D12CommandQueue::Signal: pFence is null or another device's; expected a "
                          "fence of this device");
     }
-    const Debugged debugged(*this);
-    if (debugged) {
+    if (core().tracker() == nullptr) {
+      queue_->signal(known->fence(), value);
+    } else {
+      const Debugged debugged(*this);
       debugged.tracker().signal(debugged.number(), known->fence(), value);
+      queue_->signal(known->fence(), value);
     }
-    queue_->signal(known->fence(), value);
     return S_OK;
   });
 }
@@ -513,11 +537,13 @@ HRESULT STDMETHODCALLTYPE CommandQueue::Wait(ID3D12Fence* fence, UINT64 value) n
           E_INVALIDARG,
           "ID3D12CommandQueue::Wait: pFence is null or another device's; expected a fence of this device");
     }
-    const Debugged debugged(*this);
-    if (debugged) {
+    if (core().tracker() == nullptr) {
+      queue_->wait(known->fence(), value);
+    } else {
+      const Debugged debugged(*this);
       debugged.tracker().wait(debugged.number(), known->fence(), value);
+      queue_->wait(known->fence(), value);
     }
-    queue_->wait(known->fence(), value);
     return S_OK;
   });
 }

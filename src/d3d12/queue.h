@@ -190,6 +190,14 @@ class CommandQueue final
  private:
   class Debugged;
 
+  // Resolves the commands of the lists, and calls after_list for each list. Returns false if the device was removed,
+  // because a buffer is missing. debug: null while the debug layer is off.
+  template <class AfterList>
+  [[nodiscard]] bool resolve(UINT count, ID3D12CommandList* const* lists, Submission& submission,
+                             ExecutionBuilder* debug, const AfterList& after_list);
+  void execute_observed(UINT count, ID3D12CommandList* const* lists, std::unique_ptr<Submission> submission);
+  void remove_device(HRESULT reason, const std::string& what);
+
   const D3D12_COMMAND_QUEUE_DESC desc_;
   const std::shared_ptr<QueueCore> queue_;
   std::recursive_mutex debug_mutex_;  // recursive, since message callbacks may use the queue
