@@ -2,6 +2,7 @@
 #include "d3d12/command_list.h"
 
 #include "base/reserve.h"
+#include "d3d12/debug/states.h"
 #include "d3d12/descriptor_heap.h"
 #include "text/format.h"
 
@@ -328,6 +329,21 @@ void STDMETHODCALLTYPE GraphicsCommandList::ResourceBarrier(UINT count,
   });
 }
 
+void GraphicsCommandList::check_named_states(const D3D12_RESOURCE_TRANSITION_BARRIER& transition) {
+  const auto* buffer = own<Resource>(transition.pResource, core());
+  for (const bool is_after : {false, true}) {
+    const StateMistake mistake = check_named_state(is_after ? transition.StateAfter : transition.StateBefore,
+                                                   buffer->allows_unordered_access(), type_);
+    if (!mistake.text.empty()) {
+      core().report(
+          mistake.message,
+          format_text("ID3D12GraphicsCommandList::ResourceBarrier{}: the transition of buffer{} has {} {}",
+                      quoted_name(), buffer->quoted_name(), is_after ? "StateAfter" : "StateBefore", mistake.text)
+              .c_str());
+    }
+  }
+}
+
 void GraphicsCommandList::record_for_debugging(const D3D12_RESOURCE_BARRIER& barrier) {
   DebugBarrier recorded{.type = barrier.Type,
                         .flags = barrier.Flags,
@@ -347,6 +363,7 @@ void GraphicsCommandList::record_for_debugging(const D3D12_RESOURCE_BARRIER& bar
       set_buffer(barrier.Transition.pResource);
       recorded.before = barrier.Transition.StateBefore;
       recorded.after = barrier.Transition.StateAfter;
+      check_named_states(barrier.Transition);
       break;
     case D3D12_RESOURCE_BARRIER_TYPE_ALIASING:
       set_buffer(barrier.Aliasing.pResourceBefore);

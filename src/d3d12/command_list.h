@@ -194,6 +194,7 @@ class GraphicsCommandList final
   void not_built(const char* method) noexcept;
   void leave_allocator() noexcept;
   void record_for_debugging(const D3D12_RESOURCE_BARRIER& barrier);
+  void check_named_states(const D3D12_RESOURCE_TRANSITION_BARRIER& transition);
   [[nodiscard]] std::string check_range(const char* name, ID3D12Resource* resource, std::uint64_t offset,
                                         std::uint64_t bytes, Resource*& found) const;
   [[nodiscard]] std::string check_query(ID3D12QueryHeap* heap, D3D12_QUERY_TYPE type, std::uint64_t end,

@@ -295,6 +295,28 @@ TEST_F(DebugStates, StateBeforeMustBeTheState) {
              {"buffer 'C'", "StateBefore COPY_DEST", "in state UNORDERED_ACCESS since command 1"});
 }
 
+TEST_F(DebugStates, ATransitionMayNotNameEveryState) {
+  barrier(transition(a.Get(), kCommon, static_cast<D3D12_RESOURCE_STATES>(kUav | kCopyDest)));
+  expect_one(D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMBINATION, {"StateAfter", "buffer 'A'"});
+  const auto properties = heap_properties(D3D12_HEAP_TYPE_DEFAULT);
+  const auto desc = buffer_desc(kBytes);
+  ComPtr<ID3D12Resource> plain;
+  ASSERT_EQ(dml->d3d12->CreateCommittedResource(&properties, D3D12_HEAP_FLAG_NONE, &desc, kCommon, nullptr,
+                                                IID_PPV_ARGS(&plain)),
+            S_OK);
+  barrier(transition(plain.Get(), kUav, kCopySource));
+  expect_one(D3D12_MESSAGE_ID_RESOURCE_BARRIER_MISSING_BIND_FLAGS, {"StateBefore"});
+  Queue copies(dml->d3d12.Get(), D3D12_COMMAND_LIST_TYPE_COPY);
+  const auto to_uav = transition(b.Get(), kCopyDest, kUav);
+  copies.list->ResourceBarrier(1, &to_uav);
+  expect_one(D3D12_MESSAGE_ID_RESOURCE_BARRIER_INVALID_COMMAND_LIST_TYPE, {"COPY"});
+  const auto to_common = transition(b.Get(), kCopyDest, kCommon);
+  Queue others(dml->d3d12.Get(), D3D12_COMMAND_LIST_TYPE_COPY);
+  others.list->ResourceBarrier(1, &to_common);
+  barrier(transition(c.Get(), kUav, D3D12_RESOURCE_STATE_GENERIC_READ));
+  expect_none();
+}
+
 TEST_F(DebugStates, BuffersDecayWhenACallHasFinished) {
   add({a.Get()}, {b.Get()}, {c.Get()});
   barrier(transition(c.Get(), kUav, kCopySource));

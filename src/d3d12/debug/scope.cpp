@@ -3,35 +3,11 @@
 
 #include <utility>
 
+#include "d3d12/debug/states.h"
 #include "text/format.h"
 
 namespace anydml {
 namespace {
-
-constexpr unsigned kWriteStates = D3D12_RESOURCE_STATE_UNORDERED_ACCESS | D3D12_RESOURCE_STATE_COPY_DEST |
-                                  D3D12_RESOURCE_STATE_STREAM_OUT | D3D12_RESOURCE_STATE_RENDER_TARGET |
-                                  D3D12_RESOURCE_STATE_DEPTH_WRITE | D3D12_RESOURCE_STATE_RESOLVE_DEST;
-
-bool is_write_state(D3D12_RESOURCE_STATES state) { return (static_cast<unsigned>(state) & kWriteStates) != 0; }
-
-std::string state_text(D3D12_RESOURCE_STATES state) {
-  switch (static_cast<unsigned>(state)) {
-    case D3D12_RESOURCE_STATE_COMMON:
-      return "COMMON";
-    case D3D12_RESOURCE_STATE_UNORDERED_ACCESS:
-      return "UNORDERED_ACCESS";
-    case D3D12_RESOURCE_STATE_COPY_DEST:
-      return "COPY_DEST";
-    case D3D12_RESOURCE_STATE_COPY_SOURCE:
-      return "COPY_SOURCE";
-    case D3D12_RESOURCE_STATE_GENERIC_READ:
-      return "GENERIC_READ";
-    case D3D12_RESOURCE_STATE_NON_PIXEL_SHADER_RESOURCE:
-      return "NON_PIXEL_SHADER_RESOURCE";
-    default:
-      return format_text("{:#x}", static_cast<unsigned>(state));
-  }
-}
 
 // UPLOAD and READBACK heaps have one state that never changes.
 bool has_fixed_state(D3D12_HEAP_TYPE heap) {
