@@ -33,7 +33,7 @@ std::wstring widened(std::string_view text) {
   return wide;
 }
 
-// Nodes are linked in the order of the array.
+// Links the nodes in the order of the array.
 template <class Node>
 const Node* linked(std::vector<Node>& nodes) {
   for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
@@ -42,7 +42,7 @@ const Node* linked(std::vector<Node>& nodes) {
   return nodes.empty() ? nullptr : nodes.data();
 }
 
-// How DRED counts a command; no value for one that it does not count.
+// The operation that DRED lists for a command; empty if DRED does not list it.
 std::optional<D3D12_AUTO_BREADCRUMB_OP> op_of(const Command& command) {
   return std::visit(
       [](const auto& one) -> std::optional<D3D12_AUTO_BREADCRUMB_OP> {
@@ -177,7 +177,7 @@ const D3D12_DRED_ALLOCATION_NODE* Breadcrumbs::collect_freed_without_objects(std
   return nodes.empty() ? nullptr : nodes.data();
 }
 
-// The work of the list that was added last is compared with its commands: a dispatch that DirectML refused has no work.
+// Compares the commands in the most recently added list with its work: a dispatch that DirectML refused has no work.
 void Submission::leave_breadcrumbs(Breadcrumbs& breadcrumbs, TrailOfList list) {
   std::size_t at = 0;
   if (trail_ != nullptr) {
@@ -189,7 +189,7 @@ void Submission::leave_breadcrumbs(Breadcrumbs& breadcrumbs, TrailOfList list) {
   auto barrier = recording.debug.barriers.begin();  // empty unless the debug layer is on
   const auto add_barriers_before = [&](std::size_t command) {
     if (barrier != recording.debug.barriers.end() && barrier->next_command <= command) {
-      list.commands.push_back(D3D12_AUTO_BREADCRUMB_OP_RESOURCEBARRIER);  // one for all that stand together
+      list.commands.push_back(D3D12_AUTO_BREADCRUMB_OP_RESOURCEBARRIER);  // one for all adjacent barriers
     }
     while (barrier != recording.debug.barriers.end() && barrier->next_command <= command) {
       ++barrier;

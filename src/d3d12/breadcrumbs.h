@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a device did last, for ID3D12DeviceRemovedExtendedData: the commands of the last submissions, and how many of
-// them were completed when the device, or a DirectML device on it, was removed.
+// A device's most recent work, for ID3D12DeviceRemovedExtendedData: the commands in the last submissions, and how many
+// of them were completed when the device, or a DirectML device on it, was removed.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace anydml {
 
-// The application's choices for devices that it creates afterwards.
+// The application's settings for the devices that it creates afterwards.
 struct DredSettings {
   std::atomic<D3D12_DRED_ENABLEMENT> breadcrumbs{D3D12_DRED_ENABLEMENT_SYSTEM_CONTROLLED};
   std::atomic<D3D12_DRED_ENABLEMENT> contexts{D3D12_DRED_ENABLEMENT_SYSTEM_CONTROLLED};
@@ -25,7 +25,7 @@ struct DredSettings {
 };
 extern DredSettings g_dred_settings;
 
-// A name as DRED returns it; null pointers if it is empty.
+// A name in the forms that DRED returns: null pointers if it is empty.
 struct DredName {
   explicit DredName(std::string text);
   [[nodiscard]] const char* narrow_text() const { return narrow.empty() ? nullptr : narrow.c_str(); }
@@ -35,7 +35,7 @@ struct DredName {
   std::wstring wide;
 };
 
-// The commands of one list in a submission.
+// The commands in one list of a submission.
 struct TrailOfList {
   DredName list_name;
   DredName queue_name;
@@ -43,16 +43,16 @@ struct TrailOfList {
   ID3D12CommandQueue* queue = nullptr;
   std::vector<D3D12_AUTO_BREADCRUMB_OP> commands = {};
   std::vector<std::pair<UINT, std::wstring>> contexts = {};  // by the index of the command
-  // For each piece of the submission's work: the number of commands that are completed after it.
+  // For each piece of the list's work: the number of commands that are completed when this piece is.
   std::vector<std::uint32_t> completed_after = {};
-  std::uint32_t first_work = 0;              // among the submission's work
+  std::uint32_t first_work = 0;              // index of the list's first piece in the submission's work
   std::uint32_t first_refused = UINT32_MAX;  // the first command that DirectML refused to run
 };
 
-// The commands of one submission, which its queue's thread counts as they complete.
+// The commands in one submission. The thread that runs the submission counts the work as it completes.
 class Trail {
  public:
-  // asynchronous: the device completes all of the work at once, some time after it has received it.
+  // asynchronous: all of the work counts as completed at once, some time after the device has received it.
   explicit Trail(bool asynchronous) : asynchronous_(asynchronous) {}
 
   std::deque<TrailOfList> lists;  // Breadcrumbs adds them, under its lock, before the submission runs
@@ -60,11 +60,11 @@ class Trail {
   // The device has received the next piece of work.
   void advance() noexcept { given_.fetch_add(1, std::memory_order_relaxed); }
   void complete() noexcept { is_complete_.store(true, std::memory_order_relaxed); }
-  // A DirectML device was removed by the current piece of work: it and what follows do not count as completed.
+  // The current piece of work removed a DirectML device. Neither this piece nor any later one counts as completed.
   void stop() noexcept;
   [[nodiscard]] std::uint32_t completed_in(const TrailOfList& list) const noexcept;
 
-  // The trail that this thread works on, which may be null.
+  // Sets the trail that this thread is working on, which may be null.
   class Running {
    public:
     explicit Running(Trail* trail) noexcept : trail_(trail) {
@@ -105,14 +105,14 @@ class Breadcrumbs {
            (debugging && page_faults_ != D3D12_DRED_ENABLEMENT_FORCED_OFF);
   }
 
-  // Adds a list to the trail, which is created with its first list.
+  // Adds a list to the trail. The first list creates the trail.
   void add(std::shared_ptr<Trail>& trail, TrailOfList list);
 
-  // The first of the last lists, the newest first; null if there are none. Stays valid as long as this object. The
-  // state is that of the first call with this number of removals.
+  // The head of a linked list of the last command lists, newest first; null if there are none. It stays valid as long
+  // as this object. It describes the state at the first call with this number of removals.
   const D3D12_AUTO_BREADCRUMB_NODE1* collect(std::uint32_t removals);
   const D3D12_AUTO_BREADCRUMB_NODE* collect_without_contexts(std::uint32_t removals);
-  // The names of buffers that were released.
+  // The head of a linked list of released buffers, given their names; null if there are none.
   const D3D12_DRED_ALLOCATION_NODE1* collect_freed(std::vector<std::string> names);
   const D3D12_DRED_ALLOCATION_NODE* collect_freed_without_objects(std::vector<std::string> names);
 

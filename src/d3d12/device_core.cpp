@@ -108,12 +108,13 @@ Posted DeviceCore::post(const MessageKind& kind, const char* text, bool logged) 
 
 void DeviceCore::report(DebugMessage message, const char* text) noexcept {
   const MessageKind kind = anydml::kind_of(message);
-  const bool logged =
-      kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? core_.report(text) : log_line(LogLevel::info, "warning: ", text);
+  const bool is_error = kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR;
+  // The call itself did not fail, so an application that filters the message has accepted the mistake: nothing shows
+  // it.
+  const bool logged = !is_error && log_line(LogLevel::info, "warning: ", text);
   const Posted posted = post(kind, text, logged);
-  // The call itself did not fail, so an application that filters the message has accepted the mistake.
-  if (kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR && posted != Posted::denied) {
-    end_if_strict(logged || posted == Posted::printed, text);
+  if (is_error && posted != Posted::denied) {
+    end_if_strict(posted == Posted::printed, text);
   }
 }
 

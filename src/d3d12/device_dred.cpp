@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ID3D12DeviceRemovedExtendedData.
+// Implements ID3D12DeviceRemovedExtendedData.
 #include "d3d12/device.h"
 
 namespace anydml {
 
-// What all of its methods have in common. DRED describes a removal, also that of a DirectML device on this device.
+// The part that the methods have in common. The removal may be that of this device or of a DirectML device on it.
 template <class Output, class Body>
 HRESULT Device::removed_data(const char* method, Output* output, bool enabled, const Body& body) noexcept {
   if (output == nullptr) {
@@ -31,8 +31,8 @@ HRESULT STDMETHODCALLTYPE Device::GetAutoBreadcrumbsOutput1(D3D12_DRED_AUTO_BREA
   });
 }
 
-// The backends report no address for a fault, so only the buffers that were released before it are returned: a program
-// that uses one of them too long is the most frequent reason.
+// The backends do not report the address of a fault, so only released buffers are returned. The most frequent cause of
+// a fault is a program that uses a buffer after releasing it.
 HRESULT STDMETHODCALLTYPE Device::GetPageFaultAllocationOutput(D3D12_DRED_PAGE_FAULT_OUTPUT* output) noexcept {
   const bool enabled = core_->breadcrumbs().has_page_faults(core_->debugging());
   return removed_data("GetPageFaultAllocationOutput", output, enabled, [&] {

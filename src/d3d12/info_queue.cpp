@@ -298,7 +298,7 @@ HRESULT MessageStore::unregister_callback(DWORD cookie) {
   const std::shared_ptr<Callback> callback = *found;
   callbacks_.erase(found);
   callback->registered = false;
-  // Do not wait within a callback: it might wait for itself, or for a thread that is waiting for it.
+  // Do not wait within a callback: this thread might wait for itself, or for a thread that is waiting for it.
   if (RunningCall::innermost == nullptr) {
     call_ended_.wait(lock, [&] { return callback->running == 0; });
   }
@@ -324,7 +324,7 @@ void MessageStore::break_if_asked(D3D12_MESSAGE_CATEGORY category, D3D12_MESSAGE
   if (!breaks_on(category) && !breaks_on(severity) && !breaks_on(id)) {
     return;
   }
-  sigset_t trap;  // the queues' threads block all signals
+  sigset_t trap;  // unblocked below, because the queues' threads block all signals
   sigset_t before;
   sigemptyset(&trap);
   sigaddset(&trap, SIGTRAP);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The messages of one device, as ID3D12InfoQueue1 exposes them: they are filtered, stored up to a limit, and passed to
-// callbacks.
+// The messages of one device, for ID3D12InfoQueue1: they are filtered, stored up to a limit, and passed to callbacks.
 #pragma once
 
 #include <algorithm>
@@ -91,7 +90,7 @@ class MessageStore {
     return has_break(breaks_.severities, severity);
   }
   [[nodiscard]] bool breaks_on(D3D12_MESSAGE_ID id) const { return has_break(breaks_.ids, id); }
-  // Raises SIGTRAP if such a message should.
+  // Raises SIGTRAP if the application asked for a break on such messages.
   void break_if_asked(D3D12_MESSAGE_CATEGORY category, D3D12_MESSAGE_SEVERITY severity, D3D12_MESSAGE_ID id) const;
 
   void set_muted(bool muted);

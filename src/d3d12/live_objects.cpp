@@ -28,7 +28,7 @@ D3D12_MESSAGE_ID id_of(std::string_view type) {
   return found != std::end(kIds) ? static_cast<D3D12_MESSAGE_ID>(found->second) : D3D12_MESSAGE_ID_LIVE_OBJECT_SUMMARY;
 }
 
-// A thread that the exit overtook may hold a lock for a moment, or forever.
+// A thread that was still running at exit may hold a lock for a moment, or forever.
 bool lock_soon(std::unique_lock<std::mutex>& lock) {
   for (int tries = 0; tries < 100; ++tries) {
     if (lock.try_lock()) {
@@ -96,7 +96,7 @@ std::vector<LiveObjects::Line> LiveObjects::list_locked() const {
     if (object.type == "ID3D12Device") {
       state.references -= std::min<ULONG>(state.references, internal);
     }
-    if (state.references == 0) {  // being destroyed, or the application has released it
+    if (state.references == 0) {  // the object is being destroyed, or the application has released it
       continue;
     }
     const std::string name = state.name[0] != '\0' ? format_text(", Name: {}", state.name) : std::string();
@@ -121,7 +121,7 @@ std::string summary_of(const std::vector<LiveObjects::Line>& lines) {
 
 void LiveObjects::report_at_exit() noexcept {
   constexpr std::size_t kMaxLines = 100;
-  if (g_known == nullptr || g_process != getpid()) {  // after a fork, other threads' locks stay locked
+  if (g_known == nullptr || g_process != getpid()) {  // in a forked child, locks that other threads held stay locked
     return;
   }
   try {

@@ -26,8 +26,8 @@ class LiveObjects {
   // Returns when no report is reading the object.
   void remove(const void* object) noexcept;
 
-  // A DirectML device has a reference to the device, which may last as long as its work in flight. Such references, and
-  // those of the objects above, are not the application's.
+  // Counts references to the device that do not belong to the application, in addition to those from the objects above:
+  // a DirectML device has a reference to the device, which may last as long as its work in flight.
   void count_internal(int change) noexcept {
     internal_.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_relaxed);
   }
@@ -40,17 +40,17 @@ class LiveObjects {
   // In the order of creation.
   [[nodiscard]] std::vector<Line> list();
 
-  // What the process still owns when it exits, on standard error.
+  // Lists the objects that are still alive when the process exits, on standard error.
   static void report_at_exit() noexcept;
 
  private:
   std::vector<Line> list_locked() const;
 
   std::mutex mutex_;
-  std::map<const void*, std::pair<std::uint64_t, LiveObject>> objects_;  // with a number that grows
+  std::map<const void*, std::pair<std::uint64_t, LiveObject>> objects_;  // with numbers in order of creation
   std::uint64_t last_ = 0;
   std::atomic<std::uint32_t> internal_{0};
-  bool known_ = false;  // in the list that report_at_exit reads
+  bool known_ = false;  // whether this is in the list that report_at_exit reads
 };
 
 // "Live objects: 2 ID3D12Resource, 1 ID3D12Fence"

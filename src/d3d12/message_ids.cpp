@@ -20,7 +20,7 @@ constexpr Entry kEntries[] = {
 #undef ANYDML_MESSAGE_ID
 };
 
-// "ID3D12Device::CreateHeap" of a message that begins with it.
+// The method with which a message begins, such as "ID3D12Device::CreateHeap".
 std::string_view method_of(std::string_view text) {
   const auto is_part_of_name = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ids and categories of messages that begin with the method that they are about, so that filters can tell them
-// apart.
+// The ids and categories of messages, so that filters can distinguish them. A message begins with the method that it is
+// about.
 #pragma once
 
 #include <string_view>

@@ -249,9 +249,9 @@ QueueCore::Awaited QueueCore::awaited() {
 
 namespace {
 
-// Whether the value can still be reached. The application can signal it as long as it owns the fence. Otherwise a queue
-// must be going to signal it, without itself waiting for a fence that cannot be reached. Queues may wait for each
-// other.
+// Whether the fence can still reach the value. The application can signal it as long as it owns the fence. Otherwise,
+// some queue must be about to signal it, and that queue must not be waiting for a value that cannot be reached. Queues
+// may wait for each other.
 bool can_be_reached(const QueueCore::Awaited& awaited, std::vector<const QueueCore*>& seen) {
   if (!awaited.fence->is_abandoned() || awaited.fence->is_ahead(awaited.value)) {
     return true;
@@ -383,8 +383,8 @@ CommandQueue::~CommandQueue() {
   queue_->close();
 }
 
-// The debug layer's part in a call on the queue: while it exists, no other thread uses the queue, so that the debug
-// layer sees the work in the queue's order. Messages are posted at its end, without the lock, because callbacks may
+// The debug layer's part in a call on the queue. While this object exists, no other thread uses the queue, so the debug
+// layer sees the work in the queue's order. The destructor posts the messages without the lock, because callbacks may
 // wait for other threads.
 class CommandQueue::Debugged {
  public:
@@ -440,7 +440,7 @@ bool CommandQueue::resolve(UINT count, ID3D12CommandList* const* lists, Submissi
   return true;
 }
 
-// Kept apart, so that calls without the debug layer do not pay for its objects.
+// A separate function, so that calls without the debug layer or DRED do not pay for their objects.
 [[gnu::noinline]] void CommandQueue::execute_observed(UINT count, ID3D12CommandList* const* lists,
                                                       std::unique_ptr<Submission> submission) {
   const Debugged debugged(*this);
@@ -564,7 +564,7 @@ HRESULT STDMETHODCALLTYPE CommandQueue::GetClockCalibration(UINT64* gpu, UINT64*
     if (core().removed()) {
       return kDeviceRemoved;
     }
-    // Use a separate queue, because this queue's pending work would delay the reading.
+    // Use a separate queue, because this queue's pending work would delay reading the clock.
     const auto aside = std::make_shared<QueueCore>(shared_core());
     const QueryStorage query(core().device(), 1);
     const std::uint64_t before = monotonic_nanoseconds();

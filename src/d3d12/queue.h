@@ -41,7 +41,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void start();
   void close() noexcept;
 
-  // Returns an empty submission, which is reused if possible.
+  // Returns an empty submission. Reuses an old one if possible.
   [[nodiscard]] std::unique_ptr<Submission> new_submission();
   void submit(std::unique_ptr<Submission> submission);
   void signal(std::shared_ptr<FenceCore> fence, std::uint64_t value);
@@ -54,15 +54,15 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   };
   [[nodiscard]] Awaited awaited();
 
-  // Makes the queue's own thread check the queue, because the event it waits for may have happened, or because no other
-  // thread will run the work.
+  // Makes the queue's own thread check the queue, because the event that the thread waits for may have happened, or
+  // because no other thread will run the work.
   void wake() noexcept;
 
   // Writes the device's current time, for a queue that was not started. Returns false if the device failed.
   [[nodiscard]] bool read_clock(MemoryLocation to) noexcept;
 
-  // Runs work on this thread until enough() is true. Does nothing if another thread is running it or the queue must
-  // wait.
+  // Runs work on this thread until enough() is true. Does nothing if another thread is running the work, or if the
+  // queue must wait.
   template <class Enough>
   void help_until(const Enough& enough) {
     std::unique_lock lock(mutex_);
@@ -190,8 +190,8 @@ class CommandQueue final
  private:
   class Debugged;
 
-  // Resolves the commands of the lists, and calls after_list for each list. Returns false if the device was removed,
-  // because a buffer is missing. debug: null while the debug layer is off.
+  // Resolves the commands in the lists, and calls after_list for each list. If a buffer is missing, removes the device
+  // and returns false. debug: null while the debug layer is off.
   template <class AfterList>
   [[nodiscard]] bool resolve(UINT count, ID3D12CommandList* const* lists, Submission& submission,
                              ExecutionBuilder* debug, const AfterList& after_list);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The debug layer's checks of barriers and states: each mistake, and the program that avoids it.
+// The debug layer's checks of barriers and states: each mistake, and a program that avoids it.
 #include "directml/debug_program.h"
 
 namespace anydml::test {
@@ -84,7 +84,7 @@ TEST_F(DebugBarriers, ADispatchInPlaceWritesWhatTheLastOneReads) {
   expect_one(kMissingUavBarrier, {"writes bytes 0 to 64 of buffer 'A'"});
 }
 
-// The left and the right half of a matrix, written by two dispatches: their ranges overlap, but they share no byte.
+// Two dispatches write the left half and the right half of a matrix: the ranges overlap, but no byte is in both halves.
 TEST_F(DebugBarriers, InterleavedTensorsNeedNoBarrier) {
   const Tensor packed(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 4, 4});
   const Tensor half(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 4, 4}, {32, 32, 8, 1});
@@ -134,7 +134,7 @@ TEST_F(DebugBarriers, ListsOfOneCallNeedABarrier) {
   queue.queue->Signal(queue.fence.Get(), ++queue.submitted);
   queue.wait();
   expect_one(kMissingUavBarrier, {"list 'second'"});
-  // Two calls run one after the other.
+  // Separate calls run one after the other.
   for (ID3D12CommandList* list : both) {
     queue.queue->ExecuteCommandLists(1, &list);
   }
@@ -144,7 +144,7 @@ TEST_F(DebugBarriers, ListsOfOneCallNeedABarrier) {
 }
 
 TEST_F(DebugBarriers, DispatchesThatShareATemporaryResource) {
-  // A GEMM whose factors are computed in the graph needs temporary memory, whatever kernel runs.
+  // A GEMM whose factors are computed in the graph needs temporary memory, whichever kernel runs.
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 64, 64});
   const auto op = dml->binary(tensor, tensor, tensor, DML_OPERATOR_ELEMENT_WISE_ADD);
   ComPtr<IDMLOperator> product;
@@ -251,7 +251,7 @@ TEST_F(DebugBarriers, BuffersThatShareMemoryNeedAnAliasingBarrier) {
   const auto two = place();
   for (const bool separate : {false, true}) {
     dml->queue.list->CopyBufferRegion(one.Get(), 0, a.Get(), 0, kBytes);
-    barrier(uav(nullptr));  // not enough
+    barrier(uav(nullptr));  // a UAV barrier is not enough
     if (separate) {
       D3D12_RESOURCE_BARRIER aliasing{};
       aliasing.Type = D3D12_RESOURCE_BARRIER_TYPE_ALIASING;
@@ -323,7 +323,7 @@ TEST_F(DebugStates, BuffersDecayWhenACallHasFinished) {
   finish();
   dml->queue.list->CopyBufferRegion(c.Get(), 0, a.Get(), 0, kBytes);  // promoted from COMMON again
   finish();
-  barrier(transition(c.Get(), kUav, kCopySource));  // as programs do that think in states of their own
+  barrier(transition(c.Get(), kUav, kCopySource));  // as in programs that track states themselves
   finish();
   expect_none();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the programs in debug_clients_test.cpp share: a network, buffers, barriers and waits.
+// Code that the programs in debug_clients_test.cpp share: a network, buffers, barriers and waits.
 #pragma once
 
 #include <poll.h>
@@ -173,7 +173,7 @@ class DebugClients : public DebugProgram {
     desc.SizeInDescriptors = dispatchable->GetBindingProperties().RequiredDescriptorCount;
     return desc;
   }
-  // Waits for an event of its own, as WaitForSingleObject does.
+  // Waits for a new event, as WaitForSingleObject would.
   static void wait_for_event(ID3D12Fence* fence, std::uint64_t value) {
     const Event event;
     ASSERT_EQ(fence->SetEventOnCompletion(value, event.handle()), S_OK);

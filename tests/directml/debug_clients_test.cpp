@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Programs that drive the API as well-known clients do, and correctly: the debug layer must find nothing in them.
+// Correct programs that use the API as well-known clients do: the debug layer must find no mistakes in them.
 #include "directml/debug_clients.h"
 
 #include <random>
@@ -76,7 +76,7 @@ TEST_F(DebugClients, DxDispatch) {
 
 TEST_F(DebugClients, HelloDirectML) {
   Queue& queue = dml->queue;
-  // Creates a fence for each submission, more than the debug layer needs to remember.
+  // Creates a fence for each submission: more fences than the debug layer needs to remember.
   const auto close_execute_reset_wait = [&] {
     ASSERT_EQ(queue.list->Close(), S_OK) << anydml_last_error();
     ID3D12CommandList* lists[] = {queue.list.Get()};
@@ -252,7 +252,7 @@ TEST_F(DebugClients, TensorFlow) {
     list->CopyBufferRegion(destination.Get(), offset, upload_chunk.Get(), offset, kBytes);
     barriers(list.Get(), {aliasing()});
     set_heap(list.Get());
-    // In place; the binding table is released at once.
+    // The dispatch works in place, and the binding table is released at once.
     add(list.Get(), {storage.Get(), offset}, {storage.Get(), offset}, {storage.Get(), offset});
     barriers(list.Get(), {uav(nullptr), aliasing()});
     list->CopyBufferRegion(readback_chunk.Get(), offset, source.Get(), offset, kBytes);
@@ -273,7 +273,7 @@ TEST_F(DebugClients, TensorFlow) {
   std::thread reader([&] {
     for (std::size_t i = 0; i < kRounds; ++i) {
       wait_for_event(queue.fence.Get(), first_value + i);
-      // The other parts of the chunk may belong to work that still runs; only this part is read.
+      // Only this part of the chunk is read. The others may belong to work that is still running.
       void* data = nullptr;
       EXPECT_EQ(readback_chunk->Map(0, nullptr, &data), S_OK);
       results[i].resize(kElements);
@@ -315,7 +315,7 @@ TEST_F(DebugClients, OnnxRuntime) {
     queue.list->CopyBufferRegion(a.Get(), 0, upload_buffer.Get(), 0, kBytes);
     barriers(queue.list.Get(), {transition(a.Get(), kCopyDest, kUav), uav(nullptr)});
     ASSERT_EQ(queue.list->Close(), S_OK);
-    // Whole resources, although the tensors are smaller.
+    // Bind whole resources, although the tensors are smaller.
     ID3D12Resource* output = i % 2 == 0 ? c.Get() : d.Get();
     bind_inputs(table.Get(), {{a.Get(), 0, 4 * kBytes}, {a.Get(), 0, 4 * kBytes}});
     bind_output(table.Get(), {output, 0, 4 * kBytes});
@@ -336,7 +336,7 @@ TEST_F(DebugClients, OnnxRuntime) {
     queue.reopen();
     EXPECT_EQ(read(readback.Get()), scaled(numbers(static_cast<float>(i)), 2));
   }
-  // The same bindings again and again, without a wait in between.
+  // Use the same bindings again and again, without waits in between.
   ID3D12CommandList* again[] = {reused.Get()};
   for (int i = 0; i < 20; ++i) {
     queue.queue->ExecuteCommandLists(1, again);
@@ -456,7 +456,7 @@ TEST_F(DebugClients, DirectMLX) {
     move_in(queue->allocator);
     move_in(queue->list);
     move_in(queue->fence);
-    if (order == 7) {  // the last round takes the devices along
+    if (order == 7) {  // the last round also releases the devices
       move_in(dml->recorder);
       move_in(dml->device);
       move_in(dml->queue.list);
@@ -475,9 +475,9 @@ TEST_F(DebugClients, DirectMLX) {
 }
 
 // A program on two queues that is correct by construction: every state is tracked, every dispatch is followed by a
-// barrier, and a queue begins only after the other one.
+// barrier, and each queue waits for the other one before it begins.
 TEST_F(DebugClients, RandomProgramsOnTwoQueues) {
-  constexpr std::size_t kSlots = 4;  // in each buffer
+  constexpr std::size_t kSlots = 4;  // slots in each buffer
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::size_t end) { return random() % end; };
@@ -506,7 +506,7 @@ TEST_F(DebugClients, RandomProgramsOnTwoQueues) {
       set_heap(queue.list.Get());
       std::vector<D3D12_RESOURCE_STATES> states(buffers.size(), kCommon);
       const auto need = [&](std::size_t buffer, D3D12_RESOURCE_STATES state) {
-        // A buffer in the state COMMON is promoted, and its transition may name any state before.
+        // A buffer in the state COMMON is promoted, and its transition may name any StateBefore.
         if (states[buffer] != state && (states[buffer] != kCommon || below(2) == 0)) {
           barriers(queue.list.Get(), {transition(buffers[buffer].Get(), states[buffer], state)});
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The debug layer's checks of fences and lifetimes: each mistake, and the program that avoids it.
+// The debug layer's checks of fences and lifetimes: each mistake, and a program that avoids it.
 #include <thread>
 
 #include "directml/debug_program.h"
@@ -71,7 +71,7 @@ TEST_F(DebugQueues, AWaitMayBeOverAlready) {
   expect_none();
 }
 
-// A signal of a higher value ends a wait, too.
+// A signal with a higher value also ends a wait.
 TEST_F(DebugQueues, AWaitMayEndWithAHigherValue) {
   ComPtr<ID3D12Fence> fence;
   ASSERT_EQ(dml->d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fence)), S_OK);
@@ -121,7 +121,7 @@ TEST_F(DebugQueues, AProgramMayBeThousandsOfSubmissionsAhead) {
     dml->queue.submit();
     ASSERT_EQ(dml->queue.list->Reset(dml->queue.allocator.Get(), nullptr), S_OK);
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {  // submission i + 1 has used the buffer
+  for (std::size_t i = 0; i < outputs.size(); ++i) {  // submission i + 1 used the buffer
     ASSERT_EQ(dml->queue.fence->SetEventOnCompletion(i + 2, nullptr), S_OK);
     outputs[i] = nullptr;
   }
@@ -175,7 +175,8 @@ TEST_F(DebugQueues, ReadsOnTwoQueuesNeedNoFence) {
 }
 
 TEST_F(DebugQueues, AQueueMaySignalForTheCpu) {
-  // The third queue's work is submitted first. Its fence is signaled by a second queue, after the CPU has waited.
+  // The third queue's work is submitted first. It waits for a fence that the second queue signals after the CPU has
+  // waited for the first queue.
   Queue second(dml->d3d12.Get());
   Queue third(dml->d3d12.Get());
   set_heap(third.list.Get());
@@ -191,7 +192,8 @@ TEST_F(DebugQueues, AQueueMaySignalForTheCpu) {
 }
 
 TEST_F(DebugQueues, TheFirstWaitMayBeForTheInitialValue) {
-  // Two queues take turns. The first one waits for the second, which need not wait for anything in the first round.
+  // Two queues take turns. The first queue waits for the second. In the first round, the second queue waits only for
+  // the initial value.
   Queue second(dml->d3d12.Get());
   set_heap(second.list.Get());
   ComPtr<ID3D12Fence> turns;
@@ -229,7 +231,7 @@ TEST(DebugQueuesLate, ASignalMayBeOlderThanTheDebugLayer) {
     debug->EnableDebugLayer();
     ComPtr<ID3D12InfoQueue1> stored;
     ASSERT_EQ(plain.d3d12->QueryInterface(IID_PPV_ARGS(&stored)), S_OK);
-    stored->ClearStoredMessages();  // the device of an earlier test may still have lived
+    stored->ClearStoredMessages();  // an earlier test's device may still be alive, with its messages
     Queue other(plain.d3d12.Get());
     auto from = create_buffer(plain.d3d12.Get(), 64);
     const auto to = create_buffer(plain.d3d12.Get(), 64);
@@ -318,7 +320,7 @@ TEST_F(DebugLifetimes, AnEventCountsAfterItsFenceIsReleased) {
   auto out = create_buffer(dml->d3d12.Get(), kBytes);
   add({a.Get()}, {b.Get()}, {out.Get()});
   dml->queue.submit();
-  std::vector<ComPtr<ID3D12Fence>> fences(200);  // more than the debug layer keeps once they are released
+  std::vector<ComPtr<ID3D12Fence>> fences(200);  // more released fences than the debug layer keeps
   for (std::size_t i = 0; i < fences.size(); ++i) {
     ASSERT_EQ(dml->d3d12->CreateFence(0, D3D12_FENCE_FLAG_NONE, IID_PPV_ARGS(&fences[i])), S_OK);
     ASSERT_EQ(dml->queue.queue->Signal(fences[i].Get(), 1), S_OK);

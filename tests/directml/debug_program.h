@@ -59,7 +59,7 @@ class DebugProgram : public ::testing::Test {
     program.messages.push_back({category, severity, static_cast<int>(id), text});
   }
 
-  // The ids of the errors and warnings since the last call.
+  // The ids of the errors and warnings that were received since the last call.
   std::vector<int> ids() {
     const std::scoped_lock lock(mutex);
     std::vector<int> result;
@@ -74,7 +74,7 @@ class DebugProgram : public ::testing::Test {
     const std::vector<int> found = ids();
     EXPECT_TRUE(found.empty()) << last_text;
   }
-  // Expects exactly one message, with these words.
+  // Expects exactly one message, which contains these words.
   void expect_one(int id, const std::vector<std::string>& words = {}) {
     EXPECT_EQ(ids(), std::vector<int>{id}) << last_text;
     for (const std::string& word : words) {
@@ -87,7 +87,7 @@ class DebugProgram : public ::testing::Test {
     ID3D12DescriptorHeap* heaps[] = {heap.Get()};
     list->SetDescriptorHeaps(1, heaps);
   }
-  // Closes, runs and waits; the list is open again, and nothing is in flight.
+  // Closes the list, runs it and waits. Then the list is open again, and nothing is in flight.
   void finish() {
     dml->queue.finish();
     set_heap();
@@ -98,7 +98,7 @@ class DebugProgram : public ::testing::Test {
     std::uint64_t offset = 0;
   };
   [[nodiscard]] static DML_BUFFER_BINDING binding(const Range& range) { return {range.buffer, range.offset, kBytes}; }
-  // A binding table at its own descriptors.
+  // A binding table with its own descriptors.
   ComPtr<IDMLBindingTable> bound(const Range& first, const Range& second, const Range& out) {
     const auto table = dml->table(compiled.Get(), heap.Get(), next_descriptor);
     next_descriptor += 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reports of the debug layer: who turns it on, what ends a program that ANYDML_DEBUG=abort watches, the ids of
-// messages, breaks, and the objects that are still alive.
+// The debug layer's reports: the ways to turn the layer on, the errors that end a program with ANYDML_DEBUG=abort, the
+// ids of messages, breaks, and live objects.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,11 +17,11 @@ namespace anydml::test {
 namespace {
 
 struct Ended {
-  int status = 0;  // like a shell: 128 and the signal's number if a signal ended the process
+  int status = 0;  // as in a shell: 128 plus the signal's number if a signal ended the process
   std::string errors;
 };
 
-// Runs one test of this program in a process with these settings.
+// Runs one of this program's tests in a new process with these settings.
 Ended run_with(const std::string& settings, const std::string& test) {
   char self[4096] = {};
   EXPECT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
@@ -46,7 +46,7 @@ HRESULT create_empty_heap(ID3D12Device* device) {
   return device->CreateHeap(&desc, IID_PPV_ARGS(&heap));
 }
 
-// What the processes do: they ignore every result, as too many programs do.
+// The mistakes that the processes make. They ignore every result, as too many programs do.
 const std::pair<const char*, std::function<void()>> kMistakes[] = {
     {"ID3D12Device::CreateHeap: SizeInBytes is 0; expected a positive size",
      [] { static_cast<void>(create_empty_heap(create_d3d12_device().Get())); }},
@@ -87,7 +87,7 @@ TEST(StrictChild, MakesAMistake) {
   kMistakes[std::atoi(std::getenv("ANYDML_TEST_MISTAKE"))].second();
 }
 
-// Questions, and a whole correct program.
+// Asks what is supported, and runs a complete, correct program.
 TEST(StrictChild, MakesNoMistake) {
   if (!is_child()) {
     GTEST_SKIP() << "only in a process of its own";
@@ -145,7 +145,7 @@ TEST(DebugChild, IsDebuggedFromOutside) {
   EXPECT_EQ(dml.device.As(&dml_debug), S_OK);
   ComPtr<ID3D12Debug4> debug;
   ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
-  debug->DisableDebugLayer();  // what the user asked for counts more
+  debug->DisableDebugLayer();  // has no effect: the user's setting takes precedence
   ASSERT_EQ(queue->SetMessageCountLimit(10), S_OK);
   EXPECT_EQ(create_empty_heap(dml.d3d12.Get()), E_INVALIDARG);
   EXPECT_EQ(queue->GetNumStoredMessages(), 1U);
@@ -156,7 +156,7 @@ TEST(DebugLayerIsOn, ByTheEnvironment) {
   EXPECT_EQ(ended.status, 0) << ended.errors;
 }
 
-// The DirectML device's flag reaches its D3D12 device, which stays debugged after that.
+// The DirectML device's flag turns on the debug layer for its D3D12 device, where the layer then stays on.
 TEST(DebugLayerIsOn, ByTheFlagOfDirectML) {
   if (debug_layer_is_forced_on()) {
     GTEST_SKIP() << "every device has the debug layer";
@@ -175,7 +175,7 @@ TEST(DebugLayerIsOn, ByTheFlagOfDirectML) {
   EXPECT_EQ(queue->GetNumStoredMessages(), 2U);
 }
 
-// A device with the debug layer, and its messages.
+// A device with the debug layer on, and its messages.
 struct Debugged {
   Debugged() {
     EXPECT_EQ(DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_DEBUG, IID_PPV_ARGS(&dml)), S_OK);
@@ -193,7 +193,7 @@ struct Debugged {
     D3D12_MESSAGE_SEVERITY severity;
     std::string text;
   };
-  // The messages since the last call.
+  // The messages that were stored since the last call.
   std::vector<Stored> take() {
     std::vector<Stored> taken;
     for (UINT64 i = 0; i < queue->GetNumStoredMessages(); ++i) {
@@ -241,7 +241,7 @@ TEST(MessageIds, TellMessagesApart) {
   }
   {
     Queue queue(debugged.device.Get());
-    EXPECT_EQ(queue.list->SetName(L"a list"), S_OK);  // the name comes between the method and the rest
+    EXPECT_EQ(queue.list->SetName(L"a list"), S_OK);  // the name is inserted after the method
     queue.list->CopyResource(nullptr, nullptr);
     expect(D3D12_MESSAGE_ID_COPYRESOURCE_NULLDST, D3D12_MESSAGE_CATEGORY_EXECUTION);
     queue.list->Dispatch(1, 1, 1);
@@ -249,7 +249,7 @@ TEST(MessageIds, TellMessagesApart) {
     EXPECT_EQ(queue.list->Close(), E_INVALIDARG);
     expect(D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_FAILEDCOMMANDLIST, D3D12_MESSAGE_CATEGORY_EXECUTION);
   }
-  // Filters use them.
+  // Filters use the ids.
   D3D12_MESSAGE_ID denied = D3D12_MESSAGE_ID_CREATEHEAP_INVALIDSIZE;
   D3D12_INFO_QUEUE_FILTER filter{};
   filter.DenyList.NumIDs = 1;
@@ -352,7 +352,7 @@ TEST(LiveObjects, AreListedWithNamesAndReferences) {
     expect_line(messages, D3D12_MESSAGE_ID_LIVE_MONITOREDFENCE, live_line("ID3D12Fence", queue.fence.Get(), "", 1));
     expect_line(messages, D3D12_MESSAGE_ID_LIVE_COMMANDLIST12,
                 live_line("ID3D12GraphicsCommandList", queue.list.Get(), "", 1));
-    expect_line(messages, 2032, live_line("IDMLOperator", op.Get(), "floor", 2));  // the compiled operator has one
+    expect_line(messages, 2032, live_line("IDMLOperator", op.Get(), "floor", 2));  // one is the compiled operator's
     expect_line(messages, 2033, live_line("IDMLCompiledOperator", compiled.Get(), "", 2));
     expect_line(messages, 2035, live_line("IDMLBindingTable", table.Get(), "", 1));
     expect_line(messages, 2036, live_line("IDMLCommandRecorder", dml.recorder.Get(), "", 1));
@@ -402,7 +402,7 @@ TEST(LiveObjects, AreReportedWhenTheProcessExits) {
   }
 }
 
-// Without a debugger the signal ends the process, after the message.
+// Without a debugger, the signal ends the process after the message has been printed.
 TEST(Breaks, EndAProgramWithoutADebugger) {
   const Ended ended = run_with("ANYDML_DEBUG=1 ANYDML_LOG=none", "DebugChild.Breaks");
   EXPECT_EQ(ended.status, 128 + SIGTRAP) << ended.errors;

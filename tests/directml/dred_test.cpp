@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device Removed Extended Data: what the device did last, after the removal of a D3D12 device or of a DirectML device.
+// Device Removed Extended Data: the device's most recent work, after a D3D12 device or a DirectML device was removed.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto kNotCurrentlyAvailable = static_cast<HRESULT>(0x887A0022);
 
-// Switches breadcrumbs on, or leaves them alone, for the devices created during its lifetime.
+// Configures breadcrumbs and page faults for the devices that are created during its lifetime.
 struct Settings {
   explicit Settings(D3D12_DRED_ENABLEMENT breadcrumbs) {
     EXPECT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&settings)), S_OK);
@@ -45,7 +45,7 @@ std::vector<D3D12_AUTO_BREADCRUMB_OP> commands_of(const D3D12_AUTO_BREADCRUMB_NO
   return {node.pCommandHistory, node.pCommandHistory + node.BreadcrumbCount};
 }
 
-// An asynchronous device counts commands when the queue's thread learns of their completion, which may be later.
+// On an asynchronous device, commands are counted when the queue's thread notices their completion, which may be later.
 void expect_completed(const D3D12_AUTO_BREADCRUMB_NODE1& node, UINT count) {
   if (std::getenv("ANYDML_ADAPTER") != nullptr) {
     EXPECT_LE(*node.pLastBreadcrumbValue, count);
@@ -54,8 +54,8 @@ void expect_completed(const D3D12_AUTO_BREADCRUMB_NODE1& node, UINT count) {
   }
 }
 
-// A list that copies, dispatches and copies. The dispatch uses other buffers than the copies, so no transitions are
-// needed, which would be breadcrumbs while the debug layer is on.
+// A list that copies, dispatches and copies. The dispatch and the copies use different buffers, so no transitions are
+// needed. Transitions would appear as breadcrumbs while the debug layer is on.
 struct Work {
   Work() {
     program.prepare();
@@ -147,7 +147,7 @@ TEST(Dred, TellsTheLastSubmissionsOfARemovedDevice) {
   ASSERT_EQ(last->BreadcrumbContextsCount, 1U);
   EXPECT_EQ(last->pBreadcrumbContexts[0].BreadcrumbIndex, 1U);
   EXPECT_NE(std::wstring(last->pBreadcrumbContexts[0].pContextString).find(L"'the floor'"), std::wstring::npos);
-  ASSERT_NE(last->pNext, nullptr);  // the initializer
+  ASSERT_NE(last->pNext, nullptr);  // the dispatch of the initializer
   EXPECT_EQ(commands_of(*last->pNext), std::vector{D3D12_AUTO_BREADCRUMB_OP_DISPATCH});
   EXPECT_EQ(last->pNext->pNext, nullptr);
 
@@ -170,7 +170,7 @@ TEST(Dred, TellsTheLastSubmissionsOfARemovedDevice) {
   EXPECT_STREQ(fault2.pHeadRecentFreedAllocationNode->ObjectNameW, L"gone");
   EXPECT_EQ(fault.pHeadExistingAllocationNode, nullptr);
 
-  // The data outlives its lists and queues, and a second call returns the same.
+  // The data outlives the lists and queues, and a second call returns the same data.
   queue.list.Reset();
   queue.queue.Reset();
   D3D12_DRED_AUTO_BREADCRUMBS_OUTPUT1 again{};
@@ -195,10 +195,10 @@ TEST(Dred, TellsWhichDispatchRemovedADirectMLDevice) {
   ASSERT_EQ(data->GetAutoBreadcrumbsOutput1(&output), S_OK);
   const D3D12_AUTO_BREADCRUMB_NODE1& last = *output.pHeadAutoBreadcrumbNode;
   EXPECT_EQ(commands_of(last), Work::expected());
-  expect_completed(last, 1);  // the copy before it
+  expect_completed(last, 1);  // the copy before the dispatch
 }
 
-// An operator with a persistent resource that was never initialized fails when its turn comes.
+// An operator with a persistent resource fails when it runs, because it was never initialized.
 TEST(Dred, TellsWhichDispatchFailedOnTheQueue) {
   const Settings settings(D3D12_DRED_ENABLEMENT_FORCED_ON);
   Program program;
@@ -219,8 +219,9 @@ TEST(Dred, TellsWhichDispatchFailedOnTheQueue) {
   expect_completed(*output.pHeadAutoBreadcrumbNode, 2);
 }
 
-// Also in a list after others, and only the last submissions are kept. The dispatches of a submission write the same
-// buffer without a barrier between them, against D3D12's rules: a barrier would be a breadcrumb with the debug layer.
+// Commands are counted in every list of a submission, and only the last submissions are kept. The dispatches in a
+// submission write the same buffer without a barrier between them. This breaks D3D12's rules, but with the debug layer
+// on, a barrier would be a breadcrumb.
 TEST(Dred, CountsEveryListOfASubmission) {
   const Settings settings(D3D12_DRED_ENABLEMENT_FORCED_ON);
   settings.settings->SetBreadcrumbContextEnablement(D3D12_DRED_ENABLEMENT_FORCED_OFF);
@@ -270,7 +271,7 @@ TEST(Dred, NamesEveryKindOfCommand) {
   ID3D12DescriptorHeap* heaps[] = {visible.Get()};
   const UINT pattern[4] = {1, 2, 3, 4};
   queue.list->SetDescriptorHeaps(1, heaps);
-  queue.list->EndQuery(query_heap.Get(), D3D12_QUERY_TYPE_TIMESTAMP, 0);  // not a breadcrumb
+  queue.list->EndQuery(query_heap.Get(), D3D12_QUERY_TYPE_TIMESTAMP, 0);  // a timestamp is not a breadcrumb
   queue.list->ClearUnorderedAccessViewUint(visible->GetGPUDescriptorHandleForHeapStart(),
                                            hidden->GetCPUDescriptorHandleForHeapStart(), buffer.Get(), pattern, 0,
                                            nullptr);
@@ -285,7 +286,7 @@ TEST(Dred, NamesEveryKindOfCommand) {
   expect_completed(*output.pHeadAutoBreadcrumbNode, 2);
 }
 
-// Barriers that follow one another are one breadcrumb. Only the debug layer records them.
+// Adjacent barriers are one breadcrumb. They are recorded only while the debug layer is on.
 TEST(Dred, NamesBarriersWhileTheDebugLayerIsOn) {
   const auto device = create_d3d12_device();
   ComPtr<IDMLDevice> dml;
@@ -313,7 +314,7 @@ TEST(Dred, NamesBarriersWhileTheDebugLayerIsOn) {
   expect_completed(*last->pNext, 4);
 }
 
-// The debug layer switches it on, unless the program forced it off.
+// The debug layer turns DRED on, unless the program has forced it off.
 TEST(Dred, IsOnWithTheDebugLayer) {
   for (const bool forced_off : {true, false}) {
     const Settings settings(forced_off ? D3D12_DRED_ENABLEMENT_FORCED_OFF : D3D12_DRED_ENABLEMENT_SYSTEM_CONTROLLED);

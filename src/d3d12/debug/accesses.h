@@ -15,7 +15,7 @@ namespace anydml {
 struct PastAccess {
   std::shared_ptr<const DebugExecution> execution;  // null: none
   std::size_t op = 0;
-  std::size_t access = 0;  // of the execution's accesses
+  std::size_t access = 0;  // index among the execution's accesses
 
   explicit operator bool() const { return execution != nullptr; }
   [[nodiscard]] const DebugAccess& get() const { return execution->accesses[access]; }
@@ -23,8 +23,8 @@ struct PastAccess {
 
 class AccessMap {
  public:
-  // Calls check(past) for the last write to the bytes, and for the last reads of each queue if the new access writes;
-  // then records the new access.
+  // Calls check(past) for the last write to the bytes and, if the new access is a write, for the last read from each
+  // queue. Then records the new access.
   template <class Check>
   void add(const PastAccess& added, const Check& check) {
     const DebugAccess& access = added.get();
@@ -66,12 +66,13 @@ class AccessMap {
   struct Segment {
     std::uint64_t end;
     PastAccess write;
-    std::vector<PastAccess> reads;  // the last read of each queue since the write
+    std::vector<PastAccess> reads;  // the last read from each queue since the write
   };
 
   // Makes the offset a boundary between segments.
   void split(std::uint64_t offset);
-  // Joins equal neighbors in the range, so that a block that is accessed in many ways at first does not stay in pieces.
+  // Joins equal neighbors in the range, so that a block does not stay fragmented if it was accessed in many ways at
+  // first.
   void merge(std::uint64_t first, std::uint64_t end);
   static void add_read(Segment& segment, const PastAccess& read);
 

@@ -11,10 +11,10 @@
 
 namespace anydml {
 
-// Names come from the application's operators, and the same ones appear in every execution.
+// Roles are stored once, because the same names, those in the application's operators, recur in every execution.
 const char* role_of(std::string_view name) {
   static std::mutex mutex;
-  static auto* const roles = new std::set<std::string, std::less<>>;  // never freed: messages may come at exit
+  static auto* const roles = new std::set<std::string, std::less<>>;  // never freed: messages may be posted at exit
   std::string role = "its ";
   role += name;
   const std::scoped_lock lock(mutex);

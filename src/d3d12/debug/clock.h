@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Vector clocks: which submissions of which queues are known to be finished at some point of the program.
+// Vector clocks: which submissions on which queues are known to be finished at some point in the program.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace anydml {
 
-// A call to ExecuteCommandLists: the number of its queue, and its number among the queue's calls, starting with 1.
+// A call to ExecuteCommandLists: the number of its queue, and its position among the queue's calls, starting from 1.
 struct ExecutionId {
   std::uint32_t queue = 0;
   std::uint64_t number = 0;

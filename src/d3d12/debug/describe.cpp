@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the commands of a list access, for the debug layer.
+// Describes the accesses of a list's commands for the debug layer.
 #include "d3d12/commands.h"
 #include "text/format.h"
 

@@ -39,7 +39,7 @@ void DebugScope::check() {
   for (std::size_t i = 0; i < execution_->ops.size(); ++i) {
     const DebugOp& op = execution_->ops[i];
     switch (op.kind) {
-      case DebugOp::Kind::unseen:  // its barriers are unknown
+      case DebugOp::Kind::unseen:  // the barriers of these commands are unknown
         states_.clear();
         barriers_.add(0, i);
         aliasing_barriers_.add(0, i);
@@ -75,7 +75,7 @@ void DebugScope::check_command(std::size_t i) {
   for (std::size_t k = op.first_access; k < op.first_access + op.access_count; ++k) {
     check_state(i, execution_->accesses[k]);
   }
-  // Writes come first: a read of the same command would hide an earlier read from the write.
+  // Check writes first, because recording this command's reads would hide earlier reads from its writes.
   for (std::size_t n = 0; n < 2 * std::size_t{op.access_count}; ++n) {
     const std::size_t k = op.first_access + n % op.access_count;
     const DebugAccess& access = execution_->accesses[k];
@@ -151,7 +151,7 @@ void DebugScope::check_state(std::size_t op, const DebugAccess& access) {
   } else if ((has & needed) == needed && is_write_state(known.state) == is_write_state(access.state)) {
     // The state allows the access.
   } else if (known.promoted && !is_write_state(known.state) && !is_write_state(access.state)) {
-    known.state = static_cast<D3D12_RESOURCE_STATES>(has | needed);  // D3D12 promotes to several read states
+    known.state = static_cast<D3D12_RESOURCE_STATES>(has | needed);  // D3D12 can combine read states
   } else if (known.last_op == op) {
     report("which the same command reads; expected two buffers, since one cannot be in both states");
   } else {
@@ -204,8 +204,8 @@ bool DebugScope::check_order(std::size_t op, const DebugAccess& access, const Pa
   if (barriers_.separate(before.buffer, past.op)) {
     return false;
   }
-  // Copies of one list run in order, and a change between copies and unordered access needs a transition, which
-  // check_state reports.
+  // Copies in one list run in order. A change between copying and unordered access needs a transition; check_state
+  // reports it if it is missing.
   const bool unordered =
       access.state == D3D12_RESOURCE_STATE_UNORDERED_ACCESS && before.state == D3D12_RESOURCE_STATE_UNORDERED_ACCESS;
   return unordered && report(DebugMessage::missing_uav_barrier, "a UAV barrier between them");

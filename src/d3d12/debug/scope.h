@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The checks of one call to ExecuteCommandLists: the states of its buffers, and the order of its accesses.
+// Checks one call to ExecuteCommandLists: the states of its buffers, and the order of its accesses.
 //
-// Buffers start every call in the state COMMON, because D3D12 lets them decay to it when the call before has finished.
-// The first use promotes a buffer to the state that it needs. Calls on one queue run one after another, so only
-// commands of one call need barriers between them; calls on different queues need a fence.
+// Buffers start every call in the state COMMON, because in D3D12 they decay to it when the previous call has finished.
+// The first use of a buffer promotes it to the state that this use needs. Calls on one queue run one after another, so
+// only commands in the same call need barriers between them; calls on different queues need a fence.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using MemoryAccesses = std::unordered_map<std::uint64_t, AccessMap>;  // by the 
 class DebugScope {
  public:
   using Report = std::function<void(DebugMessage, std::string)>;
-  using BufferName = std::function<std::string(std::uint64_t)>;  // quoted, after a space; or empty
+  using BufferName = std::function<std::string(std::uint64_t)>;  // empty, or a space and the quoted name
 
   // finished: the executions that are known to be finished before this one begins.
   DebugScope(std::shared_ptr<const DebugExecution> execution, const DebugClock& finished, MemoryAccesses& memories,
@@ -43,23 +43,23 @@ class DebugScope {
     std::size_t last_op = 0;  // the command or barrier that set the state
   };
 
-  // The last barriers, by the buffer that they concern.
+  // The last barrier for each buffer.
   class Barriers {
    public:
     // buffer: 0 for all buffers.
     void add(std::uint64_t buffer, std::size_t op) { (buffer == 0 ? all_ : last_[buffer]) = op + 1; }
-    // Whether there is a barrier for the buffer after the operation.
+    // Whether a barrier for the buffer follows the operation.
     [[nodiscard]] bool separate(std::uint64_t buffer, std::size_t op) const {
       const auto found = last_.find(buffer);
       return op < all_ || (found != last_.end() && op < found->second);
     }
 
    private:
-    std::size_t all_ = 0;  // the operation's position, plus one
+    std::size_t all_ = 0;  // the position of the last barrier for all buffers, plus one
     std::unordered_map<std::uint64_t, std::size_t> last_;
   };
 
-  // A list that is wrong throughout would otherwise produce a message for every command.
+  // Per kind of message. Without a limit, a list that repeats a mistake would produce a message for every command.
   static constexpr std::size_t kMaxReports = 16;
 
   void check_command(std::size_t op);
@@ -79,7 +79,7 @@ class DebugScope {
   MemoryAccesses& memories_;
   const BufferName& buffer_name_;
   const Report& report_;
-  std::size_t reported_[kDebugMessages] = {};  // messages of each kind
+  std::size_t reported_[kDebugMessages] = {};  // the number of messages of each kind
   std::unordered_map<std::uint64_t, BufferState> states_;
   Barriers barriers_;
   Barriers aliasing_barriers_;

@@ -50,7 +50,7 @@ void DebugTracker::post_messages() noexcept {
       const std::scoped_lock lock(mutex_);
       messages.swap(messages_);
     }
-    for (const auto& [message, text] : messages) {  // callbacks may call anything, so no lock is held
+    for (const auto& [message, text] : messages) {  // no lock is held, because callbacks may call anything
       if (!core_.removed()) {
         core_.report(message, text.c_str());
       }
@@ -71,8 +71,8 @@ void DebugTracker::execute(std::shared_ptr<const DebugExecution> execution, cons
 }
 
 DebugTracker::FenceState& DebugTracker::state_of(const std::shared_ptr<FenceCore>& fence) {
-  // Fences come and go in programs that create one per submission. The caller has looked at the events of those that
-  // were released.
+  // A program may create a fence for each submission, so forget released fences. The caller has already looked at their
+  // events.
   if (fences_.size() > 64 && !fences_.contains(fence->number())) {
     std::erase_if(fences_, [](const auto& known) { return known.second.fence.expired(); });
   }
@@ -107,18 +107,18 @@ void DebugTracker::host_signal(const std::shared_ptr<FenceCore>& fence, std::uin
   post_messages();
 }
 
-// A value that is reached finishes the work before every signal of a value up to it.
+// When a fence has reached a value, the work before every signal with this value or a lower one is finished.
 void DebugTracker::saw(FenceState& state, std::uint64_t value) {
   const auto end = state.signals.upper_bound(value);
   for (auto signal = state.signals.begin(); signal != end; ++signal) {
     host_.join(signal->second);
   }
-  if (end != state.signals.begin()) {  // a queue may still wait for the value
+  if (end != state.signals.begin()) {  // keep the last one, because a queue may still wait for its value
     state.signals.erase(state.signals.begin(), std::prev(end));
   }
 }
 
-// A signal of a higher value may have ended the wait.
+// A signal with a higher value may have ended the wait.
 void DebugTracker::waited(FenceState& state, std::uint64_t value, std::uint64_t completed) {
   const auto signal = state.signals.lower_bound(value);
   const bool is_known = signal != state.signals.end();
@@ -188,8 +188,8 @@ bool DebugTracker::can_pass(const FenceTask& wait, DebugClock& finished) {
     finished.join(signal->second);
     return true;
   }
-  // The value may have been reached by a signal from before the debug layer was enabled. The device may be ahead of the
-  // fence, so the fence asks it.
+  // The fence may have reached the value through a signal from before the debug layer was enabled. poll() asks the
+  // device, which may be ahead of the fence.
   const auto fence = found->second.fence.lock();
   const bool pending = std::ranges::any_of(queues_, [&](const Queue& queue) {
     return std::ranges::any_of(queue.tasks, [&](const auto& task) {
@@ -210,7 +210,7 @@ bool DebugTracker::advance(Queue& queue) {
           [this](std::uint64_t buffer) { return with_name("", core_.buffer_name(buffer)); },
           [&](DebugMessage message, std::string text) { messages_.emplace_back(message, std::move(text)); })
           .check();
-      queue.finished.add(task->execution->id);  // the queue's next task begins after it
+      queue.finished.add(task->execution->id);  // the queue's next task begins after this one
     } else {
       const FenceTask& fence = std::get<FenceTask>(queue.tasks.front());
       if (fence.is_wait) {
@@ -220,8 +220,8 @@ bool DebugTracker::advance(Queue& queue) {
       } else if (const auto found = fences_.find(fence.fence); found != fences_.end()) {
         queue.finished.join(fence.host);
         found->second.signals[fence.value].join(queue.finished);
-        // A program that never looks at its fence would otherwise collect signals forever. Forgetting old ones only
-        // makes waits for them cover more work.
+        // Without this limit, signals would accumulate forever in a program that never looks at its fence. Forgetting
+        // old signals has only one effect: waits for them cover more work.
         constexpr std::size_t kMaxSignals = 4096;
         if (found->second.signals.size() > kMaxSignals) {
           found->second.forgotten = found->second.signals.begin()->first;
@@ -247,8 +247,7 @@ void DebugTracker::advance() {
   for (;;) {
     while (advance_all()) {
     }
-    // A queue may also wait for a value that the fence had from the start, while a different queue is about to signal a
-    // higher one.
+    // A queue may also wait for the fence's initial value while a different queue is about to signal a higher value.
     const auto passing = std::ranges::find_if(queues_, [&](const Queue& queue) {
       const auto* wait = queue.tasks.empty() ? nullptr : std::get_if<FenceTask>(&queue.tasks.front());
       const auto found = wait != nullptr ? fences_.find(wait->fence) : fences_.end();
@@ -258,7 +257,7 @@ void DebugTracker::advance() {
     if (passing == queues_.end()) {
       return;
     }
-    if (!advance_all()) {  // otherwise a signal that had just been given reached the value
+    if (!advance_all()) {  // otherwise the fence reached the value in the meantime
       passing->tasks.pop_front();
     }
   }
@@ -269,12 +268,12 @@ void DebugTracker::forget_finished() {
   for (const auto& [memory, accesses] : memories_) {
     segments += accesses.size() + 1;
   }
-  constexpr std::size_t kMaxDescribed = 100'000;  // an access keeps the description of its whole execution
+  constexpr std::size_t kMaxDescribed = 100'000;  // each access keeps the description of its whole execution alive
   if (segments < forget_at_ && described_ < kMaxDescribed) {
     return;
   }
   described_ = 0;
-  // An access can be forgotten once every later execution begins after it: the CPU has waited for it.
+  // An access can be forgotten once the CPU has waited for it, because every later execution then begins after it.
   segments = 0;
   for (auto known = memories_.begin(); known != memories_.end();) {
     known->second.forget(host_);
@@ -316,9 +315,9 @@ void DebugTracker::add_mapped_write(const DebugUses::Write& write, const Executi
     const bool same_order = known.finished || known.execution.queue == execution.queue;
     return same_order && known.first >= write.first && known.end <= write.end;
   });
-  constexpr std::size_t kMaxWrites = 64;  // a program may write parts of its buffer in many ways
+  constexpr std::size_t kMaxWrites = 64;  // a limit, because a program may divide its buffer in many ways
   if (writes.size() >= kMaxWrites) {
-    // The newest finished one, because a program that falls behind maps the oldest next.
+    // Erase the newest finished write, because a program that has fallen behind will map the oldest one next.
     const auto newest =
         std::find_if(writes.rbegin(), writes.rend(), [](const MappedWrite& known) { return known.finished; });
     if (newest != writes.rend()) {
@@ -392,8 +391,8 @@ void DebugTracker::change_descriptors(const void* heap, std::uint32_t first, std
   post_messages();
 }
 
-// A program that does not say what it reads may read only the bytes that no unfinished work writes. Map itself does not
-// synchronize with the device, so this is correct, and common for buffers that are shared by many small readbacks.
+// A program that passes no read range may intend to read only bytes that no unfinished work writes. Map itself does not
+// synchronize with the device, so such a program is correct. This is common if many small readbacks share a buffer.
 bool DebugTracker::has_settled_bytes(const std::vector<MappedWrite>& writes, const MapCall& call) {
   const auto is_settled = [&](std::uint64_t first, std::uint64_t end) {
     return first < end && (!call.only_read_back || std::ranges::any_of(writes, [&](const MappedWrite& write) {

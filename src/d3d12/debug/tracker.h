@@ -2,8 +2,8 @@
 // The debug layer of one device: it follows queues, fences and the CPU to find uses of memory and objects that are
 // correct only by accident. Commands run in order here, so such mistakes would otherwise go unnoticed.
 //
-// Work is known to be finished only if the program has waited for it: through a fence that it polled, blocked on, or
-// asked to set an event. That a submission happens to be finished does not count.
+// Work is known to be finished only if the program has waited for it through a fence: by polling the fence, blocking on
+// it, or asking it to set an event. It is not enough that a submission happens to be finished.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ class DebugTracker {
   void remove_queue(std::uint32_t queue);
   // Reserves the number of the queue's next execution.
   [[nodiscard]] ExecutionId begin_execution(std::uint32_t queue);
-  // These three post no messages: their callers hold a queue's lock, and call post_messages() without it.
+  // The next three functions post no messages, because their callers hold a queue's lock. The callers release the lock
+  // and then call post_messages().
   void execute(std::shared_ptr<const DebugExecution> execution, const DebugUses& uses);
   void signal(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
   void wait(std::uint32_t queue, const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
@@ -44,20 +45,21 @@ class DebugTracker {
   void post_messages() noexcept;
 
   // The CPU signals the fence, has seen the fence's value, has waited until the fence reached the value, or will be
-  // told through an event when it does.
+  // notified by an event when the fence reaches it.
   void host_signal(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
   void host_saw(const FenceCore& fence, std::uint64_t value);
   void host_waited(const FenceCore& fence, std::uint64_t value);
   void host_expects(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
 
-  // The object is released: reports it if an execution still needs it. describe() returns "ID3D12Resource 'weights'".
+  // The object is being released. Reports this if an execution may still need the object. describe() returns text such
+  // as "ID3D12Resource 'weights'".
   template <class Describe>
   void released(const DebugObject& object, const Describe& describe) {
     if (end_uses(object)) {
       report_released(describe());
     }
   }
-  // Like released, for an allocator that is reset.
+  // Like released(), for an allocator that is being reset.
   template <class Describe>
   void reset(const DebugObject& object, const Describe& describe) {
     if (end_uses(object)) {
@@ -67,14 +69,15 @@ class DebugTracker {
   void change_descriptors(const void* heap, std::uint32_t first, std::uint32_t count, const std::string& what);
   struct MapCall {
     std::uint64_t memory;
-    std::uint64_t first;  // of the bytes that the CPU may read
+    std::uint64_t first;  // the range that the CPU may read
     std::uint64_t end;
     bool names_range;      // the program passed the range; otherwise it may read any part of the buffer
-    bool only_read_back;   // the CPU has no reason to access bytes that the device never wrote
+    bool only_read_back;   // the CPU has no reason to access bytes that the device has not written
     std::uint64_t buffer;  // the buffer's offset in the memory
   };
   void map(const MapCall& call, const std::string& what);
-  // A buffer with these bytes of the memory is released: forgets the writes for which its Map would have to wait.
+  // A buffer that occupies these bytes of the memory is being released. Forgets the writes that a Map of this buffer
+  // would have to wait for.
   void forget_mapped(std::uint64_t memory, std::uint64_t first, std::uint64_t end);
 
  private:
@@ -82,38 +85,38 @@ class DebugTracker {
     bool is_wait;
     std::uint64_t fence;
     std::uint64_t value;
-    DebugClock host;  // of a signal: what the CPU had waited for when it submitted the signal
+    DebugClock host;  // for a signal: the work that the CPU had waited for when it submitted the signal
   };
   struct ExecuteTask {
     std::shared_ptr<const DebugExecution> execution;
-    DebugClock host;  // what the CPU had waited for when it submitted the work
+    DebugClock host;  // the work that the CPU had waited for when it submitted this work
   };
   struct Queue {
-    std::uint64_t executions = 0;  // submitted
+    std::uint64_t executions = 0;  // the number of executions submitted
     bool released = false;
-    DebugClock finished;  // before the next task begins
+    DebugClock finished;  // the work that is finished before the next task begins
     std::deque<std::variant<ExecuteTask, FenceTask>> tasks;
   };
   struct FenceState {
     std::weak_ptr<FenceCore> fence;
-    std::map<std::uint64_t, DebugClock> signals;  // by value: the work that is finished when the value is reached
-    std::set<std::uint64_t> expected;             // the values for which the CPU will be told
+    std::map<std::uint64_t, DebugClock> signals;  // by value: the work that is finished when the fence reaches it
+    std::set<std::uint64_t> expected;             // the values for which an event will notify the CPU
     std::uint64_t forgotten = 0;                  // the highest value whose signal was dropped
   };
   struct MappedWrite {
     std::uint64_t first;
     std::uint64_t end;
     ExecutionId execution;
-    bool finished = false;  // kept, because a program may map the whole buffer to read just these bytes
+    bool finished = false;  // kept even then, because a program may map the whole buffer to read just these bytes
   };
 
   FenceState& state_of(const std::shared_ptr<FenceCore>& fence);
-  // Checks all executions whose fences were signaled. The caller must hold the mutex.
+  // Checks all executions that no longer wait for a fence. The caller must hold the mutex.
   void advance();
   [[nodiscard]] bool advance_all();
   [[nodiscard]] bool advance(Queue& queue);
   [[nodiscard]] bool can_pass(const FenceTask& wait, DebugClock& finished);
-  // Learns from events that were set.
+  // Notes the work that is known to be finished because an event was set.
   void look_at_events();
   void waited(FenceState& state, std::uint64_t value, std::uint64_t completed);
   void saw(FenceState& state, std::uint64_t value);
@@ -122,8 +125,8 @@ class DebugTracker {
   void note_finished(std::vector<MappedWrite>& writes) const;
   void add_mapped_write(const DebugUses::Write& write, const ExecutionId& execution);
   [[nodiscard]] static bool has_settled_bytes(const std::vector<MappedWrite>& writes, const MapCall& call);
-  // Forgets the object, even if there is no memory for anything else, since a new object may have the same address.
-  // Returns whether an execution may still need it.
+  // Forgets the object, even if memory has run out, because a new object may get the same address. Returns whether an
+  // execution may still need the object.
   [[nodiscard]] bool end_uses(const DebugObject& object);
   void report_released(const std::string& what);
   void report_reset(const std::string& what);
@@ -132,15 +135,15 @@ class DebugTracker {
   std::mutex mutex_;
   std::vector<Queue> queues_;
   std::unordered_map<std::uint64_t, FenceState> fences_;
-  DebugClock host_;  // what the CPU has waited for
+  DebugClock host_;  // the work that the CPU has waited for
   MemoryAccesses memories_;
-  std::size_t forget_at_ = 1024;  // segments at which finished accesses are forgotten
-  std::size_t described_ = 0;     // commands and accesses since the last time that accesses were forgotten
+  std::size_t forget_at_ = 1024;  // the number of segments at which finished accesses are forgotten
+  std::size_t described_ = 0;     // commands and accesses since accesses were last forgotten
   Messages messages_;             // not posted yet
   std::map<DebugObject, std::vector<ExecutionId>> uses_;
-  // The last execution of a queue that needs the descriptors.
+  // By descriptors and queue: the queue's last execution that needs the descriptors.
   std::map<std::pair<DebugUses::Descriptors, std::uint32_t>, std::uint64_t> descriptors_;
-  std::unordered_map<std::uint64_t, std::vector<MappedWrite>> mapped_;  // by memory that the CPU can map; oldest first
+  std::unordered_map<std::uint64_t, std::vector<MappedWrite>> mapped_;  // by memory block; oldest first
 };
 
 }  // namespace anydml
