@@ -31,7 +31,7 @@ NAVIGATION: list[Any] = [
     {"Home": "index.md"},
     {"Guides": [
         {"Networks": ["networks.md"]},
-        {"DirectML": ["directml.md", "graphs.md", "porting.md", "feature-levels.md", "directml-errors.md"]},
+        {"DirectML": ["directml.md", "graphs.md", "porting.md", "debugging.md", "feature-levels.md", "directml-errors.md"]},
         {"Python": ["python.md", "exact-modulus.md", "onnx.md", "dask.md"]},
         {"C and C++": ["c.md", "errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
