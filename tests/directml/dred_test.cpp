@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Device Removed Extended Data: the device's most recent work, after a D3D12 device or a DirectML device was removed.
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "directml/bad_input.h"
@@ -11,9 +13,22 @@ namespace {
 
 constexpr auto kNotCurrentlyAvailable = static_cast<HRESULT>(0x887A0022);
 
+// An adapter has one device at a time, and a device keeps the settings that it was created with. On an asynchronous
+// device, a queue's thread may hold the previous test's device for a moment after the test has released it.
+void wait_until_no_device_exists() {
+  while (true) {
+    ID3D12Device* const device = create_d3d12_device().Detach();
+    if (device->Release() == 0) {
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 // Configures breadcrumbs and page faults for the devices that are created during its lifetime.
 struct Settings {
   explicit Settings(D3D12_DRED_ENABLEMENT breadcrumbs) {
+    wait_until_no_device_exists();
     EXPECT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&settings)), S_OK);
     settings->SetAutoBreadcrumbsEnablement(breadcrumbs);
     settings->SetPageFaultEnablement(breadcrumbs);
