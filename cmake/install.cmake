@@ -11,6 +11,12 @@ endif()
 
 install(TARGETS anydml EXPORT anydml-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml-dev)
+if(ANYDML_BUILD_ONNX)
+  install(TARGETS anydml_onnx EXPORT anydml-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml-dev)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/onnx.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml
+    COMPONENT anydml-dev)
+endif()
 if(ANYDML_BUILD_DIRECTML)
   # These libraries are in their own folder, which ldconfig does not scan: other software would mistake a libdxcore.so
   # or libd3d12.so on the default path for the system's.
@@ -53,6 +59,9 @@ install(FILES ${PROJECT_BINARY_DIR}/anydml-config.cmake ${PROJECT_BINARY_DIR}/an
 file(RELATIVE_PATH anydml_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" anydml_pc_prefix "${anydml_pc_prefix}")
 set(anydml_pc_files anydml)
+if(ANYDML_BUILD_ONNX)
+  list(APPEND anydml_pc_files anydml-onnx)
+endif()
 if(ANYDML_BUILD_DIRECTML)
   list(APPEND anydml_pc_files anydml-directml)
 endif()
@@ -94,16 +103,16 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_ANYDML_PACKAGE_NAME anydml)
 set(CPACK_DEBIAN_ANYDML_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_ANYDML_DESCRIPTION "${PROJECT_DESCRIPTION}
-The C library, the libraries of the DirectML API, and dmlrun, which runs
-DirectML models. The libraries of the API are in /usr/lib/anydml, where no
-other program finds them by default.")
+The C library, the library that runs ONNX models, the libraries of the
+DirectML API, and dmlrun, which runs DirectML models. The libraries of the API
+are in /usr/lib/anydml, where no other program finds them by default.")
 set(CPACK_DEBIAN_ANYDML_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_NAME anydml-dev)
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_ANYDML-DEV_DESCRIPTION "Headers and build files for anydml
-The headers of the C library and of DirectML, and the files that pkg-config
-and CMake's find_package read.")
+The headers of the C library, of its ONNX library and of DirectML, and the
+files that pkg-config and CMake's find_package read.")
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_DEPENDS "anydml (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_ANYDML-DEV_PACKAGE_RECOMMENDS "directx-headers-dev, pkg-config")  # to compile DirectML programs
 # Up to 0.1.0 there was only one package.

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Builds the two .debs, or uses the ones in a folder, unpacks them into a separate root, and examines them as the system
-# would. With the runtime package alone, ldconfig finds libanydml but none of the libraries with unprefixed names, and
-# dmlrun runs. With the development package, a C program and a DirectML program compile; the latter runs with the
-# package's rpath and, if built without it, with LD_LIBRARY_PATH. Together the packages contain exactly the files of an
-# installation.
+# would. With the runtime package alone, ldconfig finds libanydml and libanydml_onnx but none of the libraries with
+# unprefixed names, and dmlrun runs. With the development package, a C program and a DirectML program compile; the
+# latter runs with the package's rpath and, if built without it, with LD_LIBRARY_PATH. Together the packages contain
+# exactly the files of an installation.
 # usage: deb.sh SOURCE BUILD WORK [FOLDER]
 set -euo pipefail
 source=$1 build=$2 work=$3 folder=${4-}
@@ -27,7 +27,7 @@ grep -q directx-headers-dev <<<"$(dpkg-deb -f "$dev" Recommends)" || fail "anydm
 
 # The runtime package
 dpkg-deb -x "$runtime" root
-strays=$(find root -path '*/share/doc' -prune -o \( -name '*.h' -o -name '*.pc' -o -name '*.cmake' -o -name libanydml.so \) -print)
+strays=$(find root -path '*/share/doc' -prune -o \( -name '*.h' -o -name '*.pc' -o -name '*.cmake' -o -name libanydml.so -o -name libanydml_onnx.so \) -print)
 [ -z "$strays" ] || fail "files for development in the runtime package: $strays"
 mkdir -p root/etc
 printf '/usr/lib\n' >root/etc/ld.so.conf
@@ -37,10 +37,11 @@ listed=$(ldconfig -r root -p)
 rm -r root/etc
 # Here-strings, not pipes: grep -q exits early, and pipefail would report the writer's broken pipe.
 grep -q 'libanydml\.so\.0' <<<"$listed"
+grep -q 'libanydml_onnx\.so\.0' <<<"$listed"
 if grep -E 'lib(directml|d3d12|dxcore)\.so' <<<"$listed"; then
   fail "ldconfig lists libraries that must not be on the default path"
 fi
-echo "ldconfig -p: libanydml.so.0, and no libdirectml, libd3d12 or libdxcore"
+echo "ldconfig -p: libanydml.so.0 and libanydml_onnx.so.0, and no libdirectml, libd3d12 or libdxcore"
 if [ -x root/usr/bin/dmlrun ]; then
   [ "$(root/usr/bin/dmlrun --version)" = "dmlrun $version" ]
   grep -q "Resource 'Out': 6, 10, -2" <<<"$(root/usr/bin/dmlrun root/usr/share/doc/anydml/examples/models/add.json)"

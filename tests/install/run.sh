@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Installs the library and builds programs against it from outside the tree, as a user would: a C program and a C++
 # program, each through pkg-config and through find_package; then from a moved installation; then with add_subdirectory.
-# Does the same with a DirectML program, which finds its libraries through its rpath or, if built without one, through
-# LD_LIBRARY_PATH.
+# Does the same with a program for the ONNX library, and with a DirectML program, which finds its libraries through its
+# rpath or, if built without one, through LD_LIBRARY_PATH.
 # usage: run.sh SOURCE BUILD WORK
 set -euo pipefail
 source=$1 build=$2 work=$3
 rm -rf "$work"
 mkdir -p "$work"
-cp "$source"/tests/install/{program.c,program.cpp,CMakeLists.txt} "$source"/examples/directml_modulus.cpp "$work"
+cp "$source"/tests/install/{program.c,program.cpp,CMakeLists.txt} "$source"/examples/{directml_modulus.cpp,onnx.c} "$work"
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/prefix"  # installed files must not depend on the original path
 cd "$work"
@@ -54,6 +54,20 @@ cmake -G Ninja -S . -B cmake_build -DCMAKE_PREFIX_PATH="$PWD/prefix" >/dev/null
 cmake --build cmake_build >/dev/null
 check cmake_build/c_program "C, find_package"
 check cmake_build/cpp_program "C++, find_package"
+
+if [ -f prefix/include/anydml/onnx.h ]; then  # otherwise built without ONNX models
+  usage="usage: onnx MODEL.onnx"
+  check_usage() {
+    local actual
+    actual=$(LD_LIBRARY_PATH=$library_path "$1") || true  # without a model, the program fails
+    [ "$actual" = "$usage" ] || { echo "$2: expected '$usage', got '$actual'" >&2 && exit 1; }
+    echo "$2: $actual"
+  }
+  # shellcheck disable=SC2046
+  cc -std=c11 -Wall -Wextra -Wpedantic -Werror onnx.c -o onnx_pkg $(pkg-config --cflags --libs anydml-onnx)
+  check_usage ./onnx_pkg "ONNX, pkg-config"
+  check_usage cmake_build/onnx_program "ONNX, find_package"
+fi
 
 # Builds the library as part of another project. Compiling the lowest layers shows that the folders are found; ./test
 # --exhaustive compiles the whole library and programs with it.

@@ -29,6 +29,7 @@ while read -r options package; do
 done <<'ROWS'
 -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON libfmt-dev
 -DHIGHWAY_INCLUDE_DIR=OFF libhwy-dev
+-DPROTOZERO_INCLUDE_DIR=OFF libprotozero-dev
 -DDIRECTX_INCLUDE_DIR=OFF directx-headers-dev
 -DDIRECTX_DXCORE_INCLUDE_DIR=OFF directx-headers-dev
 -DDIRECTX_WSL_INCLUDE_DIR=OFF directx-headers-dev

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The library exports exactly what anydml.h declares, plus the table for its companion libraries.
+# A library exports exactly what its header declares; libanydml also exports the table for its companion libraries.
 # usage: exports.sh LIBRARY HEADER
 set -euo pipefail
 exported=$(nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | grep -v '^anydml_private_core$' | sort)
@@ -18,7 +18,7 @@ echo "$exported"
 if readelf -d "$1" | grep -q 'NEEDED.*libstdc++' && readelf -rW "$1" | grep -E 'TLSDESC|DTPMOD'; then
   echo "its thread-local storage is allocated when it is first used" >&2 && exit 1
 fi
-bytes=$((16#$(readelf -lW "$1" | awk '$1 == "TLS" { sub(/^0x/, "", $6); print $6 }')))
+bytes=$((16#0$(readelf -lW "$1" | awk '$1 == "TLS" { sub(/^0x/, "", $6); print $6 }')))
 [ "$bytes" -le 64 ] || { echo "$bytes bytes of thread-local storage; expected 64 at most" >&2 && exit 1; }
 echo "$bytes bytes of thread-local storage"
 # A function-local static is initialized under a lock that the compiler adds: after a fork at that moment, the child would

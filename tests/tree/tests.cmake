@@ -21,6 +21,10 @@ endif()
 if(NOT ANYDML_SANITIZE)  # the scripts link the library into programs without sanitizers
   add_test(NAME exports COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports.sh $<TARGET_FILE:anydml>
                                 ${PROJECT_SOURCE_DIR}/include/anydml/anydml.h)
+  if(ANYDML_BUILD_ONNX)
+    add_test(NAME onnx_exports COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports.sh $<TARGET_FILE:anydml_onnx>
+                                       ${PROJECT_SOURCE_DIR}/include/anydml/onnx.h)
+  endif()
   if(ANYDML_BUILD_TOOLS)
     add_test(NAME configure COMMAND ${CMAKE_CURRENT_LIST_DIR}/configure.sh ${PROJECT_SOURCE_DIR}
                                     ${PROJECT_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR}/configure)

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/program/model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+#include "onnx/program/builder.h"
+
+namespace anydml::onnx {
+namespace {
+
+std::string shape_text(const std::vector<Dimension>& shape) {
+  std::vector<std::string> words;
+  for (const Dimension& one : shape) {
+    words.push_back(one.size < 0 ? "?" : std::to_string(one.size));
+  }
+  return "[" + joined(words) + "]";
+}
+
+void check_shape(const ValueMessage& declared, const Array& given) {
+  if (!declared.has_shape) {
+    return;
+  }
+  bool matches = declared.shape.size() == given.shape().size();
+  for (std::size_t i = 0; matches && i < declared.shape.size(); ++i) {
+    matches = declared.shape[i].size < 0 || declared.shape[i].size == given.shape()[i];
+  }
+  if (!matches) {
+    fail("input {} has the shape {}, but the model declares {}", quoted(declared.name), listed(given.shape()),
+         shape_text(declared.shape));
+  }
+}
+
+}  // namespace
+
+Model::Model(ModelMessage message, const ModelOptions& options) : message_(std::move(message)), options_(options) {
+  inline_functions(message_);
+  refuse_unknown(message_);
+  std::unordered_set<std::string> names;
+  for (const TensorMessage& tensor : message_.graph.initializers) {
+    names.insert(tensor.name);
+  }
+  inputs_ = message_.graph.inputs;
+  outputs_ = message_.graph.outputs;
+  for (const ValueMessage& input : inputs_) {
+    if (input.kind == Kind::kUndefined) {
+      fail("input {}: elem_type is missing", quoted(input.name));
+    }
+    initialized_.push_back(names.contains(input.name));
+  }
+  Program& built = program(std::vector<bool>(inputs_.size()));
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    outputs_[i].kind = built.kinds()[i];
+  }
+  if (std::none_of(initialized_.begin(), initialized_.end(), [](bool one) { return one; })) {
+    message_ = ModelMessage();  // no run can replace an initializer, so no other program will be built
+  }
+}
+
+Model::~Model() = default;
+
+Program& Model::program(const std::vector<bool>& replaced) {
+  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<Program>& found = programs_[replaced];
+  if (found == nullptr) {
+    BuildOptions options;
+    for (std::size_t i = 0; i < replaced.size(); ++i) {
+      if (replaced[i]) {
+        options.replaced.insert(inputs_[i].name);
+      }
+    }
+    const BuildContext context{message_, opset_of(message_), options_.multiplies_integers, options_.device};
+    found = Builder(context, nullptr).program(message_.graph, options);
+  }
+  return *found;
+}
+
+NamedArrays Model::checked_inputs(std::span<const Array> inputs, std::vector<bool>& replaced) const {
+  if (inputs.size() != inputs_.size()) {
+    fail("the model has {} inputs, but {} were given", inputs_.size(), inputs.size());
+  }
+  NamedArrays given;
+  replaced.assign(inputs.size(), false);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) {
+      if (!initialized_[i]) {
+        fail("input {} is missing", quoted(inputs_[i].name));
+      }
+      continue;
+    }
+    if (inputs[i].kind() != array_kind(inputs_[i].kind)) {
+      throw WrongType(format_text("input {} is {}, but the model declares {}", quoted(inputs_[i].name),
+                                  kind_name(inputs[i].kind()), kind_name(inputs_[i].kind)));
+    }
+    check_shape(inputs_[i], inputs[i]);
+    replaced[i] = initialized_[i];
+    given.emplace_back(inputs_[i].name, inputs[i]);
+  }
+  return given;
+}
+
+void Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
+  std::vector<bool> replaced;
+  const NamedArrays given = checked_inputs(inputs, replaced);
+  std::vector<void*> provided(outputs_.size(), nullptr);
+  const OutputSink sink = [&](std::size_t output, Kind kind, const Sizes& shape) {
+    // A four-bit output has the type of its array while the model runs.
+    const Kind declared = array_kind(outputs_[output].kind) == kind ? outputs_[output].kind : kind;
+    return provided[output] = memory(output, declared, shape);
+  };
+  const Arrays results = program(replaced).run(given, sink);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (provided[i] != nullptr && results[i].data() == provided[i]) {
+      continue;
+    }
+    const Array packed = results[i].packed();
+    void* const to = provided[i] != nullptr ? provided[i] : sink(i, packed.kind(), packed.shape());
+    if (to != nullptr && packed.bytes() != 0) {
+      std::memcpy(to, packed.data(), packed.bytes());
+    }
+  }
+}
+
+std::vector<StepTime> Model::profile(std::span<const Array> inputs, int rounds) {
+  std::vector<bool> replaced;
+  const NamedArrays given = checked_inputs(inputs, replaced);
+  Program& built = program(replaced);
+  std::vector<StepTime> times;
+  for (const Step& step : built.steps()) {
+    times.push_back({step.op, step.label, 0});
+  }
+  for (int round = -1; round < rounds; ++round) {  // the first one is not measured
+    std::size_t position = 0;
+    static_cast<void>(built.run_node_by_node(given, [&](const Step&, const std::function<void()>& run) {
+      const auto begin = std::chrono::steady_clock::now();
+      run();
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+      times[position++].seconds += round < 0 ? 0 : spent.count() / rounds;
+    }));
+  }
+  std::stable_sort(times.begin(), times.end(),
+                   [](const StepTime& a, const StepTime& b) { return a.seconds > b.seconds; });
+  return times;
+}
+
+}  // namespace anydml::onnx

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// A model that is checked once and run many times.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "onnx/model/message.h"
+#include "onnx/values/array.h"
+
+namespace anydml::onnx {
+
+class Program;
+
+struct ModelOptions {
+  const anydml_device* device = nullptr;  // the device of the compiled graphs; null: the default
+  // Whether MatMul and Conv on dequantized floats multiply the integers instead.
+  bool multiplies_integers = false;
+};
+
+// Provides memory for an output, once its type and shape are known. The memory is packed. For four-bit types, it has a
+// byte for each element.
+using OutputMemory = std::function<void*(std::size_t position, Kind kind, const Sizes& shape)>;
+
+// The time of one step in node-by-node execution.
+struct StepTime {
+  std::string op;
+  std::string label;
+  double seconds = 0;
+};
+
+class Model {
+ public:
+  // Raises Invalid, WrongType, Unsupported (with everything that is missing) or NoMemory.
+  Model(ModelMessage message, const ModelOptions& options);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  // The graph's inputs and outputs as declared, in order. An output's kind is the computed one.
+  [[nodiscard]] const std::vector<ValueMessage>& inputs() const { return inputs_; }
+  [[nodiscard]] const std::vector<ValueMessage>& outputs() const { return outputs_; }
+  // Whether an input has an initializer, so that a run need not supply it.
+  [[nodiscard]] bool has_initializer(std::size_t input) const { return initialized_[input]; }
+
+  // Runs the model. inputs: one Array for each graph input; absent for an input that keeps its initializer. Any number
+  // of threads may call this at the same time.
+  void run(std::span<const Array> inputs, const OutputMemory& memory);
+
+  // Lines that describe how the nodes run, which nodes run on the host and, after a run, the graphs.
+  [[nodiscard]] std::string explain();
+  // The time of each step, when the steps run one by one.
+  [[nodiscard]] std::vector<StepTime> profile(std::span<const Array> inputs, int rounds);
+
+ private:
+  Program& program(const std::vector<bool>& replaced);
+  // The inputs by name, and which of the initializers they replace.
+  [[nodiscard]] std::vector<std::pair<std::string, Array>> checked_inputs(std::span<const Array> inputs,
+                                                                          std::vector<bool>& replaced) const;
+
+  ModelMessage message_;
+  ModelOptions options_;
+  std::vector<ValueMessage> inputs_, outputs_;
+  std::vector<bool> initialized_;
+  std::mutex mutex_;
+  std::map<std::vector<bool>, std::shared_ptr<Program>> programs_;  // by the initializers that a run replaces
+};
+
+}  // namespace anydml::onnx

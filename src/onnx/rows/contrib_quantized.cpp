@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// Expresses the quantized operators of com.microsoft as ONNX nodes of the newest opset. They follow their
+// documentation: the integers are dequantized, the result is computed in floats and then quantized. ONNX Runtime itself
+// may differ from such a result by one unit in the last place.
+#include <algorithm>
+
+#include "onnx/rows/expansion.h"
+#include "onnx/rows/row.h"
+
+namespace anydml::onnx {
+namespace {
+
+using QuantizedList = std::vector<std::int64_t>;
+constexpr std::string_view kQuantizedDomain = "com.microsoft";
+constexpr std::int64_t kFloatNumber = static_cast<std::int64_t>(Kind::kFloat);
+
+// Dequantizes three inputs: integers, scale and zero point.
+std::string dequantized(Expansion& e, std::size_t first) {
+  return e.add("DequantizeLinear", {e.input(first), e.input(first + 1), e.input(first + 2)});
+}
+
+// Quantizes the result with a scale and a zero point, which are inputs of the node.
+void finish_quantized(Expansion& e, const std::string& value, std::size_t scale) {
+  e.finish(e.add("QuantizeLinear", {value, e.input(scale), e.input(scale + 1)}));
+}
+
+void write_quantized_pair(Expansion& e, const char* op) {
+  const std::string a = dequantized(e, 0);
+  const std::string b = dequantized(e, 3);
+  finish_quantized(e, e.add(op, {a, b}), 6);
+}
+
+void write_quantized_add(Expansion& e) { write_quantized_pair(e, "Add"); }
+void write_quantized_mul(Expansion& e) { write_quantized_pair(e, "Mul"); }
+
+void write_quantized_leaky_relu(Expansion& e) {
+  const std::string x = dequantized(e, 0);
+  finish_quantized(e, e.add("LeakyRelu", {x}, {{"alpha", e.number("alpha", 0.01)}}), 3);
+}
+
+void write_quantized_sigmoid(Expansion& e) { finish_quantized(e, e.add("Sigmoid", {dequantized(e, 0)}), 3); }
+
+void write_quantized_softmax(Expansion& e) {
+  const std::string x = dequantized(e, 0);
+  finish_quantized(e, e.add("Softmax", {x}, {{"axis", e.integer("axis", -1)}}), 3);
+}
+
+void write_quantized_pool(Expansion& e, const char* op, const AttributeList& attributes) {
+  const bool is_last = e.integer("channels_last") != 0;
+  std::string x = dequantized(e, 0);
+  x = is_last ? e.add("Transpose", {x}, {{"perm", QuantizedList{0, 3, 1, 2}}}) : x;
+  std::string y = e.add(op, {x}, attributes);
+  y = is_last ? e.add("Transpose", {y}, {{"perm", QuantizedList{0, 2, 3, 1}}}) : y;
+  finish_quantized(e, y, 3);
+}
+
+void write_quantized_average_pool(Expansion& e) {
+  write_quantized_pool(e, "AveragePool",
+                       e.passed_on({"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}));
+}
+
+void write_quantized_global_pool(Expansion& e) { write_quantized_pool(e, "GlobalAveragePool", {}); }
+
+void write_quantized_concat(Expansion& e) {
+  const std::vector<std::string>& inputs = e.node().inputs;
+  std::vector<std::string> parts;
+  for (std::size_t i = 2; i < inputs.size(); i += 3) {
+    parts.push_back(dequantized(e, i));
+  }
+  finish_quantized(e, e.add("Concat", parts, e.passed_on({"axis"})), 0);
+}
+
+void write_quantized_where(Expansion& e) {
+  const std::string a = dequantized(e, 1);
+  const std::string b = dequantized(e, 4);
+  finish_quantized(e, e.add("Where", {e.input(0), a, b}), 7);
+}
+
+void write_quantized_mean(Expansion& e) {
+  const std::string axes = e.has("axes") ? e.constant(e.integers("axes")) : std::string();
+  const std::string x = dequantized(e, 0);
+  finish_quantized(e, e.add("ReduceMean", {x, axes}, {{"keepdims", e.integer("keepdims", 1)}}), 3);
+}
+
+// ---- Matrix products ------------------------------------------------------------------------------------------------
+
+std::string as_float(Expansion& e, const std::string& value) { return e.add("Cast", {value}, {{"to", kFloatNumber}}); }
+
+void finish_scaled(Expansion& e, const std::string& product, const std::string& a_scale, const std::string& b_scale,
+                   const std::string& bias) {
+  const std::string wide = as_float(e, product);
+  const std::string y = e.add("Mul", {wide, e.add("Mul", {a_scale, b_scale})});
+  e.finish(bias.empty() ? y : e.add("Add", {y, bias}));
+}
+
+void write_dynamic_matmul(Expansion& e) {
+  const std::string x = e.fresh_name();
+  const std::string scale = e.fresh_name();
+  const std::string zero = e.fresh_name();
+  e.add_to("DynamicQuantizeLinear", {e.input(0)}, {x, scale, zero});
+  const std::string product = e.add("MatMulInteger", {x, e.input(1), zero, e.input(3)});
+  finish_scaled(e, product, scale, e.input(2), e.input(4));
+}
+
+void write_matmul_to_float(Expansion& e) {
+  const std::string product = e.add("MatMulInteger", {e.input(0), e.input(1), e.input(4), e.input(5)});
+  finish_scaled(e, product, e.input(2), e.input(3), e.input(6));
+}
+
+void write_quantized_gemm(Expansion& e) {
+  const auto operand = [&](std::size_t position, const char* turns) {
+    return e.integer(turns) != 0 ? e.add("Transpose", {e.input(position)}, {{"perm", QuantizedList{1, 0}}})
+                                 : e.input(position);
+  };
+  const std::string a = operand(0, "transA");
+  const std::string b = operand(3, "transB");
+  std::string total = e.add("MatMulInteger", {a, b, e.input(2), e.input(5)});
+  total = e.input(6).empty() ? total : e.add("Add", {total, e.input(6)});
+  const std::string scales = e.add("Mul", {e.input(1), e.input(4)});
+  const std::string scale = e.add("Mul", {scales, e.constant_float(e.number("alpha", 1))});
+  const std::string y = e.add("Mul", {as_float(e, total), scale});
+  if (e.input(7).empty()) {
+    e.finish(y);
+  } else {
+    finish_quantized(e, y, 7);
+  }
+}
+
+// Unpacks unsigned integers from bytes. A byte may contain two integers, the first one in its low half.
+std::string unpacked(Expansion& e, std::string packed, std::int64_t bits, const QuantizedList& shape) {
+  if (bits == 4) {
+    const auto byte = [&](std::uint8_t number) {
+      return e.constant(Array::of<std::uint8_t>(Kind::kUint8, {}, {number}));
+    };
+    const std::string last = e.constant(QuantizedList{-1});
+    const std::string low = e.add("BitwiseAnd", {packed, byte(15)});
+    const std::string high = e.add("BitShift", {packed, byte(4)}, {{"direction", std::string("RIGHT")}});
+    const std::string low_part = e.add("Unsqueeze", {low, last});
+    const std::string high_part = e.add("Unsqueeze", {high, last});
+    packed = e.add("Concat", {low_part, high_part}, {{"axis", -1}});
+  }
+  return e.add("Reshape", {packed, e.constant(shape)});
+}
+
+// The first `count` elements of the second axis.
+std::string leading_columns(Expansion& e, const std::string& value, std::int64_t count) {
+  const std::string start = e.constant(QuantizedList{0});
+  const std::string end = e.constant(QuantizedList{count});
+  return e.add("Slice", {value, start, end, e.constant(QuantizedList{1})});
+}
+
+struct BlockSizes {
+  std::int64_t rows, columns, block, blocks, bits;
+};
+
+BlockSizes checked_blocks(const Expansion& e) {
+  constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
+  constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 34;  // the zero points have a byte for each block
+  BlockSizes sizes{e.integer("K"), e.integer("N"), e.integer("block_size"), 0, e.integer("bits", 4)};
+  if (sizes.bits != 4 && sizes.bits != 8) {
+    e.refuse("with " + std::to_string(sizes.bits) + " bits");
+  }
+  if (!e.input(4).empty()) {
+    e.refuse("with g_idx");
+  }
+  if (!e.input(3).empty() && e.kind(3) != Kind::kUint8) {
+    e.refuse("with zero points of " + std::string(kind_name(e.kind(3))));
+  }
+  if (std::min({sizes.rows, sizes.columns, sizes.block}) < 1 ||
+      std::max({sizes.rows, sizes.columns, sizes.block}) > kMaxSize) {
+    fail("{}: K is {}, N is {} and block_size is {}; expected numbers from 1 to {}", label_of(e.node()), sizes.rows,
+         sizes.columns, sizes.block, kMaxSize);
+  }
+  sizes.blocks = (sizes.rows + sizes.block - 1) / sizes.block;
+  if (sizes.columns * sizes.blocks > kMaxBlocks) {
+    fail("{}: K is {}, N is {} and block_size is {}, which are more than {} blocks", label_of(e.node()), sizes.rows,
+         sizes.columns, sizes.block, kMaxBlocks);
+  }
+  return sizes;
+}
+
+// Dequantizes the matrix block by block, and multiplies by it.
+void write_matmul_of_bits(Expansion& e) {
+  const BlockSizes sizes = checked_blocks(e);
+  const QuantizedList block_shape{sizes.columns, sizes.blocks};
+  std::string weights = unpacked(e, e.input(1), sizes.bits, {sizes.columns, sizes.blocks * sizes.block});
+  const std::string scale = e.add("Reshape", {e.input(2), e.constant(block_shape)});
+  std::string zero;
+  if (e.input(3).empty()) {
+    const auto middle = static_cast<std::uint8_t>(1U << static_cast<unsigned>(sizes.bits - 1));
+    Array middles = Array::empty(Kind::kUint8, block_shape);
+    std::fill_n(static_cast<std::uint8_t*>(middles.writable()), middles.count(), middle);
+    zero = e.constant(middles);
+  } else {
+    zero = leading_columns(e, unpacked(e, e.input(3), sizes.bits, {sizes.columns, -1}), sizes.blocks);
+  }
+  weights = e.add("DequantizeLinear", {weights, scale, zero}, {{"axis", 1}, {"block_size", sizes.block}});
+  if (sizes.blocks * sizes.block != sizes.rows) {
+    weights = leading_columns(e, weights, sizes.rows);
+  }
+  const std::string turned = e.add("Transpose", {weights}, {{"perm", QuantizedList{1, 0}}});
+  const std::string y = e.add("MatMul", {e.input(0), turned});
+  e.finish(e.input(5).empty() ? y : e.add("Add", {y, e.input(5)}));
+}
+
+// ---- DynamicQuantizeLSTM --------------------------------------------------------------------------------------------
+
+// Reshapes [directions] or [directions, columns] so that it broadcasts to [directions, rows, columns].
+std::string by_direction(Expansion& e, const std::string& value) {
+  const std::int64_t count = e.text("direction", "forward") == "bidirectional" ? 2 : 1;
+  const std::string directions = e.constant(count);
+  const std::string list = e.add("Unsqueeze", {directions, e.constant(QuantizedList{0})});
+  const std::string shape = e.add("Concat", {list, e.constant(QuantizedList{1, -1})}, {{"axis", 0}});
+  return e.add("Reshape", {value, shape});
+}
+
+// Dequantizes the weights of one or two directions, which have a scale for each direction or for each column, and
+// transposes them.
+std::string lstm_weights(Expansion& e, std::size_t position, std::size_t scale) {
+  const std::string wide = as_float(e, e.input(position));
+  const std::string zero = as_float(e, e.input(scale + 1));
+  const std::string difference = e.add("Sub", {wide, by_direction(e, zero)});
+  const std::string weights = e.add("Mul", {difference, by_direction(e, e.input(scale))});
+  return e.add("Transpose", {weights}, {{"perm", QuantizedList{0, 2, 1}}});
+}
+
+// An LSTM with dequantized weights. ONNX Runtime also rounds the inputs of each step to 8 bits.
+void write_dynamic_lstm(Expansion& e) {
+  const std::string w = lstm_weights(e, 1, 8);
+  const std::string r = lstm_weights(e, 2, 10);
+  std::vector<std::string> inputs{e.input(0), w, r};
+  for (std::size_t i = 3; i < 8; ++i) {
+    inputs.push_back(e.input(i));
+  }
+  e.add_to("LSTM", inputs, e.node().outputs,
+           e.passed_on({"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size",
+                        "input_forget"}));
+}
+
+void write_dequantize(Expansion& e) {
+  e.finish(e.add("DequantizeLinear", e.node().inputs, e.passed_on({"axis", "block_size"})));
+}
+
+void write_quantize(Expansion& e) {
+  e.finish(e.add("QuantizeLinear", e.node().inputs, e.passed_on({"axis", "block_size"})));
+}
+
+const DomainRow kContribQuantizedRows[] = {
+    {kQuantizedDomain, "DequantizeLinear", write_dequantize},
+    {kQuantizedDomain, "DynamicQuantizeLSTM", write_dynamic_lstm},
+    {kQuantizedDomain, "DynamicQuantizeMatMul", write_dynamic_matmul},
+    {kQuantizedDomain, "MatMulIntegerToFloat", write_matmul_to_float},
+    {kQuantizedDomain, "MatMulNBits", write_matmul_of_bits},
+    {kQuantizedDomain, "QGemm", write_quantized_gemm},
+    {kQuantizedDomain, "QLinearAdd", write_quantized_add},
+    {kQuantizedDomain, "QLinearAveragePool", write_quantized_average_pool},
+    {kQuantizedDomain, "QLinearConcat", write_quantized_concat},
+    {kQuantizedDomain, "QLinearGlobalAveragePool", write_quantized_global_pool},
+    {kQuantizedDomain, "QLinearLeakyRelu", write_quantized_leaky_relu},
+    {kQuantizedDomain, "QLinearMul", write_quantized_mul},
+    {kQuantizedDomain, "QLinearReduceMean", write_quantized_mean},
+    {kQuantizedDomain, "QLinearSigmoid", write_quantized_sigmoid},
+    {kQuantizedDomain, "QLinearSoftmax", write_quantized_softmax},
+    {kQuantizedDomain, "QLinearWhere", write_quantized_where},
+    {kQuantizedDomain, "QuantizeLinear", write_quantize},
+};
+
+}  // namespace
+
+std::span<const DomainRow> contrib_quantized_rows() { return kContribQuantizedRows; }
+
+}  // namespace anydml::onnx

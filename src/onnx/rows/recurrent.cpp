@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// Recurrent networks: RNN, LSTM and GRU. ONNX's weights, biases and peepholes have the same order as DirectML's.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnx/rows/checks.h"
+#include "onnx/rows/row.h"
+
+namespace anydml::onnx {
+namespace {
+
+constexpr std::string_view kMisspeltDirection = "foward";  // GRU's default in opset 1
+
+// A number of an activation: the node's next alpha or beta, or the default; or a fixed number.
+enum class NumberSource : std::uint8_t { kNone, kAlpha, kBeta, kFixed };
+struct ActivationNumber {
+  NumberSource source = NumberSource::kNone;
+  const char* field = nullptr;
+  double value = 0;
+};
+struct RecurrentActivation {
+  std::string_view onnx_name;  // in lower case
+  const char* op;
+  std::array<ActivationNumber, 2> numbers = {};
+};
+constexpr std::array kRecurrentActivations = {
+    RecurrentActivation{
+        "affine", "ACTIVATION_LINEAR", {{{NumberSource::kAlpha, "Alpha", 1.0}, {NumberSource::kBeta, "Beta", 0.0}}}},
+    RecurrentActivation{"elu", "ACTIVATION_ELU", {{{NumberSource::kAlpha, "Alpha", 1.0}}}},
+    RecurrentActivation{"hardsigmoid",
+                        "ACTIVATION_HARD_SIGMOID",
+                        {{{NumberSource::kAlpha, "Alpha", 0.2}, {NumberSource::kBeta, "Beta", 0.5}}}},
+    RecurrentActivation{"leakyrelu", "ACTIVATION_LEAKY_RELU", {{{NumberSource::kAlpha, "Alpha", 0.01}}}},
+    RecurrentActivation{"relu", "ACTIVATION_RELU"},
+    RecurrentActivation{"scaledtanh",
+                        "ACTIVATION_SCALED_TANH",
+                        {{{NumberSource::kAlpha, "Alpha", 1.0}, {NumberSource::kBeta, "Beta", 1.0}}}},
+    RecurrentActivation{"sigmoid", "ACTIVATION_SIGMOID"},
+    RecurrentActivation{"softplus", "ACTIVATION_SOFTPLUS", {{{NumberSource::kFixed, "Steepness", 1.0}}}},
+    RecurrentActivation{"softsign", "ACTIVATION_SOFTSIGN"},
+    RecurrentActivation{"tanh", "ACTIVATION_TANH"},
+    RecurrentActivation{"thresholdedrelu", "ACTIVATION_THRESHOLDED_RELU", {{{NumberSource::kAlpha, "Alpha", 1.0}}}},
+};
+
+std::vector<std::string> default_activations(const Node& node) {
+  if (node.op == "RNN") {
+    return {"Tanh"};
+  }
+  return node.op == "LSTM" ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
+                           : std::vector<std::string>{"Sigmoid", "Tanh"};
+}
+
+// The names of the activations for each direction.
+std::vector<std::string> activation_names(const Node& node, std::size_t directions) {
+  const std::vector<std::string> usual = default_activations(node);
+  const std::size_t count = usual.size() * directions;
+  std::vector<std::string> names = node.texts("activations");
+  if (node.op == "RNN" && names.size() > count) {  // ONNX's default lists activations for two directions
+    names.resize(count);
+  }
+  if (names.empty()) {
+    for (std::size_t i = 0; i < directions; ++i) {
+      names.insert(names.end(), usual.begin(), usual.end());
+    }
+  }
+  if (names.size() != count) {
+    wrong(node, "activations", format_text("{} names", count));
+  }
+  return names;
+}
+
+const RecurrentActivation& find_activation(const Node& node, const std::string& name) {
+  std::string lower = name;
+  for (char& letter : lower) {
+    letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+  const auto found = std::find_if(kRecurrentActivations.begin(), kRecurrentActivations.end(),
+                                  [&](const RecurrentActivation& one) { return one.onnx_name == lower; });
+  if (found == kRecurrentActivations.end()) {
+    refuse(node, "with the activation " + printable(name), "ONNX has no such activation");
+  }
+  return *found;
+}
+
+// The numbers of activation_alpha or activation_beta that no activation has used yet.
+struct NumbersLeft {
+  std::vector<double> numbers;
+  std::size_t used = 0;
+
+  double next(double otherwise) { return used < numbers.size() ? numbers[used++] : otherwise; }
+};
+
+// The activations for each direction. An activation with an alpha or a beta uses the node's next value, or its default
+// if no value is left.
+std::vector<Activation> recurrent_activations(const Node& node, std::size_t directions) {
+  NumbersLeft alphas{node.numbers("activation_alpha")};
+  NumbersLeft betas{node.numbers("activation_beta")};
+  std::vector<Activation> result;
+  for (const std::string& name : activation_names(node, directions)) {
+    const RecurrentActivation& known = find_activation(node, name);
+    Activation activation{known.op, {}};
+    for (const ActivationNumber& number : known.numbers) {
+      if (number.source == NumberSource::kAlpha) {
+        activation.numbers.emplace_back(number.field, alphas.next(number.value));
+      } else if (number.source == NumberSource::kBeta) {
+        activation.numbers.emplace_back(number.field, betas.next(number.value));
+      } else if (number.source == NumberSource::kFixed) {
+        activation.numbers.emplace_back(number.field, number.value);
+      }
+    }
+    result.push_back(std::move(activation));
+  }
+  return result;
+}
+
+// Adds leading dimensions of size 1.
+Array with_leading_ones(const Array& array, int count) { return array ? array.with_rank(array.rank() + count) : array; }
+
+// Everything about a node that does not depend on its inputs.
+struct Network {
+  const char* op = nullptr;
+  Options options;
+  bool by_rows = false;       // whether the batch is the first axis
+  std::size_t outputs = 0;    // of the node
+  std::size_t available = 0;  // of the operator
+  bool has_hidden_size = false;
+  std::int64_t hidden_size = 0;
+
+  // A sequence, or an initial state {directions, batch, units}, with a leading axis. With layout 1, the batch is the
+  // first axis of the input.
+  [[nodiscard]] Array arranged(const Array& array, const char* what) const {
+    if (!array || !by_rows) {
+      return with_leading_ones(array, 1);
+    }
+    check_rank(array, 3, what);
+    return with_leading_ones(array, 1).transpose({0, 2, 1, 3});
+  }
+};
+
+Options network_options(const Node& node, const char* direction, std::size_t directions) {
+  Options options = {{"ActivationDescs", recurrent_activations(node, directions)}, {"Direction", direction}};
+  const bool clips = node.has("clip");
+  if (node.op == "LSTM") {
+    options.push_back({"ClipThreshold", node.number("clip")});
+    options.push_back({"UseClipThreshold", clips ? 1 : 0});
+    options.push_back({"CoupleInputForget", node.integer("input_forget") != 0 ? 1 : 0});
+  } else if (clips) {
+    refuse(node, "with clip", format_text("DirectML's {} does not clip", node.op));
+  }
+  if (node.op == "GRU") {
+    options.push_back({"LinearBeforeReset", node.integer("linear_before_reset") != 0 ? 1 : 0});
+  }
+  return options;
+}
+
+// inputs: x, W, R, B, sequence_lens, initial_h; and for LSTM, initial_c and P.
+Arrays operator_inputs(const Network& network, std::span<const Array> inputs) {
+  const Array given_lengths = input(inputs, 4);
+  const Array lengths = given_lengths ? cast(with_leading_ones(given_lengths, 3), Kind::kUint32) : Array();
+  Arrays given = {network.arranged(inputs[0], "X"), with_leading_ones(inputs[1], 1), with_leading_ones(inputs[2], 1),
+                  with_leading_ones(input(inputs, 3), 2), network.arranged(input(inputs, 5), "initial_h")};
+  if (network.available == 3) {
+    given.push_back(network.arranged(input(inputs, 6), "initial_c"));
+    given.push_back(lengths);
+    given.push_back(with_leading_ones(input(inputs, 7), 2));
+  } else {
+    given.push_back(lengths);
+  }
+  return given;
+}
+
+Arrays run_network(const Network& network, std::span<const Array> inputs) {
+  const Array& r = inputs[2];
+  check_min_rank(r, 1, "R");
+  if (network.has_hidden_size && network.hidden_size != r.size(r.rank() - 1)) {
+    fail("hidden_size is {}, but R has the sizes {}", network.hidden_size, listed(r.shape()));
+  }
+  std::vector<Out> outs;
+  for (std::size_t i = 0; i < network.available; ++i) {
+    outs.push_back({.is_wanted = i < network.outputs});
+  }
+  Arrays results = dispatch_all(network.op, operator_inputs(network, inputs), network.options, outs);
+  results.resize(std::min(results.size(), network.outputs));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Array& result = results[i];
+    if (i == 0) {  // {steps, directions, batch, units}; by rows, {batch, steps, directions, units}
+      results[i] = network.by_rows ? result.transpose({2, 0, 1, 3}) : result;
+    } else {  // {1, directions, batch, units}; by rows, {batch, directions, units}
+      results[i] = network.by_rows ? result.transpose({2, 1, 0, 3}).at(2, 0) : result.drop_axis(0);
+    }
+  }
+  return results;
+}
+
+Compute make_network(const Node& node) {
+  const std::string text = node.text("direction");
+  if (text != kMisspeltDirection) {
+    check_choice(node, "direction", {"forward", "reverse", "bidirectional"});
+  }
+  check_choice(node, "layout", {std::int64_t{0}, std::int64_t{1}});
+  const bool is_bidirectional = text == "bidirectional";
+  const char* direction = is_bidirectional ? "BIDIRECTIONAL" : text == "reverse" ? "BACKWARD" : "FORWARD";
+  Network network;
+  network.op = node.op == "RNN" ? "RNN" : node.op == "LSTM" ? "LSTM" : "GRU";
+  network.options = network_options(node, direction, is_bidirectional ? 2 : 1);
+  network.by_rows = node.integer("layout") == 1;
+  network.outputs = node.results.size();
+  network.available = node.op == "LSTM" ? 3 : 2;
+  network.has_hidden_size = node.has("hidden_size");
+  network.hidden_size = node.integer("hidden_size");
+  return [network](std::span<const Array> inputs) { return run_network(network, inputs); };
+}
+
+constexpr std::array kRecurrentRows = {
+    Row{.op = "GRU", .make = make_network, .uses = "GRU CAST", .kinds = kRoundedKinds},
+    Row{.op = "LSTM", .make = make_network, .uses = "LSTM CAST", .kinds = kRoundedKinds},
+    Row{.op = "RNN", .make = make_network, .uses = "RNN CAST", .kinds = kRoundedKinds},
+};
+
+}  // namespace
+
+std::span<const Row> recurrent_rows() { return kRecurrentRows; }
+
+}  // namespace anydml::onnx

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// An array with elements in memory, or a symbol: a value of a graph that is being recorded, which has a type and a
+// shape but no elements yet. The same code computes with both (dispatch.h). An Array is a reference to an immutable
+// object, like an array in Python; rearranging it returns a new view of the same elements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "anydml/anydml.h"
+#include "onnx/values/errors.h"
+#include "onnx/values/kind.h"
+
+namespace anydml::onnx {
+
+class Recorder;
+using Sizes = std::vector<std::int64_t>;
+
+inline constexpr int kMaxRank = 8;        // of an operator's tensors
+inline constexpr int kMaxArrayRank = 64;  // of any array
+
+[[nodiscard]] std::int64_t product(std::span<const std::int64_t> sizes);  // raises NoMemory if it exceeds 2^62
+[[nodiscard]] Sizes packed_strides(const Sizes& shape);
+// The shape to which several shapes broadcast under NumPy's rule; raises Invalid if there is none.
+[[nodiscard]] Sizes broadcast_shapes(const Sizes& a, const Sizes& b);
+
+class Array {
+ public:
+  Array() = default;  // absent, as an optional input may be
+
+  // ---- Creation -----------------------------------------------------------------------------------------------------
+  // New memory with undefined elements, which only the creator may write through `writable`.
+  [[nodiscard]] static Array empty(Kind kind, Sizes shape);
+  [[nodiscard]] static Array zeros(Kind kind, Sizes shape);
+  // Elements at an address that `owner` keeps valid. Strides are in elements; without strides, the array is packed.
+  [[nodiscard]] static Array wrap(Kind kind, Sizes shape, const void* data, std::shared_ptr<const void> owner);
+  [[nodiscard]] static Array wrap(Kind kind, Sizes shape, Sizes strides, const void* data,
+                                  std::shared_ptr<const void> owner);
+  // An array without dimensions. The number is converted to the type: to the nearest float, or modulo 2^bits.
+  [[nodiscard]] static Array scalar(Kind kind, double value);
+  [[nodiscard]] static Array scalar(Kind kind, std::int64_t value);
+  [[nodiscard]] static Array scalar(Kind kind, int value) { return scalar(kind, static_cast<std::int64_t>(value)); }
+  // A list of int64 numbers.
+  [[nodiscard]] static Array integers(const std::vector<std::int64_t>& numbers);
+  template <class T>
+  [[nodiscard]] static Array of(Kind kind, Sizes shape, const std::vector<T>& elements) {
+    Array array = empty(kind, std::move(shape));
+    if (!elements.empty()) {
+      std::memcpy(array.writable(), elements.data(), elements.size() * sizeof(T));
+    }
+    return array;
+  }
+
+  // ---- Properties ---------------------------------------------------------------------------------------------------
+  explicit operator bool() const { return body_ != nullptr; }  // whether it is present
+  [[nodiscard]] Kind kind() const { return body_->kind; }
+  [[nodiscard]] const Sizes& shape() const { return body_->shape; }
+  [[nodiscard]] const Sizes& strides() const { return body_->strides; }  // in elements
+  [[nodiscard]] int rank() const { return static_cast<int>(body_->shape.size()); }
+  [[nodiscard]] std::int64_t size(int axis) const { return body_->shape[static_cast<std::size_t>(axis)]; }
+  [[nodiscard]] std::int64_t count() const { return body_->count; }  // the number of elements
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(body_->count) * item_size(body_->kind); }
+  [[nodiscard]] bool is_symbol() const { return body_->recorder != nullptr; }
+  [[nodiscard]] bool is_packed() const;  // in memory as C arrays are
+  [[nodiscard]] bool is_same_object(const Array& other) const { return body_ == other.body_; }
+  [[nodiscard]] const void* identity() const { return body_.get(); }
+
+  // ---- Views --------------------------------------------------------------------------------------------------------
+  // The same elements in another shape, without -1. Copies if no strides describe the result, as NumPy does.
+  [[nodiscard]] Array reshape(Sizes shape) const;
+  [[nodiscard]] Array flatten() const { return reshape({count()}); }
+  // Dimension i of the result is dimension order[i].
+  [[nodiscard]] Array transpose(const std::vector<int>& order) const;
+  [[nodiscard]] Array transpose() const;  // dimensions in reverse order
+  // `count` elements along an axis, beginning at `start`, with any step except 0.
+  [[nodiscard]] Array slice(int axis, std::int64_t start, std::int64_t count, std::int64_t step = 1) const;
+  // One index of an axis, which disappears.
+  [[nodiscard]] Array at(int axis, std::int64_t index) const;
+  [[nodiscard]] Array insert_axis(int axis) const;      // a new axis of size 1
+  [[nodiscard]] Array drop_axis(int axis) const;        // removes an axis of size 1
+  [[nodiscard]] Array with_rank(int rank) const;        // adds leading axes of size 1
+  [[nodiscard]] Array broadcast_to(Sizes shape) const;  // raises Invalid if the shapes do not match
+  // The same bits as another type of the same size.
+  [[nodiscard]] Array view_as(Kind kind) const;
+  // bool as uint8, because DirectML has no bool; other arrays unchanged.
+  [[nodiscard]] Array plain() const { return kind() == Kind::kBool ? view_as(Kind::kUint8) : *this; }
+
+  // ---- Elements: these raise ElementsNeeded for a symbol ------------------------------------------------------------
+  [[nodiscard]] const void* data() const;  // the element at index 0
+  [[nodiscard]] void* writable();          // of an array from `empty` or `zeros`
+  [[nodiscard]] Array packed() const;      // the array itself, or a packed copy; aligned for its elements' type
+  // Integers, bools and floats as int64 and double numbers, in C order. Floats are truncated to integers.
+  [[nodiscard]] std::vector<std::int64_t> to_integers() const;
+  [[nodiscard]] std::vector<double> to_numbers() const;
+  [[nodiscard]] std::int64_t integer() const;  // of the only element; raises Invalid if there are several
+  [[nodiscard]] double number() const;
+  // The elements of an array from `packed`.
+  template <class T>
+  [[nodiscard]] std::span<const T> elements() const {
+    return {static_cast<const T*>(data()), static_cast<std::size_t>(count())};
+  }
+
+ private:
+  friend class Recorder;
+  struct Body {
+    Kind kind = Kind::kUndefined;
+    Sizes shape;
+    Sizes strides;
+    std::int64_t count = 0;
+    const void* data = nullptr;  // of an array
+    std::shared_ptr<const void> owner;
+    Recorder* recorder = nullptr;     // of a symbol
+    std::uint64_t source = 0;         // the value that the symbol is a view of
+    std::int64_t offset = 0;          // in elements, from the start of that value
+    mutable std::uint64_t value = 0;  // the symbol's own value, once it is needed
+  };
+  explicit Array(std::shared_ptr<Body> body) : body_(std::move(body)) {}
+  [[nodiscard]] Array view(Sizes shape, Sizes strides, std::int64_t moved) const;
+  [[nodiscard]] Array copied() const;  // into packed memory, or by an operator of the graph
+
+  std::shared_ptr<Body> body_;
+};
+
+using Arrays = std::vector<Array>;
+
+}  // namespace anydml::onnx

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "onnx/values/recorder.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/process.h"
+#include "onnx/values/call.h"
+
+namespace anydml::onnx {
+namespace {
+
+// The addresses of the first byte and of the byte after the last one.
+std::pair<std::uintptr_t, std::uintptr_t> bounds_of(const Array& array) {
+  const auto item = static_cast<std::int64_t>(item_size(array.kind()));
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (int axis = 0; axis < array.rank(); ++axis) {
+    const std::int64_t reach = (array.size(axis) - 1) * array.strides()[static_cast<std::size_t>(axis)];
+    (reach < 0 ? low : high) += reach;
+  }
+  const auto start = reinterpret_cast<std::uintptr_t>(array.data());
+  return {start + static_cast<std::uintptr_t>(low * item), start + static_cast<std::uintptr_t>((high + 1) * item)};
+}
+
+constinit anydml_constants* g_constants = nullptr;  // guarded by process_mutex; never released
+
+// The constants of all models. Their packed forms are kept as long as a compiled graph uses them, and each graph is
+// released before its model's arrays are, so an address never stands for elements that are gone.
+anydml_constants* process_constants() {
+  const std::scoped_lock lock(process_mutex());
+  if (g_constants == nullptr) {
+    check_status(anydml_constants_create(&g_constants));
+  }
+  return g_constants;
+}
+
+bool has_negative_stride(const Array& array) {
+  return std::any_of(array.strides().begin(), array.strides().end(), [](std::int64_t one) { return one < 0; });
+}
+
+}  // namespace
+
+void check_status(int status) {
+  switch (status) {
+    case ANYDML_OK:
+      return;
+    case ANYDML_INVALID_ARGUMENT:
+    case ANYDML_UNSUPPORTED:
+      throw Invalid(anydml_last_error());
+    case ANYDML_OUT_OF_MEMORY:
+      throw NoMemory(anydml_last_error());
+    default:
+      throw DeviceFailure(status, anydml_last_error());
+  }
+}
+
+FixedArrays::FixedArrays(std::vector<Array> arrays) : arrays_(std::move(arrays)), constants_(process_constants()) {
+  std::erase_if(arrays_, [](const Array& one) { return one.count() == 0; });
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges;
+  for (const Array& one : arrays_) {
+    if (one.is_packed()) {
+      identities_.insert(one.identity());
+    }
+    ranges.push_back(bounds_of(one));
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (const auto& [begin, end] : ranges) {
+    if (!ranges_.empty() && begin < ranges_.back().second) {
+      ranges_.back().second = std::max(end, ranges_.back().second);
+    } else {
+      ranges_.emplace_back(begin, end);
+    }
+  }
+}
+
+bool FixedArrays::contains(const Array& array) const {
+  if (identities_.contains(array.identity())) {
+    return true;
+  }
+  if (array.count() == 0 || (!array.is_packed() && has_negative_stride(array))) {
+    return false;
+  }
+  const auto [begin, end] = bounds_of(array);
+  const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), begin,
+                                      [](std::uintptr_t one, const auto& range) { return one < range.first; });
+  return after != ranges_.begin() && end <= std::prev(after)->second;
+}
+
+Recorder::Recorder(const FixedArrays& fixed) : fixed_(fixed) {
+  anydml_graph* graph = nullptr;
+  check_status(anydml_graph_create(&graph));
+  graph_.reset(graph);
+}
+
+Array Recorder::symbol(Kind kind, Sizes shape, Sizes strides, std::uint64_t source) {
+  auto body = std::make_shared<Array::Body>();
+  body->kind = kind;
+  body->count = product(shape);
+  body->shape = std::move(shape);
+  body->strides = std::move(strides);
+  body->recorder = this;
+  body->source = source;
+  body->value = source;
+  return Array(std::move(body));
+}
+
+Array Recorder::input(const Array& like) {
+  const Array plain = like.plain();
+  const Sizes strides = like.count() != 0 ? plain.strides() : packed_strides(plain.shape());
+  const anydml_tensor tensor{api_type(plain.kind()), plain.rank(), plain.shape().data(), strides.data(), nullptr};
+  anydml_value value = 0;
+  check_status(anydml_graph_add_input(graph_.get(), &tensor, &value));
+  const Array result = symbol(plain.kind(), plain.shape(), strides, value);
+  return like.kind() == Kind::kBool ? result.view_as(Kind::kBool) : result;
+}
+
+Array Recorder::known(const Array& array) {
+  Array plain = array.plain();
+  plain = fixed_.contains(plain) ? plain : plain.packed();
+  const Sizes strides = array.count() != 0 ? plain.strides() : packed_strides(plain.shape());
+  const Array result = symbol(plain.kind(), plain.shape(), strides, constant(plain));
+  return array.kind() == Kind::kBool ? result.view_as(Kind::kBool) : result;
+}
+
+std::uint64_t Recorder::constant(const Array& array) {
+  const auto found = constants_.find(array.identity());
+  if (found != constants_.end()) {
+    return found->second;
+  }
+  anydml_value value = 0;
+  if (fixed_.contains(array)) {
+    const anydml_tensor tensor = tensor_of(array);
+    check_status(anydml_graph_add_shared_constant(graph_.get(), fixed_.constants(), &tensor, &value));
+  } else {
+    kept_.push_back(array.packed());
+    const anydml_tensor tensor = tensor_of(kept_.back());
+    check_status(anydml_graph_add_constant(graph_.get(), &tensor, &value));
+  }
+  kept_.push_back(array);
+  constants_.emplace(array.identity(), value);
+  return value;
+}
+
+std::uint64_t Recorder::value_of(const Array& symbol) {
+  Array::Body& body = *symbol.body_;
+  if (body.value == 0) {
+    const anydml_tensor tensor = tensor_of(symbol);
+    check_status(anydml_graph_add_view_at(body.recorder->graph_.get(), body.source, &tensor,
+                                          body.count == 0 ? 0 : body.offset, &body.value));
+  }
+  return body.value;
+}
+
+std::uint64_t Recorder::source_of(const Array& array) { return array && array.is_symbol() ? array.body_->source : 0; }
+
+Recorder* Recorder::of(const Array& symbol) { return symbol.body_->recorder; }
+
+Arrays Recorder::add(const char* op, const Arrays& inputs, const Options& options, const std::vector<Out>& outs) {
+  const Call call(op, inputs, options);
+  const std::vector<OutputForm> forms = call.infer(outs);
+  std::vector<anydml_value> values;
+  values.reserve(inputs.size());
+  for (const Array& one : inputs) {
+    values.push_back(!one ? 0 : one.is_symbol() ? value_of(one) : constant(one));
+  }
+  std::vector<anydml_tensor> tensors;
+  std::vector<Sizes> strides;
+  strides.reserve(forms.size());
+  for (const OutputForm& form : forms) {
+    strides.push_back(packed_strides(form.shape));
+    tensors.push_back({form.kind == Kind::kUndefined ? anydml_type{ANYDML_NONE} : api_type(form.kind),
+                       static_cast<std::int32_t>(form.shape.size()), form.shape.data(), strides.back().data(),
+                       nullptr});
+  }
+  std::vector<anydml_value> created(tensors.size());
+  check_status(anydml_graph_add_operator(graph_.get(), op, values.data(), values.size(), tensors.data(), tensors.size(),
+                                         call.attributes().data(), call.attributes().size(), created.data()));
+  Arrays results;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    results.push_back(forms[i].kind == Kind::kUndefined
+                          ? Array()
+                          : symbol(forms[i].kind, forms[i].shape, std::move(strides[i]), created[i]));
+  }
+  return results;
+}
+
+void Recorder::output(const Array& symbol) {
+  Array plain = symbol.plain();
+  if (!plain.is_packed()) {
+    plain = add("ELEMENT_WISE_IDENTITY", {plain}, {}, {Out{}}).front();
+  }
+  check_status(anydml_graph_add_output(graph_.get(), value_of(plain)));
+}
+
+CompiledGraph Recorder::compile(const anydml_device* device) const {
+  anydml_compiled* compiled = nullptr;
+  check_status(anydml_graph_compile(graph_.get(), device, &compiled));
+  return CompiledGraph(compiled);
+}
+
+}  // namespace anydml::onnx

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// A graph under construction, and the arrays that it does not need to copy.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "onnx/values/array.h"
+#include "onnx/values/dispatch.h"
+
+namespace anydml::onnx {
+
+struct ReleaseGraph {
+  void operator()(anydml_graph* graph) const { anydml_graph_release(graph); }
+};
+struct ReleaseCompiled {
+  void operator()(anydml_compiled* compiled) const { anydml_compiled_release(compiled); }
+};
+using CompiledGraph = std::unique_ptr<anydml_compiled, ReleaseCompiled>;
+
+// Raises the error of a failed call of the C API; returns if the status is ANYDML_OK.
+void check_status(int status);
+
+// Arrays that do not change as long as this object exists: the constants of a model. All graphs share them, also graphs
+// of different models, if these arrays are at the same addresses, as two models' parts of one mapped file are.
+class FixedArrays {
+ public:
+  explicit FixedArrays(std::vector<Array> arrays);
+
+  // Whether an array is one of these arrays, or a part of one that a graph can read.
+  [[nodiscard]] bool contains(const Array& array) const;
+  [[nodiscard]] anydml_constants* constants() const { return constants_; }
+
+ private:
+  std::vector<Array> arrays_;  // keeps the memory alive
+  std::unordered_set<const void*> identities_;
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> ranges_;  // sorted and disjoint
+  anydml_constants* constants_;
+};
+
+class Recorder {
+ public:
+  explicit Recorder(const FixedArrays& fixed);
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // The next input of the graph: a symbol with the form of this array.
+  [[nodiscard]] Array input(const Array& like);
+  // A symbol for a constant, so that values computed from it become part of the graph.
+  [[nodiscard]] Array known(const Array& array);
+  // Records an operator.
+  [[nodiscard]] Arrays add(const char* op, const Arrays& inputs, const Options& options, const std::vector<Out>& outs);
+  // Makes a symbol the next output, in packed form.
+  void output(const Array& symbol);
+  // Compiles the graph for a device; null: the default.
+  [[nodiscard]] CompiledGraph compile(const anydml_device* device) const;
+
+  // The value of a symbol in the graph.
+  [[nodiscard]] static std::uint64_t value_of(const Array& symbol);
+  // The recorder of a symbol.
+  [[nodiscard]] static Recorder* of(const Array& symbol);
+  // The value that a symbol is a view of, or 0 for an array.
+  [[nodiscard]] static std::uint64_t source_of(const Array& array);
+
+ private:
+  [[nodiscard]] Array symbol(Kind kind, Sizes shape, Sizes strides, std::uint64_t source);
+  [[nodiscard]] std::uint64_t constant(const Array& array);
+
+  const FixedArrays& fixed_;
+  std::unique_ptr<anydml_graph, ReleaseGraph> graph_;
+  std::unordered_map<const void*, std::uint64_t> constants_;  // by the array's identity
+  std::vector<Array> kept_;                                   // arrays that must live until the graph is compiled
+};
+
+}  // namespace anydml::onnx
