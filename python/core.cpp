@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines the module anydml._core. Its functions and classes pass arrays to the C API and return the results. run.h
 // runs any operator by name. ufunc.h lets NumPy drive an operator, with NumPy's rules for types, casting, masks and
-// errors. call_cache.h explains the fast path for repeated calls. device_call.h handles arrays on GPUs, and graph.h and
-// compiled.h handle graphs.
+// errors. call_cache.h explains the fast path for repeated calls. device_call.h handles arrays on GPUs, graph.h and
+// compiled.h handle graphs, and onnx_model.h handles ONNX models.
 #define ANYDML_IMPORTS_NUMPY
 #include "python_api.h"
 
@@ -27,6 +27,7 @@
 #include "gil.h"
 #include "graph.h"
 #include "layout.h"
+#include "onnx_model.h"
 #include "operand.h"
 #include "run.h"
 #include "ufunc.h"
@@ -187,4 +188,12 @@ NB_MODULE(_core, module) {
       .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("outs"))
       .def("run_on_device", &Compiled::run_on_device, nb::arg("inputs"), nb::arg("outs"), nb::arg("truths"),
            nb::arg("device").none());
+  nb::class_<OnnxModel>(module, "OnnxModel")
+      .def(nb::init<nb::handle, nb::handle, bool, nb::handle>(), nb::arg("source"),
+           nb::arg("folder").none() = nb::none(), nb::arg("integers") = false, nb::arg("device").none() = nb::none())
+      .def_prop_ro("inputs", &OnnxModel::inputs)
+      .def_prop_ro("outputs", &OnnxModel::outputs)
+      .def("run", &OnnxModel::run)
+      .def("explain", &OnnxModel::explain)
+      .def("profile", &OnnxModel::profile, nb::arg("inputs"), nb::arg("rounds") = 1);
 }

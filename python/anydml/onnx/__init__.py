@@ -7,6 +7,8 @@
 >>> backend.run_model(model, [np.array([25, -1])])[0]
 array([ 1, 23])
 """
+import os as _os
+
 try:
     import onnx as _onnx
     from onnx.backend.base import Backend as _BackendInterface
@@ -16,6 +18,11 @@ except ImportError as _error:
 from .. import adapters as _adapters
 from ._model import Prepared, as_array as _as_array, check as _check, label as _label, listed as _listed, loaded as _loaded
 from ._rows import Unsupported
+
+# While both front ends exist, this variable selects the one in C++.
+_is_native = _os.environ.get("ANYDML_ONNX_FRONT") == "cpp"
+if _is_native:
+    from ._native import Prepared, Unsupported  # noqa: F811
 
 __all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -55,6 +62,11 @@ class Backend(_BackendInterface):
         array([ 1, 23])
         """
         name = _device_of(device)
+        if _is_native:
+            prepared = Prepared(model, integers=integers, device=name)
+            if isinstance(model, _onnx.ModelProto):  # the library has checked the other forms too
+                _check(model)
+            return prepared
         message, folder, arrays = _loaded(model)
         _check(message)
         return Prepared(message, folder, integers, is_owned=message is not model, arrays=arrays, device=name)

@@ -27,7 +27,7 @@ def inputs_of(prepared, sizes=(), seed=0):
 
 def explained(prepared):
     """Returns lines that describe how the nodes run, which nodes run on the host, and, after a run, the pieces."""
-    return _program_lines(prepared.program, "")
+    return prepared.explain() if hasattr(prepared, "explain") else _program_lines(prepared.program, "")
 
 
 def _program_lines(program, indent):
@@ -63,6 +63,8 @@ def seconds(function, rounds):
 def profile(prepared, given, rounds=3):
     """Returns (seconds, operator, label) for each step, the slowest first. Steps run node by node; in a graph, several
     nodes run in one pass."""
+    if hasattr(prepared, "profile"):
+        return prepared.profile(given, rounds)
     total = defaultdict(float)
 
     def timed(step, run):

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "onnx_model.h"
+
+#include <anydml/anydml.h>
+
+#include <cstdint>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/float_environment.h"
+#include "call.h"
+#include "errors.h"
+#include "gil.h"
+#include "onnx/values/errors.h"
+#include "operand.h"
+
+namespace anydml::python {
+namespace {
+
+using onnx::Kind;
+
+struct OnnxType {
+  int numpy;
+  Kind kind;
+};
+constexpr OnnxType kOnnxTypes[] = {
+    {NPY_BOOL, Kind::kBool},      {NPY_INT8, Kind::kInt8},        {NPY_UINT8, Kind::kUint8},
+    {NPY_INT16, Kind::kInt16},    {NPY_UINT16, Kind::kUint16},    {NPY_INT, Kind::kInt32},
+    {NPY_UINT, Kind::kUint32},    {NPY_LONG, Kind::kInt64},       {NPY_ULONG, Kind::kUint64},
+    {NPY_LONGLONG, Kind::kInt64}, {NPY_ULONGLONG, Kind::kUint64}, {NPY_HALF, Kind::kFloat16},
+    {NPY_FLOAT, Kind::kFloat},    {NPY_DOUBLE, Kind::kDouble},
+};
+
+Kind kind_of_numpy(int type) {
+  for (const OnnxType& one : kOnnxTypes) {
+    if (one.numpy == type) {
+      return one.kind;
+    }
+  }
+  return Kind::kUndefined;
+}
+
+int numpy_type_of(Kind kind) {
+  for (const OnnxType& one : kOnnxTypes) {
+    if (one.kind == onnx::array_kind(kind)) {
+      return one.numpy;
+    }
+  }
+  return NPY_NOTYPE;
+}
+
+// Runs a function without the GIL, and raises the library's errors as Python exceptions.
+template <class Function>
+void call_onnx(const Function& function) {
+  try {
+    const GilReleased released;
+    const DefaultFloatEnvironment environment;
+    function();
+  } catch (const onnx::Unsupported& error) {
+    nb::list needs;
+    for (const std::string& need : error.needs()) {
+      needs.append(nb::steal(PyUnicode_DecodeUTF8(need.data(), static_cast<Py_ssize_t>(need.size()), "replace")));
+    }
+    const std::string message = error.what();
+    const nb::object text =
+        nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
+    PyErr_SetObject(PyExc_NotImplementedError, nb::make_tuple(text, needs).ptr());
+    throw nb::python_error();
+  } catch (const onnx::Invalid& error) {
+    raise(PyExc_ValueError, error.what());
+  } catch (const onnx::WrongType& error) {
+    raise(PyExc_TypeError, error.what());
+  } catch (const onnx::NoMemory& error) {
+    raise(PyExc_MemoryError, error.what());
+  } catch (const onnx::DeviceFailure& error) {
+    if (error.status() == ANYDML_INTERRUPTED && PyErr_Occurred() != nullptr) {
+      throw nb::python_error();  // raised by a signal handler
+    }
+    raise(error.status() == ANYDML_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, error.what());
+  }
+}
+
+nb::object described(const onnx::ValueMessage& value, bool has_initializer) {
+  nb::object shape = nb::none();
+  if (value.has_shape) {
+    nb::list sizes;
+    for (const onnx::Dimension& one : value.shape) {
+      if (one.size >= 0) {
+        sizes.append(one.size);
+      } else if (!one.name.empty()) {
+        sizes.append(nb::str(one.name.c_str(), one.name.size()));
+      } else {
+        sizes.append(nb::none());
+      }
+    }
+    shape = nb::steal(PyList_AsTuple(sizes.ptr()));
+  }
+  return nb::make_tuple(nb::str(value.name.c_str(), value.name.size()), static_cast<std::int32_t>(value.kind), shape,
+                        has_initializer);
+}
+
+// Keeps arrays valid while a model runs. A layout that graphs do not support is copied.
+struct OnnxInputs {
+  std::vector<nb::object> kept;
+  onnx::Arrays arrays;
+
+  explicit OnnxInputs(const nb::list& given) {
+    for (const nb::handle one : given) {
+      arrays.push_back(one.is_none() ? onnx::Array() : taken(one));
+    }
+  }
+
+ private:
+  onnx::Array taken(nb::handle given) {
+    if (PyArray_Check(given.ptr()) == 0) {
+      raise(PyExc_TypeError, "an input is " + wrong_array_text(given));
+    }
+    PyArrayObject* array = as_array(given.ptr());
+    const Kind kind = kind_of_numpy(PyArray_TYPE(array));
+    if (kind == Kind::kUndefined || !PyArray_ISNOTSWAPPED(array)) {
+      raise(PyExc_TypeError, "an input is " + wrong_array_text(given));
+    }
+    kept.push_back(nb::borrow(given));
+    if (!is_regular(array)) {
+      kept.back() = nb::steal(PyArray_NewCopy(array, NPY_CORDER));
+      if (!kept.back().is_valid()) {
+        throw nb::python_error();
+      }
+      array = as_array(kept.back().ptr());
+    }
+    onnx::Sizes shape(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
+    if (PyArray_SIZE(array) == 0) {
+      return onnx::Array::empty(kind, std::move(shape));
+    }
+    onnx::Sizes strides;
+    for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
+      strides.push_back(PyArray_STRIDE(array, axis) / static_cast<npy_intp>(onnx::item_size(kind)));
+    }
+    return onnx::Array::wrap(kind, std::move(shape), std::move(strides), PyArray_DATA(array), nullptr);
+  }
+
+  static bool is_regular(PyArrayObject* array) {
+    bool regular = PyArray_ISALIGNED(array);
+    for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
+      const npy_intp step = PyArray_STRIDE(array, axis);
+      regular = regular && step >= 0 && step % PyArray_ITEMSIZE(array) == 0;
+    }
+    return regular;
+  }
+};
+
+// Creates an array for an output, on a thread without the GIL.
+void* new_output(nb::object& output, Kind kind, const onnx::Sizes& shape) {
+  const GilHeld held;
+  std::vector<npy_intp> sizes(shape.begin(), shape.end());
+  output = nb::steal(PyArray_SimpleNew(static_cast<int>(sizes.size()), sizes.data(), numpy_type_of(kind)));
+  if (!output.is_valid()) {
+    PyErr_Clear();
+    throw onnx::NoMemory("there is not enough memory for an output with the shape " + onnx::listed(shape));
+  }
+  return PyArray_DATA(as_array(output.ptr()));
+}
+
+}  // namespace
+
+OnnxModel::OnnxModel(nb::handle source, nb::handle folder, bool integers, nb::handle device)
+    : source_(nb::borrow(source)) {
+  const bool is_path = PyUnicode_Check(source.ptr()) != 0;
+  if (!is_path && PyBytes_Check(source.ptr()) == 0) {
+    raise(PyExc_TypeError, "the model is " + text_of(source) + "; expected a path or bytes");
+  }
+  const onnx::ModelOptions options = {.device = find_device(device), .multiplies_integers = integers};
+  const std::string beside = folder.is_none() ? std::string() : nb::cast<std::string>(folder);
+  const bool has_folder = !folder.is_none();
+  const std::string path = is_path ? nb::cast<std::string>(source) : std::string();
+  std::span<const std::byte> bytes;
+  if (!is_path) {
+    bytes = {reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(source.ptr())),
+             static_cast<std::size_t>(PyBytes_GET_SIZE(source.ptr()))};
+  }
+  call_onnx([&] {
+    onnx::ModelMessage message = is_path ? onnx::read_model(path) : onnx::parse_model(bytes, nullptr, "the bytes");
+    if (!is_path && has_folder) {
+      message.folder = beside;
+      message.has_folder = true;
+    }
+    model_ = std::make_unique<onnx::Model>(std::move(message), options);
+  });
+}
+
+nb::list OnnxModel::inputs() const {
+  nb::list all;
+  for (std::size_t i = 0; i < model_->inputs().size(); ++i) {
+    all.append(described(model_->inputs()[i], model_->has_initializer(i)));
+  }
+  return all;
+}
+
+nb::list OnnxModel::outputs() const {
+  nb::list all;
+  for (const onnx::ValueMessage& value : model_->outputs()) {
+    all.append(described(value, false));
+  }
+  return all;
+}
+
+nb::list OnnxModel::run(const nb::list& inputs) {
+  const OnnxInputs given(inputs);
+  if (given.arrays.size() != model_->inputs().size()) {
+    raise(PyExc_ValueError, "got " + std::to_string(given.arrays.size()) + " inputs; the model has " +
+                                std::to_string(model_->inputs().size()));
+  }
+  std::vector<nb::object> outputs(model_->outputs().size());
+  call_onnx([&] {
+    model_->run(given.arrays, [&](std::size_t position, Kind kind, const onnx::Sizes& shape) {
+      return new_output(outputs[position], kind, shape);
+    });
+  });
+  nb::list results;
+  for (const nb::object& one : outputs) {
+    results.append(one);
+  }
+  return results;
+}
+
+nb::list OnnxModel::profile(const nb::list& inputs, int rounds) {
+  const OnnxInputs given(inputs);
+  if (given.arrays.size() != model_->inputs().size() || rounds < 1) {
+    raise(PyExc_ValueError, "profile takes an array or None for each input, and 1 or more rounds");
+  }
+  std::vector<onnx::StepTime> times;
+  call_onnx([&] { times = model_->profile(given.arrays, rounds); });
+  nb::list results;
+  for (const onnx::StepTime& one : times) {
+    results.append(nb::make_tuple(one.seconds, one.op, one.label));
+  }
+  return results;
+}
+
+}  // namespace anydml::python

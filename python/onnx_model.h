@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// ONNX models over NumPy arrays. _native.py turns arguments into arrays, and errors into the package's exceptions.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "onnx/program/model.h"
+#include "python_api.h"
+
+namespace anydml::python {
+
+class OnnxModel {
+ public:
+  // source: a path as a str, or a model as bytes. folder: the folder of the external tensors of bytes, or None.
+  // device: the name of an adapter, or None.
+  //
+  // Errors in a model raise ValueError, TypeError, MemoryError or NotImplementedError, whose arguments are the message
+  // and a list of everything that is not supported.
+  OnnxModel(nb::handle source, nb::handle folder, bool integers, nb::handle device);
+
+  // Tuples: the name, ONNX's number of the element type, the shape, and whether the model has an initializer. A shape
+  // is None or a tuple of ints, of str for named dimensions, and of None.
+  [[nodiscard]] nb::list inputs() const;
+  [[nodiscard]] nb::list outputs() const;
+
+  // Runs the model over a list with an array, or None for an initializer, for each input. Returns new arrays. Four-bit
+  // elements are int8 and uint8 arrays.
+  [[nodiscard]] nb::list run(const nb::list& inputs);
+  [[nodiscard]] std::string explain() const { return model_->explain(); }
+  // Tuples: the seconds, the operator and the label of each node.
+  [[nodiscard]] nb::list profile(const nb::list& inputs, int rounds);
+
+ private:
+  nb::object source_;  // the model's weights may be in these bytes
+  std::unique_ptr<onnx::Model> model_;
+};
+
+}  // namespace anydml::python
