@@ -8,6 +8,7 @@ target_link_libraries(model_fuzz PRIVATE anydml_options anydml_onnx_model anydml
 target_include_directories(model_fuzz PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 add_test(NAME model_fuzz COMMAND model_fuzz --rounds 20000)
 set_tests_properties(model_fuzz PROPERTIES TIMEOUT 600)
+anydml_test(onnx_few_test NO_RACES LIBRARIES anydml_onnx_values anydml::anydml)
 anydml_test(onnx_schema_test NO_RACES LIBRARIES anydml_onnx_schema)
 anydml_test(onnx_node_test NO_RACES LIBRARIES anydml_onnx_program anydml::anydml)
 anydml_test(onnx_table_test NO_RACES LIBRARIES anydml_onnx_rows anydml::anydml)

@@ -2,6 +2,7 @@
 #include "onnx/model/message.h"
 
 #include "onnx/values/errors.h"
+#include "onnx/values/utf8.h"
 
 namespace anydml::onnx {
 
@@ -21,29 +22,20 @@ Kind checked_kind(std::int64_t number, const std::string& what) {
 }
 
 std::optional<std::size_t> find_wrong_utf8(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const auto lead = static_cast<unsigned char>(text[at]);
-    if (lead < 0x80) {
-      ++at;
-      continue;
-    }
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || text.size() - at < length) {
+  std::size_t size = 0;
+  for (std::size_t at = 0; at < text.size(); at += size) {
+    if (first_character(text.substr(at), size) == kNoCharacter) {
       return at;
     }
-    for (std::size_t i = 1; i < length; ++i) {
-      const auto next = static_cast<unsigned char>(text[at + i]);
-      // The second byte excludes longer forms than necessary, surrogates, and numbers over 0x10FFFF.
-      const unsigned char first = i > 1 ? 0x80 : lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-      const unsigned char last = i > 1 ? 0xBF : lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-      if (next < first || next > last) {
-        return at;
-      }
-    }
-    at += length;
   }
   return std::nullopt;
+}
+
+void check_utf8(std::string_view text) {
+  if (const auto wrong = find_wrong_utf8(text)) {
+    fail("a name or text in the model is not UTF-8: byte 0x{:02x} at position {} of {}",
+         static_cast<unsigned char>(text[*wrong]), *wrong, text.size());
+  }
 }
 
 }  // namespace anydml::onnx

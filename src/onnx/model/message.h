@@ -154,6 +154,8 @@ struct ModelMessage {
 // The position of the first byte that is not UTF-8. parse_model has checked all names; the strings of attributes may be
 // any bytes.
 [[nodiscard]] std::optional<std::size_t> find_wrong_utf8(std::string_view text);
+// Raises Invalid if a name or text is not UTF-8.
+void check_utf8(std::string_view text);
 
 // ---- Functions (inline.cpp) -----------------------------------------------------------------------------------------
 

@@ -199,10 +199,7 @@ void read_type(Fields fields, ValueMessage& value, protozero::pbf_tag_type& memb
 std::string text_of(Fields& fields) {
   const protozero::data_view view = fields.get_view();
   const std::string_view text(view.data(), view.size());
-  if (const auto wrong = find_wrong_utf8(text)) {
-    fail("a name or text in the model is not UTF-8: byte 0x{:02x} at position {} of {}",
-         static_cast<unsigned char>(text[*wrong]), *wrong, text.size());
-  }
+  check_utf8(text);
   return std::string(text);
 }
 

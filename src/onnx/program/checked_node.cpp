@@ -162,6 +162,7 @@ AttributeData checked_value(const CheckedContext& context, const AttributeMessag
     case AttributeType::kInt:
       return attribute.i;
     case AttributeType::kString:
+      check_utf8(attribute.s);
       return attribute.s;
     case AttributeType::kTensor:
       return array_of(checked_tensor(attribute), context.model, format_text("{} of {}", attribute.name, context.label));
@@ -170,6 +171,7 @@ AttributeData checked_value(const CheckedContext& context, const AttributeMessag
     case AttributeType::kInts:
       return attribute.ints;
     case AttributeType::kStrings:
+      std::for_each(attribute.strings.begin(), attribute.strings.end(), check_utf8);
       return attribute.strings;
     default:
       return {};

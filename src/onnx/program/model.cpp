@@ -34,6 +34,13 @@ void check_shape(const ValueMessage& declared, const Array& given) {
   }
 }
 
+// Copies packed elements to the memory for an output, if there is any.
+void copy_elements(const Array& packed, void* to) {
+  if (to != nullptr && packed.bytes() != 0) {
+    std::memcpy(to, packed.data(), packed.bytes());
+  }
+}
+
 }  // namespace
 
 Model::Model(ModelMessage message, const ModelOptions& options) : message_(std::move(message)), options_(options) {
@@ -47,6 +54,7 @@ Model::Model(ModelMessage message, const ModelOptions& options) : message_(std::
   outputs_ = message_.graph.outputs;
   for (const ValueMessage& input : inputs_) {
     if (input.kind == Kind::kUndefined) {
+      static_cast<void>(checked_kind(input.data_type, "input " + quoted(input.name) + ": elem_type"));
       fail("input {}: elem_type is missing", quoted(input.name));
     }
     initialized_.push_back(names.contains(input.name));
@@ -102,14 +110,17 @@ NamedArrays Model::checked_inputs(std::span<const Array> inputs, std::vector<boo
   return given;
 }
 
+void* Model::output_memory(std::size_t output, Kind kind, const Sizes& shape, const OutputMemory& memory) const {
+  // A four-bit output has the type of its array while the model runs.
+  return memory(output, array_kind(outputs_[output].kind) == kind ? outputs_[output].kind : kind, shape);
+}
+
 void Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
   std::vector<bool> replaced;
   const NamedArrays given = checked_inputs(inputs, replaced);
   std::vector<void*> provided(outputs_.size(), nullptr);
   const OutputSink sink = [&](std::size_t output, Kind kind, const Sizes& shape) {
-    // A four-bit output has the type of its array while the model runs.
-    const Kind declared = array_kind(outputs_[output].kind) == kind ? outputs_[output].kind : kind;
-    return provided[output] = memory(output, declared, shape);
+    return provided[output] = output_memory(output, kind, shape, memory);
   };
   const Arrays results = program(replaced).run(given, sink);
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -117,10 +128,18 @@ void Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
       continue;
     }
     const Array packed = results[i].packed();
-    void* const to = provided[i] != nullptr ? provided[i] : sink(i, packed.kind(), packed.shape());
-    if (to != nullptr && packed.bytes() != 0) {
-      std::memcpy(to, packed.data(), packed.bytes());
-    }
+    copy_elements(packed, provided[i] != nullptr ? provided[i] : sink(i, packed.kind(), packed.shape()));
+  }
+}
+
+void Model::run_node_by_node(std::span<const Array> inputs, const OutputMemory& memory) {
+  std::vector<bool> replaced;
+  const NamedArrays given = checked_inputs(inputs, replaced);
+  const Arrays results =
+      program(replaced).run_node_by_node(given, [](const Step&, const std::function<void()>& run) { run(); });
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Array packed = results[i].packed();
+    copy_elements(packed, output_memory(i, packed.kind(), packed.shape(), memory));
   }
 }
 

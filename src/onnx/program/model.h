@@ -55,11 +55,15 @@ class Model {
 
   // Lines that describe how the nodes run, which nodes run on the host and, after a run, the graphs.
   [[nodiscard]] std::string explain();
+  // Like `run`, without any graph. The results have the same bits.
+  void run_node_by_node(std::span<const Array> inputs, const OutputMemory& memory);
   // The time of each step, when the steps run one by one.
   [[nodiscard]] std::vector<StepTime> profile(std::span<const Array> inputs, int rounds);
 
  private:
   Program& program(const std::vector<bool>& replaced);
+  // Returns the memory for an output of a program.
+  void* output_memory(std::size_t output, Kind kind, const Sizes& shape, const OutputMemory& memory) const;
   // The inputs by name, and which of the initializers they replace.
   [[nodiscard]] std::vector<std::pair<std::string, Array>> checked_inputs(std::span<const Array> inputs,
                                                                           std::vector<bool>& replaced) const;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "onnx/values/call.h"
+#include "onnx/values/few.h"
 #include "onnx/values/recorder.h"
 
 namespace anydml::onnx {
@@ -64,6 +65,9 @@ Arrays dispatch_all(const char* op, const Arrays& inputs, const Options& options
 }
 
 Array dispatch(const char* op, const Arrays& inputs, const Options& options, const Out& out) {
+  if (auto few = computed_from_few(op, inputs, options, out); few.has_value()) {
+    return *std::move(few);
+  }
   return std::move(dispatch_all(op, inputs, options, {out}).front());
 }
 

@@ -1,32 +1,50 @@
 // SPDX-License-Identifier: MIT
 #include "onnx/values/errors.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <string_view>
+
+#include "onnx/values/utf8.h"
 
 namespace anydml::onnx {
 namespace {
 
-constexpr unsigned char kFirstPrintable = 0x20;
-constexpr unsigned char kDelete = 0x7f;
+constexpr std::uint32_t kFirstPrintable = 0x20;
+constexpr std::uint32_t kDelete = 0x7f;
+constexpr std::uint32_t kLastOfOneByte = 0xff;
 
-// Appends text without control characters, which are written as Python writes them in a string literal.
-void append_printable(std::string& to, std::string_view text) {
-  for (const char one : text) {
-    const auto byte = static_cast<unsigned char>(one);
-    if (byte >= kFirstPrintable && byte != kDelete) {
-      to += one;
-    } else if (one == '\n') {
-      to += "\\n";
-    } else if (one == '\t') {
-      to += "\\t";
-    } else if (one == '\r') {
-      to += "\\r";
+// Whether a character moves the cursor, or changes the direction of the characters after it.
+bool is_control_character(std::uint32_t code) {
+  constexpr std::uint32_t kRanges[][2] = {{0, kFirstPrintable - 1}, {kDelete, 0x9f},  {0x61c, 0x61c}, {0x200b, 0x200f},
+                                          {0x2028, 0x202e},         {0x2060, 0x206f}, {0xfeff, 0xfeff}};
+  return std::any_of(std::begin(kRanges), std::end(kRanges),
+                     [code](const auto& range) { return code >= range[0] && code <= range[1]; });
+}
+
+// Appends text without control characters, which are written as Python writes them in a string literal. quote: the
+// character that ends the literal, or 0 if the text is not in quotes.
+void append_printable(std::string& to, std::string_view text, char quote = 0) {
+  while (!text.empty()) {
+    std::size_t size = 1;
+    const std::uint32_t code = first_character(text, size);
+    const char one = text.front();
+    if (code == kNoCharacter) {
+      to += format_text("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(one)));
+    } else if (quote != 0 && (one == quote || one == '\\')) {
+      to += {'\\', one};
+    } else if (!is_control_character(code)) {
+      to += text.substr(0, size);
+    } else if (code == '\n' || code == '\t' || code == '\r') {
+      to += code == '\n' ? "\\n" : code == '\t' ? "\\t" : "\\r";
     } else {
-      to += format_text("\\x{:02x}", static_cast<unsigned>(byte));
+      to += code <= kLastOfOneByte ? format_text("\\x{:02x}", code) : format_text("\\u{:04x}", code);
     }
+    text.remove_prefix(size);
   }
 }
 
@@ -47,14 +65,7 @@ std::string quoted(std::string_view text) {
   const bool has_single = text.find('\'') != std::string_view::npos;
   const char quote = has_single && text.find('"') == std::string_view::npos ? '"' : '\'';
   std::string result(1, quote);
-  for (const char one : text) {
-    if (one == quote || one == '\\') {
-      result += '\\';
-      result += one;
-    } else {
-      append_printable(result, std::string_view(&one, 1));
-    }
-  }
+  append_printable(result, text, quote);
   return result + quote;
 }
 

@@ -81,7 +81,8 @@ template <class... Values>
 
 // Text in single quotes, as in Python's repr.
 [[nodiscard]] std::string quoted(std::string_view text);
-// An untrusted name on one line, without characters that would move a terminal's cursor.
+// An untrusted name on one line, without characters that would move a terminal's cursor or change the direction of the
+// text. Bytes that are not UTF-8 are escaped too.
 [[nodiscard]] std::string printable(std::string_view text);
 // A list in brackets: "[1, 3, 224]".
 [[nodiscard]] std::string listed(const std::vector<std::int64_t>& numbers);
