@@ -118,7 +118,8 @@ std::optional<Array> combined(const Operation& operation, const Arrays& inputs) 
   const Kind kind = inputs[0].kind();
   const Sizes* const shape = common_shape(inputs);
   Numbers a, b;
-  if (shape == nullptr || !is_size_kind(kind) || inputs[1].kind() != kind || !read(inputs[0], a) || !read(inputs[1], b)) {
+  if (shape == nullptr || !is_size_kind(kind) || inputs[1].kind() != kind || !read(inputs[0], a) ||
+      !read(inputs[1], b)) {
     return std::nullopt;
   }
   Numbers result;
