@@ -27,6 +27,8 @@
 #include "gil.h"
 #include "graph.h"
 #include "layout.h"
+#include "onnx/rows/row.h"
+#include "onnx/schema/schema.h"
 #include "onnx_model.h"
 #include "operand.h"
 #include "run.h"
@@ -189,11 +191,14 @@ NB_MODULE(_core, module) {
       .def("run_on_device", &Compiled::run_on_device, nb::arg("inputs"), nb::arg("outs"), nb::arg("truths"),
            nb::arg("device").none());
   nb::class_<OnnxModel>(module, "OnnxModel")
-      .def(nb::init<nb::handle, nb::handle, bool, nb::handle>(), nb::arg("source"),
-           nb::arg("folder").none() = nb::none(), nb::arg("integers") = false, nb::arg("device").none() = nb::none())
+      .def(nb::init<nb::handle, const nb::list&, nb::handle, bool, nb::handle>(), nb::arg("source"), nb::arg("weights"),
+           nb::arg("folder").none(), nb::arg("integers"), nb::arg("device").none())
       .def_prop_ro("inputs", &OnnxModel::inputs)
       .def_prop_ro("outputs", &OnnxModel::outputs)
       .def("run", &OnnxModel::run)
+      .def("run_node_by_node", &OnnxModel::run_node_by_node)
       .def("explain", &OnnxModel::explain)
-      .def("profile", &OnnxModel::profile, nb::arg("inputs"), nb::arg("rounds") = 1);
+      .def("profile", &OnnxModel::profile, nb::arg("inputs"), nb::arg("rounds"));
+  module.def("onnx_rows", anydml::onnx::rows_as_text);
+  module.attr("onnx_newest_opset") = anydml::onnx::newest_opset();
 }

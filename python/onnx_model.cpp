@@ -96,7 +96,8 @@ nb::object described(const onnx::ValueMessage& value, bool has_initializer) {
     }
     shape = nb::steal(PyList_AsTuple(sizes.ptr()));
   }
-  return nb::make_tuple(nb::str(value.name.c_str(), value.name.size()), static_cast<std::int32_t>(value.kind), shape,
+  const auto number = static_cast<std::int32_t>(value.kind);
+  return nb::make_tuple(nb::str(value.name.c_str(), value.name.size()), number <= onnx::kMaxDataType ? number : 0, shape,
                         has_initializer);
 }
 
@@ -150,6 +151,46 @@ struct OnnxInputs {
   }
 };
 
+// The bytes of a path in the file system.
+std::string path_of(nb::handle path) {
+  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!bytes.is_valid()) {
+    throw nb::python_error();
+  }
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+std::span<const std::byte> bytes_of(nb::handle bytes) {
+  if (PyBytes_Check(bytes.ptr()) == 0) {
+    raise(PyExc_TypeError, "expected bytes, not " + text_of(bytes));
+  }
+  return {reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(bytes.ptr())),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+// The elements of an initializer that the message lacks.
+struct Weight {
+  std::size_t initializer;
+  std::span<const std::byte> bytes;
+};
+
+std::vector<Weight> weights_of(const nb::list& weights) {
+  std::vector<Weight> all;
+  for (const nb::handle one : weights) {
+    const nb::tuple pair = nb::cast<nb::tuple>(one);
+    all.push_back({nb::cast<std::size_t>(pair[0]), bytes_of(pair[1])});
+  }
+  return all;
+}
+
+void add_weights(const std::vector<Weight>& weights, std::vector<onnx::TensorMessage>& initializers) {
+  for (const Weight& one : weights) {
+    onnx::TensorMessage& tensor = initializers.at(one.initializer);
+    tensor.raw_data = one.bytes;
+    tensor.has_raw_data = true;
+  }
+}
+
 // Creates an array for an output, on a thread without the GIL.
 void* new_output(nb::object& output, Kind kind, const onnx::Sizes& shape) {
   const GilHeld held;
@@ -164,24 +205,19 @@ void* new_output(nb::object& output, Kind kind, const onnx::Sizes& shape) {
 
 }  // namespace
 
-OnnxModel::OnnxModel(nb::handle source, nb::handle folder, bool integers, nb::handle device)
-    : source_(nb::borrow(source)) {
+OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool integers, nb::handle device)
+    : kept_(nb::make_tuple(source, weights)) {
   const bool is_path = PyUnicode_Check(source.ptr()) != 0;
-  if (!is_path && PyBytes_Check(source.ptr()) == 0) {
-    raise(PyExc_TypeError, "the model is " + text_of(source) + "; expected a path or bytes");
-  }
+  const std::string path = is_path ? path_of(source) : std::string();
+  const std::span<const std::byte> bytes = is_path ? std::span<const std::byte>() : bytes_of(source);
+  const std::vector<Weight> apart = weights_of(weights);
+  const bool has_folder = !is_path && !folder.is_none();
+  const std::string beside = has_folder ? path_of(folder) : std::string();
   const onnx::ModelOptions options = {.device = find_device(device), .multiplies_integers = integers};
-  const std::string beside = folder.is_none() ? std::string() : nb::cast<std::string>(folder);
-  const bool has_folder = !folder.is_none();
-  const std::string path = is_path ? nb::cast<std::string>(source) : std::string();
-  std::span<const std::byte> bytes;
-  if (!is_path) {
-    bytes = {reinterpret_cast<const std::byte*>(PyBytes_AS_STRING(source.ptr())),
-             static_cast<std::size_t>(PyBytes_GET_SIZE(source.ptr()))};
-  }
   call_onnx([&] {
     onnx::ModelMessage message = is_path ? onnx::read_model(path) : onnx::parse_model(bytes, nullptr, "the bytes");
-    if (!is_path && has_folder) {
+    add_weights(apart, message.graph.initializers);
+    if (has_folder) {
       message.folder = beside;
       message.has_folder = true;
     }
@@ -205,15 +241,17 @@ nb::list OnnxModel::outputs() const {
   return all;
 }
 
-nb::list OnnxModel::run(const nb::list& inputs) {
+nb::list OnnxModel::run(const nb::list& inputs) { return outputs_of(&onnx::Model::run, inputs); }
+
+nb::list OnnxModel::run_node_by_node(const nb::list& inputs) {
+  return outputs_of(&onnx::Model::run_node_by_node, inputs);
+}
+
+nb::list OnnxModel::outputs_of(Run run, const nb::list& inputs) {
   const OnnxInputs given(inputs);
-  if (given.arrays.size() != model_->inputs().size()) {
-    raise(PyExc_ValueError, "got " + std::to_string(given.arrays.size()) + " inputs; the model has " +
-                                std::to_string(model_->inputs().size()));
-  }
   std::vector<nb::object> outputs(model_->outputs().size());
   call_onnx([&] {
-    model_->run(given.arrays, [&](std::size_t position, Kind kind, const onnx::Sizes& shape) {
+    ((*model_).*run)(given.arrays, [&](std::size_t position, Kind kind, const onnx::Sizes& shape) {
       return new_output(outputs[position], kind, shape);
     });
   });
@@ -226,8 +264,8 @@ nb::list OnnxModel::run(const nb::list& inputs) {
 
 nb::list OnnxModel::profile(const nb::list& inputs, int rounds) {
   const OnnxInputs given(inputs);
-  if (given.arrays.size() != model_->inputs().size() || rounds < 1) {
-    raise(PyExc_ValueError, "profile takes an array or None for each input, and 1 or more rounds");
+  if (rounds < 1) {
+    raise(PyExc_ValueError, "rounds is " + std::to_string(rounds) + "; expected 1 or more");
   }
   std::vector<onnx::StepTime> times;
   call_onnx([&] { times = model_->profile(given.arrays, rounds); });

@@ -3,11 +3,9 @@
 import numpy as np
 import onnx
 from onnx import helper
+from onnx_models import KINDS, dtype_of, rows_of
 from onnx_recurrent_cases import of_network
 from onnx_values import SHAPES, ints, numbers
-
-from anydml.onnx._nodes import NODES
-from anydml.onnx._rows import KINDS, dtype_of
 
 
 def of_one(**attributes):
@@ -594,7 +592,7 @@ OF_TWO = {"Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Great
 
 
 def cases_of(op, dtype, since):
-    kinds = NODES[op].kinds
-    if kinds is not None and dtype not in map(dtype_of, kinds):
+    kinds = {kind for row in rows_of(op, since) for kind in row.kinds}
+    if dtype is not None and dtype not in map(dtype_of, kinds):
         return []
     return CASES.get(op, of_two if op in OF_TWO else of_one())(dtype, since)

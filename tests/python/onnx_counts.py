@@ -20,15 +20,10 @@ import onnx
 from onnx.backend.test import BackendTest
 
 import anydml.onnx
-from anydml.onnx._contrib import CONTRIB
-from anydml.onnx._contrib_attention import WHOLE
-from anydml.onnx._host import HOST
-from anydml.onnx._nodes import NODES
-from anydml.onnx._rows import FLOATS, FOUR_BIT_NODES, FOUR_BITS, INTEGERS, KINDS
+from onnx_models import DOMAIN_ROWS, FLOATS, HOSTED, INTEGERS, NODES, rows_of
 
 
 MAIN = {"Where": 1, "ConstantOfShape": None}  # the input that determines the node's type, if not the first
-
 
 # Excluded: the suite's expected result was rounded to float16 after every operation. It is further from the exact
 # result than anydml's, and differs from anydml's by more than the suite's tolerance.
@@ -119,31 +114,22 @@ def passed(counts):
 def nodes():
     """The node table, with the types of the newest opset."""
     lines = ["| ONNX | by | types |", "|---|---|---|"]
-    for op, row in sorted(NODES.items()):
-        if not onnx.defs.has(op):
-            continue
-        schema = onnx.defs.get_schema(op)
-        main = MAIN.get(op, 0)
-        taken = (*FOUR_BITS, *KINDS) if op in FOUR_BIT_NODES else KINDS
-        kinds = KINDS if main is None else [kind for kind in taken if f"tensor({kind})" in schema.inputs[main].types]
-        by = "ONNX's definition" if row.make is None else row.uses.replace(" ", ", ") or "a view"
-        kinds = kinds if row.kinds is None else [kind for kind in kinds if kind in row.kinds]
-        lines.append(f"| {op} | {by} | {_kinds(kinds)} |")
+    for row in (row for op in NODES for row in rows_of(op) if onnx.defs.has(op)):
+        by = "ONNX's definition" if row.how == "definition" else row.uses.replace(" ", ", ") or "a view"
+        lines.append(f"| {row.op} | {by} | {_kinds(row.kinds)} |")
     return "\n".join(lines) + "\n"
 
 
 def hosted():
     """The table of nodes that run on the host."""
     lines = ["| ONNX | on the host | types |", "|---|---|---|"]
-    for op, row in sorted((op, row) for op, row in HOST.items() if onnx.defs.has(op)):
-        schema = onnx.defs.get_schema(op)
-        kinds = [kind for kind in KINDS if schema.inputs and f"tensor({kind})" in schema.inputs[0].types]
-        lines.append(f"| {op} | {row.uses} | {_kinds(kinds if row.kinds is None else [k for k in kinds if k in row.kinds])} |")
+    lines += [f"| {op} | {row.uses} | {_kinds(row.kinds)} |" for op, row in sorted(HOSTED.items()) if onnx.defs.has(op)]
     return "\n".join(lines) + "\n"
 
 
 def contributed():
-    return "\n".join(_wrapped("com.microsoft: " + ", ".join(sorted({*CONTRIB, *WHOLE})))) + "\n"
+    ops = sorted(op for domain, op, _ in DOMAIN_ROWS if domain == "com.microsoft")
+    return "\n".join(_wrapped("com.microsoft: " + ", ".join(ops))) + "\n"
 
 
 def _kinds(kinds):

@@ -7,6 +7,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import helper
 
 import anydml.onnx as backend
+from onnx_models import node_by_node
 
 RANDOM = np.random.default_rng(11)
 BATCH, QUERIES, KEYS, HEADS, ELEMENTS, PAST = 2, 5, 7, 3, 4, 6
@@ -40,7 +41,7 @@ def check(op, arrays, outputs=1, **attributes):
     actual = prepared.run(given)
     for one, other in zip(actual, expected):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
-    for one, other in zip(actual, prepared.program.node_by_node(given)):
+    for one, other in zip(actual, node_by_node(prepared, given)):
         np.testing.assert_array_equal(one, other)
 
 

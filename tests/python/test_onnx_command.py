@@ -77,5 +77,8 @@ def test_differences():
 
 def test_profiles_name_steps(path):
     prepared = prepare(path)
-    rows = _report.profile(prepared, prepared.taken({"x": np.ones((2, 3), np.float32)}), 1)
+    rows = prepared.profile({"x": np.ones((2, 3), np.float32)}, 1)
     assert {op for _, op, _ in rows} >= {"ReduceSum", "Sqrt"} and all(spent >= 0 for spent, _, _ in rows)
+    assert [spent for spent, _, _ in rows] == sorted((spent for spent, _, _ in rows), reverse=True)
+    with pytest.raises(ValueError, match="rounds is 0; expected 1 or more"):
+        prepared.profile({"x": np.ones((2, 3), np.float32)}, 0)

@@ -34,7 +34,7 @@ anydml\._symbols\.(ElementsNeeded|FUNCTIONS|FixedArrays|REFUSED|Recorder|UFUNCS|
 anydml\._symbols\.Symbol\.__pandas_priority__
 anydml\.(_symbols\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
 anydml\.(_symbols\.)?Symbol\.(__setitem__|__i(add|sub|mul|mod|truediv|floordiv|pow|matmul|and|or|xor|lshift|rshift)__)
-anydml\.onnx\.Prepared\.(program|taken)
+anydml\.onnx\.Prepared\.taken
 anydml\.torch\.(modulus_floor|modulus_truncate|call)
 anydml\._ufuncs\..*
 """

@@ -7,22 +7,15 @@
 >>> backend.run_model(model, [np.array([25, -1])])[0]
 array([ 1, 23])
 """
-import os as _os
-
 try:
     import onnx as _onnx
     from onnx.backend.base import Backend as _BackendInterface
 except ImportError as _error:
     raise ImportError("anydml.onnx needs the onnx package: pip install onnx") from _error
 
-from .. import adapters as _adapters
-from ._model import Prepared, as_array as _as_array, check as _check, label as _label, listed as _listed, loaded as _loaded
-from ._rows import Unsupported
-
-# While both front ends exist, this variable selects the one in C++.
-_is_native = _os.environ.get("ANYDML_ONNX_FRONT") == "cpp"
-if _is_native:
-    from ._native import Prepared, Unsupported  # noqa: F811
+from .. import _core, adapters as _adapters
+from ._model import (Prepared, Unsupported, as_array as _as_array, check as _check, label as _label,
+                     listed as _listed)
 
 __all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -62,14 +55,10 @@ class Backend(_BackendInterface):
         array([ 1, 23])
         """
         name = _device_of(device)
-        if _is_native:
-            prepared = Prepared(model, integers=integers, device=name)
-            if isinstance(model, _onnx.ModelProto):  # the library has checked the other forms too
-                _check(model)
-            return prepared
-        message, folder, arrays = _loaded(model)
-        _check(message)
-        return Prepared(message, folder, integers, is_owned=message is not model, arrays=arrays, device=name)
+        prepared = Prepared(model, integers=integers, device=name)
+        if isinstance(model, _onnx.ModelProto):  # paths and bytes are checked by the library alone
+            _check(model)
+        return prepared
 
     @classmethod
     def run_model(cls, model, inputs, device="CPU", **_):
@@ -85,7 +74,7 @@ class Backend(_BackendInterface):
 
     @classmethod
     def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
-        """Runs a single node of ``opset_version``, by default the newest opset that onnx supports.
+        """Runs a single node of ``opset_version``, by default the newest opset that onnx and anydml know.
 
         >>> import numpy as np, onnx, anydml.onnx as backend
         >>> node = onnx.helper.make_node("Mod", ["a", "b"], ["c"])
@@ -95,7 +84,7 @@ class Backend(_BackendInterface):
         name = _device_of(device)
         if not isinstance(node, _onnx.NodeProto):
             raise TypeError(f"node must be an onnx.NodeProto, not a {type(node)}")
-        version = kwargs.get("opset_version", _onnx.defs.onnx_opset_version())
+        version = kwargs.get("opset_version", min(_onnx.defs.onnx_opset_version(), _core.onnx_newest_opset))
         if not isinstance(version, int):
             raise TypeError(f"opset_version is {version!r}; expected an int")
         given = _listed(inputs)

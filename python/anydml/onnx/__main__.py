@@ -56,7 +56,7 @@ def main(arguments=None):
     if options.outputs:
         np.savez(options.outputs, **outputs._asdict())
     if options.explain:
-        print(*_report.explained(prepared), sep="\n")
+        print(*prepared.explain(), sep="\n")
     if options.time:
         print(f"a run takes {1e3 * _report.seconds(lambda: prepared.run(with_names), options.time):.3f} ms, "
               f"{_report.threads()} threads")
@@ -66,7 +66,7 @@ def main(arguments=None):
 
 
 def _show_profile(prepared, given):
-    rows = _report.profile(prepared, prepared.taken(given))
+    rows = prepared.profile(given)
     total = sum(spent for spent, _, _ in rows)
     print(f"node by node {1e3 * total:.3f} ms; in a graph, several nodes run in one pass")
     for spent, _, label in rows[:40]:

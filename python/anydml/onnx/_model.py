@@ -1,79 +1,79 @@
 # SPDX-License-Identifier: MIT
-"""A model that is checked once and run many times."""
+"""A model that is checked once and run many times: the C++ library's models, with NumPy arrays and Python's errors."""
+import contextlib
 import os
-import pathlib
-import weakref
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.message import EncodeError
 from onnx.backend.base import BackendRep, namedtupledict
+from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
+from .. import _core
 from .._dispatch import refuse_masks as _refuse_masks
 from .._graphs import regular
-from ._build import Builder, opset_of, refuse_unknown
-from ._inlining import check_size, inlined
-from ._rows import FOUR_BITS
-from ._tensors import array_of, in_words, narrowed, printable, tensor_type, widened
-from ._types import kind_of, label
-from ._weights import read
 
-__all__ = ["Prepared", "as_array", "check", "label", "listed", "loaded"]
+__all__ = ["Prepared", "Unsupported", "as_array", "check", "label", "listed", "printable"]
 
-
-_MAX_FORMS = 64  # forms of inputs that are looked up directly
+# Four-bit integers use a byte each while a model runs. These are the numbers of UINT4 and INT4, which older onnx packages
+# do not name.
+_BYTES = {21: np.dtype(np.uint8), 22: np.dtype(np.int8)}
+_LARGE = 4096  # the smallest elements of an initializer, in bytes, that are passed separately from the message
 
 
-def _no_piece():
-    """Used in place of a weak reference to a piece, for forms whose runs are not a single graph."""
-    return None
+class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
+    """The model needs something that anydml does not support; the message names it, and ``needs`` lists it.
+
+    ONNX's own test suite treats such a model as one that the backend is not supposed to run.
+    """
+
+    def __init__(self, message, needs):
+        super().__init__(message)
+        self.needs = needs
 
 
-def loaded(model):
-    """Returns the message of a model given as a path, bytes or a message, the folder that may contain its tensors, and
-    a dict of the weights that were read separately from the message."""
-    if isinstance(model, (str, os.PathLike)):
-        path = pathlib.Path(model)
-        text, arrays = read(path)
-        return _parsed(text, path), path.parent, arrays
-    if isinstance(model, (bytes, bytearray, memoryview)):
-        return _parsed(bytes(model), "the bytes"), None, {}
-    if not isinstance(model, onnx.ModelProto):
-        raise TypeError("the model must be a path, bytes, or an onnx.ModelProto as returned by onnx.load, not a "
-                        f"{type(model)}")
-    return model, None, {}
+class InvalidModel(onnx.checker.ValidationError, ValueError):
+    """Something about a model is wrong. The message names the node, the tensor or the attribute."""
 
 
-def _parsed(text, where):
+class InvalidTypes(onnx.checker.ValidationError, TypeError):
+    """An element type in a model is wrong."""
+
+
+@contextlib.contextmanager
+def _errors_of_models():
+    """Raises the errors of a model, which are also ONNX's own exceptions."""
     try:
-        return onnx.load_model_from_string(text)
-    except DecodeError as error:
-        raise ValueError(f"cannot parse {where} as an ONNX model: {printable(error)}") from error
+        yield
+    except NotImplementedError as error:
+        raise Unsupported(*error.args) from None
+    except UnicodeDecodeError as error:  # names in a message are decoded only when they are read
+        raise InvalidModel(f"a name or text in the model is not UTF-8: {printable(error)}") from None
+    except (EncodeError, ValueError) as error:
+        raise InvalidModel(str(error)) from None
+    except TypeError as error:
+        raise InvalidTypes(str(error)) from None
 
 
-def _taken_out(graph, folder, is_own, arrays):
-    """Returns the initializers as arrays. If the message is our own, the bytes of each initializer are released as soon
-    as it is converted, so memory never contains two copies of all weights."""
-    built = {}
-    for tensor in graph.initializer:
-        if tensor.name in built:
-            raise ValueError(f"two initializers have the name {tensor.name!r}; expected unique names")
-        built[tensor.name] = arrays.pop(tensor.name) if tensor.name in arrays else array_of(tensor, folder)
-        if is_own:
-            tensor.ClearField("raw_data")
-    return built
+def printable(text):
+    """Returns an untrusted name or message on one line, without characters that would move a terminal's cursor or
+    change its colors."""
+    text = str(text)
+    return text if text.isprintable() else "".join(
+        one if one.isprintable() else repr(one)[1:-1] for one in " ".join(filter(None, text.split("\n"))))
 
 
-def check(model):
-    """Runs ONNX's checker on a copy of the model with inputs in place of the initializers. The checker would copy the
-    initializers' elements twice."""
-    with in_words():
-        _check(model)
+def label(node):
+    """Names a node in messages."""
+    op = printable(node.op_type)
+    return f"{op} {node.name!r}" if node.name else f"{op} that computes {', '.join(node.output)!r}" if node.output else op
 
 
-def _check(model):
-    check_size(model)
+# ---- Messages -------------------------------------------------------------------------------------------------------
+
+def _without_initializers(model):
+    """Returns a copy of the parts of a message that matter, without the initializers."""
     light = onnx.ModelProto(ir_version=model.ir_version)
     light.opset_import.extend(model.opset_import)
     light.functions.extend(model.functions)
@@ -83,69 +83,76 @@ def _check(model):
     light.graph.input.extend(graph.input)
     light.graph.output.extend(graph.output)
     light.graph.sparse_initializer.extend(graph.sparse_initializer)
-    names = {value.name for value in graph.input}
-    for tensor in graph.initializer:
-        if tensor.name not in names:
-            light.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-            names.add(tensor.name)
-    try:
-        onnx.checker.check_model(light)
-    except onnx.checker.ValidationError as error:  # its message contains the model's raw names
-        raise onnx.checker.ValidationError(printable(error)) from None
+    return light
 
+
+def _apart(model):
+    """Returns the bytes of a message, and the elements of its large initializers as (number, bytes). A message of more
+    than 2 GiB can exist in memory, but protobuf does not convert it to bytes."""
+    light, weights = _without_initializers(model), []
+    for i, tensor in enumerate(model.graph.initializer):
+        raw = b"" if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.HasField("segment") else tensor.raw_data
+        if len(raw) < _LARGE:
+            light.graph.initializer.add().CopyFrom(tensor)
+        else:
+            light.graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+            weights.append((i, raw))
+    return light.SerializeToString(), weights
+
+
+def _source_of(model):
+    """Returns a model as its path or its bytes, and the elements that the bytes lack."""
+    if isinstance(model, (str, os.PathLike)):
+        with open(model, "rb"):  # raises FileNotFoundError and its relatives
+            return os.fsdecode(model), []
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return bytes(model), []
+    if not isinstance(model, onnx.ModelProto):
+        raise TypeError("the model must be a path, bytes, or an onnx.ModelProto as returned by onnx.load, not a "
+                        f"{type(model)}")
+    with _errors_of_models():
+        return _apart(model)
+
+
+def check(model):
+    """Runs ONNX's checker on a copy of a message with inputs in place of the initializers. The checker would copy the
+    initializers' elements twice."""
+    with _errors_of_models():
+        light = _without_initializers(model)
+        names = {value.name for value in light.graph.input}
+        for tensor in model.graph.initializer:
+            if tensor.name not in names:
+                light.graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+                names.add(tensor.name)
+        try:
+            onnx.checker.check_model(light)
+        except (onnx.checker.ValidationError, IndexError, OverflowError, RuntimeError) as error:
+            # Its message contains the model's raw names. The other errors are exceptions of C++.
+            raise onnx.checker.ValidationError(printable(error)) from None
+
+
+# ---- Running --------------------------------------------------------------------------------------------------------
 
 class Prepared(BackendRep):
     """A model that has been checked and can run many times.
 
     For inputs of new types and shapes, its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
-    integers: whether products of dequantized floats become integer products. is_owned: whether the message may be
-    emptied. arrays: weights that were read separately from the message. device: the name of the adapter that runs the
-    graphs; None is the default.
+    folder: the folder of the model's external tensors, if the model is not a path. integers: whether products of
+    dequantized floats become integer products. device: the name of the adapter that runs the graphs; None is the
+    default.
     """
 
-    def __init__(self, model, folder=None, integers=False, *, is_owned=False, arrays=None, device=None):
-        with in_words():
-            self._prepare(model, folder, integers, is_owned, arrays, device)
-
-    def _prepare(self, model, folder, integers, is_owned, arrays, device):
-        is_own = not isinstance(model, onnx.ModelProto)
-        model, beside, apart = loaded(model)
-        folder = beside or folder
-        self._integers, self._device = bool(integers), device
-        if model.functions:
-            model = inlined(model)
-        refuse_unknown(model)
-        graph = model.graph
-        self._opset, self._folder = opset_of(model), folder
-        initialized = {tensor.name for tensor in graph.initializer}
-        self.declared = {value.name: value.type for value in graph.input}
-        self._forms = {name: _form_of(name, declared) for name, declared in self.declared.items()
-                       if declared.HasField("tensor_type")}
-        self.required = [name for name in self.declared if name not in initialized]
-        self._output_names = [value.name for value in graph.output]
-        self._outputs = namedtupledict("Outputs", self._output_names)
-        self._arrays, self._graph = _taken_out(graph, folder, is_own or is_owned, apart if arrays is None else arrays), graph
-        self._may_replace = not initialized.isdisjoint(self.declared)
-        self._programs = {}  # keyed by the initializers that a run replaces
-        self._whole, self._pinned = {}, []  # pieces by input form; inputs whose elements are part of the form
-        self._program(frozenset())
-        if not self._may_replace:
-            self._graph = self._arrays = None
-        elif is_own or is_owned:
-            self._graph = onnx.GraphProto.FromString(graph.SerializeToString())  # releases the memory of the weights
-
-    def _program(self, replaced):
-        if replaced not in self._programs:
-            arrays = dict(self._arrays) if self._may_replace else self._arrays  # the builder removes weights from it
-            self._programs[replaced] = Builder(self._opset, folder=self._folder, integers=self._integers,
-                                               device=self._device).program(
-                self._graph, arrays, replaced)
-        return self._programs[replaced]
-
-    @property
-    def program(self):
-        """The steps of a run that replaces no initializer."""
-        return self._programs[frozenset()]
+    def __init__(self, model, folder=None, integers=False, *, device=None):
+        source, weights = _source_of(model)
+        with _errors_of_models():
+            self._model = _core.OnnxModel(source, weights, None if folder is None else os.fsdecode(folder), bool(integers),
+                                          device)
+        inputs, outputs = self._model.inputs, self._model.outputs
+        self.declared = {name: onnx.helper.make_tensor_type_proto(number, shape) for name, number, shape, _ in inputs}
+        self.required = [name for name, _, _, has_initializer in inputs if not has_initializer]
+        self._types = {name: (number, _dtype_of(number)) for name, number, _, _ in inputs}
+        self._output_types = [number for _, number, _, _ in outputs]
+        self._outputs = namedtupledict("Outputs", [name for name, _, _, _ in outputs])
 
     def run(self, inputs, **_):
         """Returns the outputs as a tuple that can also be indexed by name: ``outputs[0]``, ``outputs["y"]``.
@@ -153,55 +160,24 @@ class Prepared(BackendRep):
         The inputs are arrays in the order of the graph's inputs without initializers, or a dict by name, which may
         replace initializers that the graph lists as inputs.
         """
-        key = self._key(inputs)
-        known = self._whole.get(key)
-        piece = None if known is None else known()
-        if piece is not None:
-            results = piece.recording.run([inputs[name] for name in piece.inputs], piece.recording.no_outs)
-            built = dict(zip(piece.outputs, results))
-            return self._outputs(*[built[name] for name in self._output_names])
-        given = self.taken(inputs)
-        program = self._program(frozenset(given) - frozenset(self.required))
-        results, fresh = program.run(given)
-        if key is not None and known is not _no_piece:
-            self._keep_whole(inputs, given, program)
-        return self._outputs(*map(narrowed, self._owned(results, fresh), program.kinds))
+        given = self._listed(inputs)
+        try:
+            results = self._model.run(given)
+        except NotImplementedError as error:  # what a node needs may depend on an input
+            raise Unsupported(*error.args) from None
+        return self._outputs(*map(_narrowed, results, self._output_types))
 
-    def _key(self, inputs):
-        """Returns the forms of a dict of arrays, with the elements that graphs are recorded for, or None for anything
-        else."""
-        if type(inputs) is not dict or len(inputs) != len(self.required):
-            return None
-        key = []
-        for name in self.required:
-            array = inputs.get(name)
-            if type(array) is not np.ndarray:
-                return None
-            key.append((array.dtype, array.shape, array.strides))
-        for name in self._pinned:
-            key.append(inputs[name].tobytes())
-        return tuple(key)
+    def explain(self):
+        """Returns lines that describe how the nodes run, which nodes run on the host, and, after a run, the graphs."""
+        return self._model.explain().splitlines()
 
-    def _keep_whole(self, inputs, given, program):
-        """If a run is a single graph, lets the next run of this form call it directly."""
-        if len(self._whole) >= _MAX_FORMS:
-            self._whole.clear()
-        found = None
-        if not any(kind in FOUR_BITS for kind in program.kinds) and all(given[name] is inputs[name] for name in given):
-            found = program.whole(given)
-        if found is None:
-            self._whole[self._key(inputs)] = _no_piece
-            return
-        self._pinned = found[1]
-        self._whole[self._key(inputs)] = weakref.ref(found[0])
-
-    def _owned(self, results, fresh):
-        """Yields arrays that belong to the caller: they share no memory with each other or with the model."""
-        seen = set()
-        for name, result in zip(self._output_names, results):
-            is_own = name in fresh and id(result) not in seen and result.flags.writeable
-            seen.add(id(result))
-            yield result if is_own else np.array(result, order="C")
+    def profile(self, inputs, rounds=3):
+        """Returns (seconds, operator, label) for each node, the slowest first, when the nodes run one by one."""
+        given = self._listed(inputs)
+        try:
+            return self._model.profile(given, rounds)
+        except NotImplementedError as error:
+            raise Unsupported(*error.args) from None
 
     def taken(self, inputs):
         """Checks the inputs and returns them by name."""
@@ -218,19 +194,33 @@ class Prepared(BackendRep):
             if len(arrays) != len(names):
                 raise ValueError(f"the model takes {len(names)} inputs, but {len(arrays)} were given")
             given = dict(zip(names, arrays))
-        return {name: regular(widened(self._checked(name, value), kind_of(self.declared[name])))
-                for name, value in given.items()}
+        return {name: self._checked(name, value) for name, value in given.items()}
+
+    def _listed(self, inputs):
+        """Checks the inputs and returns an array for each declared input, or None if a run keeps the initializer."""
+        given = self.taken(inputs)
+        return [given.get(name) for name in self.declared]
 
     def _checked(self, name, value):
+        """Checks an input's type; the library checks its shape."""
         array = value if type(value) is np.ndarray else as_array(repr(name), value)
-        dtype, sizes = self._forms[name]
-        if array.dtype != dtype:
-            raise TypeError(f"input {name!r} is {array.dtype}, but the model declares {dtype}")
-        if sizes is not None and (len(sizes) != array.ndim or any(
-                size is not None and size != given for size, given in zip(sizes, array.shape))):
-            shape = ", ".join("?" if size is None else str(size) for size in sizes)
-            raise ValueError(f"input {name!r} has the shape {list(array.shape)}, but the model declares [{shape}]")
-        return array
+        number, dtype = self._types[name]
+        if dtype is None or array.dtype != dtype:
+            raise TypeError(f"input {name!r} is {array.dtype}, but the model declares {dtype or 'no type of arrays'}")
+        return regular(array.astype(_BYTES[number]) if number in _BYTES else array)
+
+
+def _dtype_of(number):
+    """Returns NumPy's type for the number of an element type, or None if there is none."""
+    try:
+        return onnx.helper.tensor_dtype_to_np_dtype(number)
+    except (KeyError, TypeError):
+        return None
+
+
+def _narrowed(array, number):
+    """Converts bytes to ONNX's own four-bit types; returns other arrays unchanged."""
+    return array.astype(_dtype_of(number) or array.dtype) if number in _BYTES else array
 
 
 def listed(inputs, or_what=""):
@@ -249,14 +239,3 @@ def as_array(name, value):
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"input {name} is not an array: {error}") from error
-
-
-def _form_of(name, declared):
-    """Returns the type and the sizes that an input must have; None means any size, or any shape."""
-    number = declared.tensor_type.elem_type
-    if tensor_type(number, f"input {name!r}: elem_type") == "undefined":
-        raise ValueError(f"input {name!r}: elem_type is missing")
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
-    if not declared.tensor_type.HasField("shape"):
-        return dtype, None
-    return dtype, [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.tensor_type.shape.dim]
