@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -481,6 +482,49 @@ bool make_key(const anydml_device* wanted, const Call& call, CallKey& key) {
     }
   }
   return add_attributes(call, key);
+}
+
+bool make_text_key(const Call& call, std::string& key) {
+  const auto add_bytes = [&key](const void* bytes, std::size_t count) {
+    key.append(static_cast<const char*>(bytes), count);
+  };
+  const auto add_number = [&add_bytes](std::uint64_t number) { add_bytes(&number, sizeof(number)); };
+  key.clear();
+  add_number(reinterpret_cast<std::uintptr_t>(call.op));
+  add_number(call.inputs.size() << 32 | call.outputs.size());
+  for (const std::span<const anydml_tensor> tensors : {call.inputs, call.outputs}) {
+    for (const anydml_tensor& tensor : tensors) {
+      if (tensor.rank < 0 || tensor.rank > static_cast<std::int32_t>(kMaxRank) ||
+          (tensor.rank > 0 && tensor.sizes == nullptr) || (tensor.type & ANYDML_CONSTANT) != 0) {
+        return false;
+      }
+      const auto bytes = static_cast<std::size_t>(tensor.rank) * sizeof(std::int64_t);
+      add_number(std::uint64_t{tensor.type} << 32 | static_cast<std::uint64_t>(tensor.rank) << 1 |
+                 (tensor.strides != nullptr ? 1 : 0));
+      add_bytes(tensor.sizes, bytes);
+      add_bytes(tensor.strides, tensor.strides != nullptr ? bytes : 0);
+    }
+  }
+  for (const anydml_attribute& given : call.attributes) {
+    const bool is_array = (given.type & ANYDML_ARRAY) != 0;
+    const std::uint32_t type = given.type & ~std::uint32_t{ANYDML_ARRAY};
+    const bool is_wide = type == ANYDML_INT64 || type == ANYDML_UINT64 || type == ANYDML_FLOAT64;
+    const bool has_texts = given.name != nullptr && (type != ANYDML_TEXT || given.value.text != nullptr);
+    const bool has_numbers = is_wide && (!is_array || given.count == 0 || given.value.i64s != nullptr);
+    if (!has_texts || !(has_numbers || given.type == ANYDML_TEXT) || (!is_array && given.count != 0)) {
+      return false;
+    }
+    add_bytes(given.name, std::strlen(given.name) + 1);
+    add_number(std::uint64_t{given.type} << 32 | given.count);
+    if (given.type == ANYDML_TEXT) {
+      add_bytes(given.value.text, std::strlen(given.value.text) + 1);
+    } else if (is_array) {
+      add_bytes(given.value.i64s, given.count * sizeof(std::int64_t));
+    } else {
+      add_number(given.value.u64);
+    }
+  }
+  return true;
 }
 
 }  // namespace anydml

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "anydml/anydml.h"
 #include "base/result.h"
@@ -31,5 +32,8 @@ struct Call {
 
 // Returns false if the call is invalid or too long to be cached. A different function reports errors.
 [[nodiscard]] bool make_key(const anydml_device* wanted, const Call& call, CallKey& key);
+// A key of any length for a call without a device; calls with the same key have the same description. Returns false if
+// the call is invalid or has operators as attributes.
+[[nodiscard]] bool make_text_key(const Call& call, std::string& key);
 
 }  // namespace anydml

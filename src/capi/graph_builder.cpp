@@ -166,6 +166,22 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   return add(view);
 }
 
+Result<std::shared_ptr<const OpDesc>> GraphBuilder::described(const Call& call) {
+  const bool has_key = make_text_key(call, key_);
+  if (has_key) {
+    if (const auto before = described_.find(key_); before != described_.end()) {
+      return before->second;
+    }
+  }
+  auto desc = check(call);
+  ANYDML_TRY(desc);
+  auto shared = std::make_shared<const OpDesc>(std::move(desc.value()));
+  if (has_key) {
+    described_.emplace(key_, shared);
+  }
+  return shared;
+}
+
 Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const anydml_value> inputs,
                                   std::span<const anydml_tensor> outputs, std::span<const anydml_attribute> attributes,
                                   anydml_value* values) {
@@ -187,14 +203,15 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
       created.sources.back() = value.value()->source;
     }
   }
-  auto desc = check({.op = &op, .inputs = taken, .outputs = outputs, .attributes = attributes});
-  if (!desc) {
-    return in_node(desc.error());
+  const auto found = described({.op = &op, .inputs = taken, .outputs = outputs, .attributes = attributes});
+  if (!found) {
+    return in_node(found.error());
   }
-  created.sources.resize(desc.value().input_count);
-  for (const OpTensor& output : desc.value().outputs()) {
+  const OpDesc& desc = *found.value();
+  created.sources.resize(desc.input_count);
+  for (const OpTensor& output : desc.outputs()) {
     if (output.present && output.reach.first < 0) {
-      return in_node(invalid(desc.value(), output,
+      return in_node(invalid(desc, output,
                              format_text("strides are {}; expected 0 or more: a value of a graph begins with its first "
                                          "element",
                                          shape_text(output.tensor.strides, output.tensor.rank))));
@@ -204,7 +221,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
   if (values_.size() + outputs.size() > kMaxValues) {
     return in_node({ErrorKind::out_of_memory, "the graph has reached the maximum number of values"});
   }
-  created.op = std::make_shared<const OpDesc>(std::move(desc.value()));
+  created.op = found.value();
   reserve_more(values_, outputs.size());
   graph_.nodes.push_back(std::move(created));
   const auto tensors = graph_.nodes.back().op->outputs();

@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "anydml/anydml.h"
+#include "capi/call.h"
 #include "capi/compiled.h"
 #include "capi/graph_memory.h"
 #include "capi/shared_constants.h"
@@ -52,6 +55,8 @@ class GraphBuilder {
   Result<TensorDesc> read_forward(const std::string& name, const anydml_tensor& tensor) const;
   // Whether the value covers exactly the bytes that its producer writes.
   [[nodiscard]] bool is_whole(const Value& value) const;
+  // Checks the call, or finds an equal call that was checked. An OpDesc does not change, so nodes share it.
+  Result<std::shared_ptr<const OpDesc>> described(const Call& call);
   // used: for each input, whether an output depends on it.
   void make_surface(const std::vector<bool>& used, anydml_compiled& compiled) const;
 
@@ -62,6 +67,10 @@ class GraphBuilder {
   std::vector<TensorDesc> inputs_;
   std::vector<TensorDesc> outputs_;
   std::vector<Value> values_;
+  // The checked descriptions, by their keys. A network repeats its layers, and to check an operator takes longer than
+  // to add it.
+  std::unordered_map<std::string, std::shared_ptr<const OpDesc>> described_;
+  std::string key_;
 };
 
 }  // namespace anydml

@@ -2,7 +2,7 @@
 // The arguments of a call of the C API, for an operator that runs at once or is recorded.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <vector>
 
 #include "onnx/values/array.h"
@@ -33,8 +33,8 @@ class Call {
   const char* op_;
   std::vector<anydml_tensor> tensors_;
   std::vector<anydml_attribute> attributes_;
-  std::deque<std::vector<anydml_operator>> operators_;
-  std::deque<std::vector<anydml_attribute>> operator_attributes_;
+  std::list<std::vector<anydml_operator>> operators_;
+  std::list<std::vector<anydml_attribute>> operator_attributes_;
 };
 
 }  // namespace anydml::onnx

@@ -20,7 +20,7 @@ constexpr std::uint32_t kLastOfOneByte = 0xff;
 
 // Whether a character moves the cursor, or changes the direction of the characters after it.
 bool is_control_character(std::uint32_t code) {
-  constexpr std::uint32_t kRanges[][2] = {{0, kFirstPrintable - 1}, {kDelete, 0x9f},  {0x61c, 0x61c}, {0x200b, 0x200f},
+  constexpr std::uint32_t kRanges[][2] = {{0, kFirstPrintable - 1}, {kDelete, 0x9f},  {0x61c, 0x61c},  {0x200b, 0x200f},
                                           {0x2028, 0x202e},         {0x2060, 0x206f}, {0xfeff, 0xfeff}};
   return std::any_of(std::begin(kRanges), std::end(kRanges),
                      [code](const auto& range) { return code >= range[0] && code <= range[1]; });

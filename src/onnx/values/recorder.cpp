@@ -2,11 +2,13 @@
 #include "onnx/values/recorder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "base/process.h"
-#include "onnx/values/call.h"
 
 namespace anydml::onnx {
 namespace {
@@ -157,9 +159,85 @@ std::uint64_t Recorder::source_of(const Array& array) { return array && array.is
 
 Recorder* Recorder::of(const Array& symbol) { return symbol.body_->recorder; }
 
+namespace {
+
+class KeyWriter {
+ public:
+  explicit KeyWriter(std::string& key) : key_(key) { key_.clear(); }
+  void bytes(const void* from, std::size_t count) { key_.append(static_cast<const char*>(from), count); }
+  template <class Number>
+  void number(Number one) {
+    bytes(&one, sizeof(one));
+  }
+  template <class Number>
+  void numbers(const std::vector<Number>& many) {
+    number(many.size());
+    bytes(many.data(), many.size() * sizeof(Number));
+  }
+  void text(const char* one) { bytes(one, std::strlen(one) + 1); }
+
+  // Returns false for activations, which are not part of keys.
+  bool option(const Option& option) {
+    text(option.name);
+    number(option.value.index());
+    return std::visit(
+        [this](const auto& value) {
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::vector<Activation>>) {
+            return value.empty();
+          } else if constexpr (std::is_same_v<Value, const char*>) {
+            text(value);
+            return true;
+          } else if constexpr (std::is_arithmetic_v<Value>) {
+            number(value);
+            return true;
+          } else {
+            numbers(value);
+            return true;
+          }
+        },
+        option.value);
+  }
+
+ private:
+  std::string& key_;
+};
+
+}  // namespace
+
+const std::vector<OutputForm>& Recorder::forms(const char* op, const Call& call, const Arrays& inputs,
+                                               const Options& options, const std::vector<Out>& outs) {
+  KeyWriter key(key_);
+  key.text(op);
+  key.number(inputs.size());
+  for (const Array& one : inputs) {
+    key.number(one ? one.kind() : Kind::kUndefined);
+    if (one) {
+      key.numbers(one.shape());
+    }
+  }
+  key.number(outs.size());
+  for (const Out& out : outs) {
+    key.number(out.kind);
+    key.number(out.is_wanted);
+    key.number(out.shape.has_value());
+    if (out.shape.has_value()) {
+      key.numbers(*out.shape);
+    }
+  }
+  const bool has_key =
+      std::all_of(options.begin(), options.end(), [&key](const Option& one) { return key.option(one); });
+  if (!has_key) {
+    last_forms_ = call.infer(outs);
+    return last_forms_;
+  }
+  const auto found = forms_.find(key_);
+  return found != forms_.end() ? found->second : forms_.emplace(key_, call.infer(outs)).first->second;
+}
+
 Arrays Recorder::add(const char* op, const Arrays& inputs, const Options& options, const std::vector<Out>& outs) {
   const Call call(op, inputs, options);
-  const std::vector<OutputForm> forms = call.infer(outs);
+  const std::vector<OutputForm>& forms = this->forms(op, call, inputs, options, outs);
   std::vector<anydml_value> values;
   values.reserve(inputs.size());
   for (const Array& one : inputs) {

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "onnx/values/array.h"
+#include "onnx/values/call.h"
 #include "onnx/values/dispatch.h"
 
 namespace anydml::onnx {
@@ -70,7 +72,14 @@ class Recorder {
   [[nodiscard]] Array symbol(Kind kind, Sizes shape, Sizes strides, std::uint64_t source);
   [[nodiscard]] std::uint64_t constant(const Array& array);
 
+  // The forms of an operator's outputs. They are inferred once for each description: a network repeats its layers.
+  [[nodiscard]] const std::vector<OutputForm>& forms(const char* op, const Call& call, const Arrays& inputs,
+                                                     const Options& options, const std::vector<Out>& outs);
+
   const FixedArrays& fixed_;
+  std::unordered_map<std::string, std::vector<OutputForm>> forms_;
+  std::string key_;
+  std::vector<OutputForm> last_forms_;  // of a description without a key
   std::unique_ptr<anydml_graph, ReleaseGraph> graph_;
   std::unordered_map<const void*, std::uint64_t> constants_;  // by the array's identity
   std::vector<Array> kept_;                                   // arrays that must live until the graph is compiled
