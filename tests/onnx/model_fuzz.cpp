@@ -2,8 +2,9 @@
 // Changes the bytes of models at random and loads the results. Only the errors in onnx/values/errors.h may occur; a
 // sanitizer finds the rest.
 //
-//   model_fuzz [--rounds N] [--seconds N] [--seed N] [--largest BYTES] [model or folder]...
+//   model_fuzz [--run] [--rounds N] [--seconds N] [--seed N] [--largest BYTES] [model or folder]...
 //
+// With --run, models that load are also prepared and run with a few elements for each input; a run ends after a second.
 // Round k of a seed is always the same for the same files: --seed S --first K --rounds 1 repeats it. The round is
 // printed if it fails, also after a signal. --save FILE writes the changed model of the last round.
 #include <unistd.h>
@@ -17,10 +18,14 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <new>
 #include <random>
 
 #include "onnx/message_bytes.h"
 #include "onnx/model/message.h"
+#include "onnx/program/model.h"
+#include "onnx/values/dispatch.h"
+#include "onnx/values/recorder.h"
 
 namespace anydml::onnx {
 namespace {
@@ -57,8 +62,60 @@ void read_tensors(const GraphMessage& graph, const ModelMessage& model) {
   }
 }
 
-// Returns whether the model was loaded.
-bool load(const std::string& bytes, const std::string& folder) {
+using Clock = std::chrono::steady_clock;
+Clock::time_point g_deadline;  // of the current run
+
+int is_late(void* /*context*/) { return Clock::now() > g_deadline ? 1 : 0; }
+
+// An array of a declared form, with 2 for unknown sizes; absent if it would be large, or if arrays cannot have the
+// type.
+Array input_of(const ValueMessage& declared) {
+  constexpr std::int64_t kLargest = 4096;
+  const Kind kind = array_kind(declared.kind);
+  Sizes shape;
+  std::int64_t count = 1;
+  for (const Dimension& one : declared.shape) {
+    shape.push_back(one.size < 0 ? 2 : one.size);
+    count = one.size > kLargest ? kLargest + 1 : std::min(kLargest + 1, count * shape.back());
+  }
+  if (!kArrayKinds.contains(kind) || count > kLargest || shape.size() > kMaxArrayRank) {
+    return {};
+  }
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i = 0; i < count; ++i) {
+    numbers.push_back(i % 3);
+  }
+  const Array array = Array::of(Kind::kInt64, shape, numbers);
+  return kind == Kind::kBool ? cast(array, Kind::kUint8).view_as(kind) : cast(array, kind);
+}
+
+void prepare_and_run(ModelMessage message) {
+  constexpr std::size_t kLargestOutput = std::size_t{1} << 26;
+  Model model(std::move(message), {});
+  static_cast<void>(model.explain());
+  Arrays inputs;
+  for (const ValueMessage& declared : model.inputs()) {
+    inputs.push_back(input_of(declared));
+    if (!inputs.back()) {
+      return;
+    }
+  }
+  std::vector<std::vector<std::byte>> outputs(model.outputs().size());
+  g_deadline = Clock::now() + std::chrono::seconds(1);
+  for (int turn = 0; turn < 2; ++turn) {  // the second run uses what the first one has recorded
+    model.run(inputs, [&outputs](std::size_t position, Kind kind, const Sizes& shape) -> void* {
+      const auto bytes = static_cast<std::size_t>(product(shape)) * item_size(array_kind(kind));
+      if (bytes > kLargestOutput) {
+        throw NoMemory("the output is too large for this test");
+      }
+      outputs[position].resize(std::max<std::size_t>(bytes, 1));
+      return outputs[position].data();
+    });
+  }
+}
+
+// Returns whether the model was loaded and, if it is run, whether it ran.
+bool load(const std::string& bytes, const std::string& folder, bool is_run) {
   // The exact size, so that AddressSanitizer notices every read after the end.
   auto owner = std::make_shared<std::vector<char>>(bytes.begin(), bytes.end());
   try {
@@ -67,11 +124,19 @@ bool load(const std::string& bytes, const std::string& folder) {
     model.has_folder = true;
     inline_functions(model);
     read_tensors(model.graph, model);
+    if (is_run) {
+      prepare_and_run(std::move(model));
+    }
     return true;
   } catch (const Invalid&) {
   } catch (const WrongType&) {
   } catch (const Unsupported&) {
   } catch (const NoMemory&) {
+  } catch (const DeviceFailure& error) {
+    if (error.status() != ANYDML_INTERRUPTED) {
+      throw;
+    }
+  } catch (const std::bad_alloc&) {  // the interfaces turn it into an error
   }
   return false;
 }
@@ -326,6 +391,7 @@ struct FuzzSettings {
   double seconds = std::numeric_limits<double>::infinity();
   std::uint64_t largest = 1 << 20;
   std::string save;
+  bool is_run = false;
 };
 
 struct Corpus {
@@ -368,17 +434,17 @@ void add_path(Corpus& corpus, const std::filesystem::path& path, const FuzzSetti
 }
 
 int fuzz(const Corpus& corpus, const FuzzSettings& settings) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   std::size_t intact = 0;
   for (std::size_t i = 0; i < corpus.models.size(); ++i) {
-    intact += load(corpus.models[i], corpus.folders[i]) ? 1U : 0U;
+    intact += load(corpus.models[i], corpus.folders[i], settings.is_run) ? 1U : 0U;
   }
   std::uint64_t round = settings.first;
   std::uint64_t loaded = 0;
   double slowest = 0;
   std::uint64_t slowest_round = 0;
   for (; round - settings.first < settings.rounds; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     if (std::chrono::duration<double>(begin - start).count() > settings.seconds) {
       break;
     }
@@ -396,12 +462,12 @@ int fuzz(const Corpus& corpus, const FuzzSettings& settings) {
       std::ofstream(settings.save, std::ios::binary) << bytes;
     }
     try {
-      loaded += load(bytes, corpus.folders[position]) ? 1U : 0U;
+      loaded += load(bytes, corpus.folders[position], settings.is_run) ? 1U : 0U;
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s%s\n", failure, error.what());
       return 1;
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (seconds > slowest) {
       slowest = seconds;
       slowest_round = round;
@@ -429,6 +495,8 @@ int run(const std::vector<std::string>& words) {
       settings.seconds = static_cast<double>(number());
     } else if (words[i] == "--largest") {
       settings.largest = number();
+    } else if (words[i] == "--run") {
+      settings.is_run = true;
     } else if (words[i] == "--save") {
       settings.save = words.at(++i);
     } else {
@@ -444,6 +512,7 @@ int run(const std::vector<std::string>& words) {
   if (settings.rounds == std::numeric_limits<std::uint64_t>::max() && settings.seconds > 1e18) {
     settings.rounds = 10'000;
   }
+  check_status(anydml_set_interrupt(is_late, nullptr));
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) {
     std::signal(signal, report);
   }
