@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 import anydml.onnx as backend  # noqa: E402
 import onnx_counts  # noqa: E402
+from anydml.onnx._report import inputs_of  # noqa: E402
 from onnx_models import explained, node_by_node, pieces  # noqa: E402
 
 FLOATS = [np.float16, np.float32, np.float64]
@@ -417,6 +418,21 @@ def test_wrong_inputs():
         prepared.run({"u": np.float32([1])})
     with pytest.raises(ValueError, match="input 't' is missing"):
         prepared.run({})
+
+
+def test_a_declared_size_of_minus_1_is_unknown(tmp_path):
+    """As some exporters write it, among them older versions of Paddle's."""
+    model = model_of([helper.make_node("Neg", ["x"], ["y"])], [typed("x", np.float32, [-1, 2])],
+                     [typed("y", np.float32, [-1, 2])])
+    onnx.save(model, tmp_path / "m.onnx")
+    for source in (model, model.SerializeToString(), tmp_path / "m.onnx"):
+        prepared = backend.prepare(source)
+        for rows in (3, 0, 1):
+            x = np.ones((rows, 2), np.float32)
+            same_bits(prepared.run([x])["y"], -x)
+        with pytest.raises(ValueError, match=r"'x' has the shape \[1, 3\], but the model declares \[\?, 2\]"):
+            prepared.run([np.ones((1, 3), np.float32)])
+    assert inputs_of(prepared)["x"].shape == (1, 2)
 
 
 def test_devices():

@@ -11,7 +11,6 @@ onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper
 
 import anydml.onnx as backend
-from anydml.onnx import _inlining
 
 ESCAPES = "\x1b[2J\x07\x9b\n\u202e"
 
@@ -117,6 +116,7 @@ def test_sizes_of_tensors(tensor, message):
 
 
 HUGE = 1 << 45
+BYTES = {"ConstantOfShape": 1 << 47, "OneHot": 1 << 48, "Exp": 1 << 47, "MatMul": 1 << 50}
 HUGE_MODELS = {
     "ConstantOfShape": model_of([helper.make_node("ConstantOfShape", ["n"], ["y"])], [value("n", TensorProto.INT64, [1])]),
     "OneHot": model_of([helper.make_node("OneHot", ["i", "n", "v"], ["y"])], [value("n", TensorProto.INT64, [1])], initializers=[
@@ -135,14 +135,15 @@ def test_values_larger_than_memory(op):
     """The error names the node and the size, whether the size is known at preparation or only during a run."""
     model, count = HUGE_MODELS[op], np.int64([1 << 24 if op == "MatMul" else HUGE])
     prepared = backend.prepare(model)
-    with pytest.raises(MemoryError, match=f"^{op} that computes 'y': .*{count[0]}"):
+    with pytest.raises(MemoryError, match=f"^{op} that computes 'y': .*{BYTES[op]} bytes"):
         prepared.run([count])
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     del fixed.graph.input[:]
     fixed.graph.initializer.append(numpy_helper.from_array(count, "n"))
-    with pytest.raises(MemoryError, match=f"^{op} that computes 'y': .*{count[0]}"):
+    with pytest.raises(MemoryError, match=f"^{op} that computes 'y': .*{BYTES[op]} bytes"):
         backend.prepare(fixed).run([])
+    assert backend.is_compatible(model) and not backend.is_compatible(fixed)
 
 
 # ---- Functions ----------------------------------------------------------------------------------------------------------
@@ -172,20 +173,25 @@ def test_functions_that_call_functions():
             prepare(calls(3, 1, "f2"))
 
 
-def test_the_graph_counts_too(monkeypatch):
-    model = calls(4)
-    assert _inlining.check_size(model) is None
-    monkeypatch.setattr(_inlining, "MAX_NODES", 8)
-    assert _inlining.check_size(model) is None
-    model.graph.node.append(helper.make_node("f0", ["y"], ["z"], domain="mine"))
-    with pytest.raises(ValueError, match="^the model's graph expands to 9 nodes"):
-        _inlining.check_size(model)
-    monkeypatch.setattr(_inlining, "MAX_BYTES", 30)
-    with pytest.raises(ValueError, match="^function 'mine.f1' expands to [0-9]+ bytes of nodes"):
-        _inlining.check_size(calls(2))
-    deep = calls(9000, 1)
-    monkeypatch.undo()
-    _inlining.check_size(deep)  # the check itself does not recurse
+def test_the_graph_counts_too():
+    model = calls(20)  # f19 stands for 524288 nodes
+    model.graph.node.append(helper.make_node("f19", ["y"], ["z"], domain="mine"))
+    for prepare in (backend.prepare, backend.Prepared):
+        with pytest.raises(ValueError, match="^the model's graph expands to 1048576 nodes"):
+            prepare(model)
+
+
+def test_functions_with_long_names_count_as_bytes():
+    """2^18 nodes with a name of 12000 characters would need 3 GiB."""
+    model = calls(19)
+    model.functions[0].node[0].name = "n" * 12_000
+    with pytest.raises(ValueError, match="^function 'mine.f18' expands to [0-9]+ bytes of nodes"):
+        backend.prepare(model)
+
+
+def test_long_chains_of_functions():
+    """The library does not recurse from function to function."""
+    assert backend.Prepared(calls(9000, 1)).run([np.float32([1, 2])])[0].tolist() == [-1, -2]
 
 
 # ---- Nodes -------------------------------------------------------------------------------------------------------------
@@ -229,6 +235,51 @@ def test_texts_that_are_not_utf_8():
     for prepare in (backend.prepare, backend.Prepared):
         with pytest.raises(ValueError, match="a name or text in the model is not UTF-8"):
             prepare(model)
+
+
+# ---- Corrupt bytes -----------------------------------------------------------------------------------------------------
+
+WHOLE = [model.SerializeToString() for model in (calls(3), *HUGE_MODELS.values(), onnx.parser.parse_model("""
+    <ir_version: 8, opset_import: ["": 18]> m (int64 trips, bool go, float[N] x) => (float[N] last, float[K, N] all) {
+        last, all = Loop (trips, go, x) <body = b (int64 i, bool c, float[N] v) => (bool d, float[N] w, float[N] u) {
+            d = Identity(c) f = Cast<to = 1>(i) w = Add(v, f) u = Gelu(w) }>
+    }"""))]
+
+
+def corrupted(random, text):
+    """A text with some bytes changed, missing, new or repeated."""
+    text = bytearray(text)
+    for _ in range(random.integers(1, 4)):
+        at, more = random.integers(len(text)), int(random.integers(1, 6))
+        how = random.integers(4)
+        if how == 0:
+            text[at] = random.integers(256)
+        else:
+            text[at:at + (more if how == 1 else 0)] = (b"", random.bytes(more), bytes(text[max(0, at - 20):at]))[how - 1]
+    return bytes(text)
+
+
+@pytest.mark.parametrize("whole", WHOLE, ids=range(len(WHOLE)))
+def test_corrupt_bytes(tmp_path, whole):
+    """A corrupt model is a ValidationError and nothing else, unless it still is a model."""
+    random, path = np.random.default_rng(1), tmp_path / "m.onnx"
+    for text in (corrupted(random, whole) for _ in range(300)):
+        path.write_bytes(text)
+        given = [text, path]
+        try:
+            given.append(onnx.load_model_from_string(text))
+        except Exception:  # the types of protobuf's exceptions depend on its version
+            pass
+        for source in given:
+            is_accepted = False
+            try:
+                backend.prepare(source)
+                is_accepted = True
+            except onnx.checker.ValidationError as error:
+                assert str(error).isprintable(), ascii(str(error))
+            except (backend.Unsupported, MemoryError):
+                pass
+            assert backend.is_compatible(source) == is_accepted
 
 
 # ---- Names --------------------------------------------------------------------------------------------------------------

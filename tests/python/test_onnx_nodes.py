@@ -4,6 +4,7 @@ both ONNX and anydml support, several shapes.
 
 Bits are compared, including the signs of zeros, unless a row of TOLERANCES or ZEROS gives a reason not to.
 """
+import itertools
 import re
 
 import numpy as np
@@ -462,6 +463,22 @@ def test_the_old_scatter():
     updates = [ints(1, 0, 1).reshape(1, 3), X[:1] + 1]
     for opset in (9, 10):
         assert run("Scatter", X, *updates, opset=opset).tolist() == run("ScatterElements", X, *updates).tolist()
+
+
+def test_slices_beyond_the_ends():
+    """ONNX's text limits the start of a negative step to the elements, so there is a first element where NumPy has none."""
+    x, ends = np.arange(5, dtype=np.float32), [-2**63, -100, -6, -5, -4, -1, 0, 2, 4, 5, 100, 2**63 - 1]
+    for start, end, step in itertools.product(ends, ends, [1, 2, 2**62, -1, -3, -2**63]):
+        first, last = (place + 5 if place < 0 else place for place in (start, end))
+        if step > 0:
+            first, last = np.clip([first, last], 0, 5).tolist()
+            assert x[start:end:step].tolist() == x[first:last:step].tolist()
+        else:
+            first, last = min(max(first, 0), 4), min(max(last, -1), 4)
+        taken = run("Slice", x, ints(start), ints(end), ints(0), ints(step))
+        assert taken.tolist() == x[list(range(first, last, step))].tolist(), (start, end, step)
+    assert run("Slice", x, ints(-100), ints(-200), ints(0), ints(-1)).tolist() == [0] and x[-100:-200:-1].size == 0
+    assert run("Slice", x[:0], ints(-100), ints(-200), ints(0), ints(-1)).size == 0
 
 
 def test_views_are_not_the_callers_arrays():
