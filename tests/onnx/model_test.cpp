@@ -361,6 +361,19 @@ TEST_F(External, MapsFiles) {
   EXPECT_EQ(mapped_file((root_ / "large").string())->bytes().size(), 7U);  // another version of the file
 }
 
+TEST_F(External, ReleasesPagesWhileOthersReadThem) {
+  const std::string large(std::size_t{40} << 20, 'x');
+  std::ofstream(root_ / "large", std::ios::binary) << large;
+  const SharedFile file = mapped_file((root_ / "large").string());
+  {
+    const PageReleaser releaser({file->bytes().first(large.size() / 2), file->bytes().subspan(large.size() / 2)});
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(std::memcmp(file->bytes().data(), large.data(), large.size()), 0);
+    }
+  }
+  EXPECT_EQ(std::memcmp(file->bytes().data(), large.data(), large.size()), 0);
+}
+
 // ---- Functions ------------------------------------------------------------------------------------------------------
 
 // Functions that each call the previous one `times` times; the first one calls `first`, if it is given.

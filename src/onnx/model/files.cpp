@@ -2,17 +2,21 @@
 #include "onnx/model/files.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <system_error>
+#include <utility>
 
 #include "base/process.h"
 #include "onnx/values/errors.h"
@@ -129,6 +133,51 @@ void release_pages(std::span<const std::byte> bytes) {
     return;  // In other memory this would replace the contents by zeros.
   }
   static_cast<void>(madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
+}
+
+PageReleaser::PageReleaser(std::vector<std::span<const std::byte>> parts) : parts_(std::move(parts)) {
+  constexpr std::size_t kMinBytes = std::size_t{1} << 25;  // of all parts; for less, a thread is not worthwhile
+  static constexpr auto kPause = std::chrono::milliseconds(2);
+  std::size_t bytes = 0;
+  for (const auto& part : parts_) {
+    bytes += part.size();
+  }
+  if (bytes < kMinBytes) {
+    return;
+  }
+  // Signals belong to the host program's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] {
+      std::unique_lock lock(mutex_);
+      while (!ended_.wait_for(lock, kPause, [this] { return is_ended_; })) {
+        release();
+      }
+    });
+  } catch (const std::system_error&) {  // only more memory is used
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+PageReleaser::~PageReleaser() {
+  if (thread_.joinable()) {
+    {
+      const std::scoped_lock lock(mutex_);
+      is_ended_ = true;
+    }
+    ended_.notify_one();
+    thread_.join();
+  }
+  release();
+}
+
+void PageReleaser::release() const {
+  for (const auto& part : parts_) {
+    release_pages(part);
+  }
 }
 
 }  // namespace anydml::onnx

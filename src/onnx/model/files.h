@@ -2,10 +2,14 @@
 // Files that are mapped into memory instead of read, so that a model's weights need no memory of their own.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace anydml::onnx {
 
@@ -34,5 +38,24 @@ using SharedFile = std::shared_ptr<const MappedFile>;
 // Tells the kernel that the pages of a part of a mapped file are not needed for now. They are loaded again if the part
 // is read again. Memory that is not part of a mapped file is left alone, so this can be called for any array.
 void release_pages(std::span<const std::byte> bytes);
+
+// Releases the pages of parts of mapped files again and again as long as it exists, and a last time at its end. While
+// weights are packed, one after the other, their file would otherwise be in memory as a whole, beside the packed form.
+class PageReleaser {
+ public:
+  explicit PageReleaser(std::vector<std::span<const std::byte>> parts);
+  ~PageReleaser();
+  PageReleaser(const PageReleaser&) = delete;
+  PageReleaser& operator=(const PageReleaser&) = delete;
+
+ private:
+  void release() const;
+
+  const std::vector<std::span<const std::byte>> parts_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_ended_ = false;
+  std::thread thread_;  // the last member: it uses the others
+};
 
 }  // namespace anydml::onnx

@@ -128,6 +128,22 @@ void Program::collect_constants(std::vector<Array>& all) const {
   }
 }
 
+std::vector<std::span<const std::byte>> Program::large_constants() {
+  constexpr std::size_t kMinBytes = std::size_t{1} << 16;
+  std::vector<std::span<const std::byte>> found;
+  if (std::exchange(are_packed_, true)) {
+    return found;
+  }
+  std::vector<Array> all;
+  collect_constants(all);
+  for (const Array& one : all) {
+    if (one.is_packed() && one.bytes() >= kMinBytes) {
+      found.emplace_back(static_cast<const std::byte*>(one.data()), one.bytes());
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> Program::wanted() const {
   std::vector<std::string> result;
   for (const ValueIndex value : lives_->wanted()) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -76,6 +77,8 @@ class Program {
 
   [[nodiscard]] ValueIndex index_of(const std::string& name);
   void collect_constants(std::vector<Array>& all) const;
+  // The bytes of the large constants that no graph has packed yet; empty after the first call.
+  [[nodiscard]] std::vector<std::span<const std::byte>> large_constants();
   [[nodiscard]] State state_of(const NamedArrays& given) const;
   [[nodiscard]] Array value(ValueIndex index, const State& state) const;
   [[nodiscard]] Arrays inputs_of(const Step& step, const State& state) const;
@@ -99,6 +102,7 @@ class Program {
   std::vector<bool> is_constant_;
   std::unique_ptr<FixedArrays> fixed_;
   std::unique_ptr<Lives> lives_;
+  bool are_packed_ = false;             // whether a graph was compiled; guarded by mutex_
   mutable std::recursive_mutex mutex_;  // several threads may run a model at the same time
   std::unordered_map<std::size_t, std::unique_ptr<Point>> points_;
 };

@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "onnx/model/files.h"
+
 namespace anydml::onnx {
 namespace {
 
@@ -55,7 +57,10 @@ std::shared_ptr<Piece> Recording::record(Program& program, std::size_t begin, Po
         attempt.recorder_.output(one);
         piece->outputs.push_back({attempt.outputs_[i], one.kind(), one.shape()});
       }
-      piece->compiled = attempt.recorder_.compile(program.device_);
+      {
+        const PageReleaser releaser(program.large_constants());
+        piece->compiled = attempt.recorder_.compile(program.device_);
+      }
       piece->inputs = std::move(attempt.inputs_);
       piece->aliases = std::move(attempt.aliases_);
       return piece;
