@@ -29,7 +29,7 @@ Compiled::Compiled(nb::handle op, nb::handle inputs, nb::handle outs, const nb::
 }
 
 Compiled::Compiled(const Graph& graph, nb::handle inputs, nb::handle outs, nb::handle device)
-    : call_(inputs, outs), shared_(graph.shared()), compiled_(graph.compile(device)) {
+    : call_(inputs, outs), compiled_(graph.compile(device)) {
   forget_arrays();
 }
 

@@ -46,7 +46,6 @@ class Compiled {
   [[nodiscard]] void* data_of(nb::handle array, std::size_t which) const;
 
   Call call_;
-  std::vector<nb::object> shared_;  // constant arrays that each run reads
   anydml_compiled* compiled_ = nullptr;
 };
 

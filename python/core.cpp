@@ -173,12 +173,10 @@ NB_MODULE(_core, module) {
       .def("__dlpack_device__", &DeviceMemory::device);
   module.def("adapters", list_adapters);
   module.def("operators", list_operators);
-  nb::class_<Constants>(module, "Constants").def(nb::init<>());
   nb::class_<Graph>(module, "Graph")
       .def(nb::init<>())
       .def("input", &Graph::input)
       .def("constant", &Graph::constant)
-      .def("shared_constant", &Graph::shared_constant)
       .def("view", &Graph::view)
       .def("add", &Graph::add)
       .def("output", &Graph::output);

@@ -14,12 +14,6 @@
 
 namespace anydml::python {
 
-Constants::Constants() {
-  if (const int code = anydml_constants_create(&constants_); code != ANYDML_OK) {
-    raise_last(code);
-  }
-}
-
 anydml_value Graph::input(nb::handle like) {
   Operand operand;
   take(operand, like, "an input");
@@ -34,15 +28,6 @@ anydml_value Graph::constant(nb::handle array) {
   anydml_value value = 0;
   arrays_.push_back(nb::borrow(array));
   check(anydml_graph_add_constant(graph_, &operand.tensor, &value));
-  return value;
-}
-
-anydml_value Graph::shared_constant(const Constants& constants, nb::handle array) {
-  Operand operand;
-  take(operand, array, "a constant");
-  anydml_value value = 0;
-  shared_.push_back(nb::borrow(array));
-  check(anydml_graph_add_shared_constant(graph_, constants.get(), &operand.tensor, &value));
   return value;
 }
 

@@ -12,20 +12,6 @@
 
 namespace anydml::python {
 
-// Constants that several graphs share.
-class Constants {
- public:
-  Constants();
-  ~Constants() { anydml_constants_release(constants_); }
-  Constants(const Constants&) = delete;
-  Constants& operator=(const Constants&) = delete;
-
-  [[nodiscard]] anydml_constants* get() const { return constants_; }
-
- private:
-  anydml_constants* constants_ = nullptr;
-};
-
 class Graph {
  public:
   Graph() { check(anydml_graph_create(&graph_)); }
@@ -36,10 +22,6 @@ class Graph {
   anydml_value input(nb::handle like);
   // Keeps the array alive as long as the graph.
   anydml_value constant(nb::handle array);
-  // Keeps the array alive as long as the graph and everything compiled from it. The array must not change during the
-  // lifetime of `constants`.
-  anydml_value shared_constant(const Constants& constants, nb::handle array);
-  [[nodiscard]] const std::vector<nb::object>& shared() const { return shared_; }
   // offset: the distance from the value's first element to the view's first element, in elements of the view.
   anydml_value view(anydml_value of, nb::handle like, std::int64_t offset);
   // inputs: values, or 0 if absent. outs: arrays, or None if absent. Returns the values of the outputs.
@@ -54,7 +36,6 @@ class Graph {
 
   anydml_graph* graph_ = nullptr;
   std::vector<nb::object> arrays_;
-  std::vector<nb::object> shared_;
 };
 
 }  // namespace anydml::python

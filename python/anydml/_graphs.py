@@ -41,13 +41,6 @@ class Recording:
 
     watch = None  # a Watch on the objects that the function read
 
-    @classmethod
-    def of(cls, recorder, likes, results, device=None):
-        """Compiles the graph that a recorder has recorded. `likes`: arrays of the same form as its inputs."""
-        recording = cls.__new__(cls)
-        recording._compile(recorder, likes, results, device)
-        return recording
-
     def _compile(self, recorder, likes, results, device):
         leaves = []
         self._form = _taken_apart(results, leaves)

@@ -5,7 +5,6 @@ While a function is recorded as a graph, its arguments are Symbols. A Symbol has
 shape, type and strides, over memory that is never read. NumPy rearranges the stand-in, for example transposes it, and
 the Symbol is rearranged in the same way.
 """
-import bisect
 import math
 import mmap
 import operator
@@ -37,19 +36,15 @@ _CODES = "?efdbhilqBHILQ"  # NumPy's codes for the types that CAST supports, and
 class ElementsNeeded(TypeError):
     """Raised if code needs the elements of a Symbol, which do not exist before the graph runs."""
 
-    def __init__(self, message, symbol=None):
-        super().__init__(message)
-        self.symbol = symbol
-
 
 _WAYS_OUT = {"array": "; numpy.stack joins values, elements of numpy.zeros_like(x) can be assigned, and an array that a value "
                       "indexes, as in table[i], must be an argument of the function"}
 
 
 def _needs_elements(what):
-    def refuse(self, *_, **__):
+    def refuse(*_, **__):
         raise ElementsNeeded(f"{what} needs the elements of a value, which a graph has only when it runs"
-                             f"{_WAYS_OUT.get(what, '')}", self)
+                             f"{_WAYS_OUT.get(what, '')}")
 
     return refuse
 
@@ -377,51 +372,13 @@ _address = _core.address_of
 
 # ---- Recording ------------------------------------------------------------------------------------------------------
 
-class FixedArrays:
-    """Arrays that cannot change while a graph is recorded, and their memory."""
-
-    def __init__(self, arrays=()):
-        self.constants = _core.Constants()  # the constants that graphs share
-        self._arrays = [one for one in arrays if one.size]  # keep the memory alive
-        self._ids = {id(one) for one in self._arrays if one.flags.c_contiguous}
-        self._starts, self._ends = [], []
-        for start, end in sorted(map(_bounds, self._arrays)):
-            if self._ends and start < self._ends[-1]:  # overlaps the previous array
-                self._ends[-1] = max(end, self._ends[-1])
-            else:
-                self._starts.append(start)
-                self._ends.append(end)
-
-    def holds(self, array):
-        """Whether an array is one of these arrays, or a part of one that a graph can read."""
-        if id(array) in self._ids:
-            return True
-        if not array.flags.c_contiguous and any(step < 0 or step % array.itemsize for step in array.strides):
-            return False
-        if not array.size:
-            return False
-        start, end = _bounds(array)
-        position = bisect.bisect_right(self._starts, start)
-        return position > 0 and end <= self._ends[position - 1]
-
-
-def _bounds(array):
-    """Returns the addresses of the first byte and of the byte after the last one."""
-    start = _address(array)
-    if array.flags.c_contiguous:
-        return start, start + array.nbytes
-    steps = [(size - 1) * step for size, step in zip(array.shape, array.strides)]
-    return start + sum(step for step in steps if step < 0), start + sum(step for step in steps if step > 0) + array.itemsize
-
-
 class Recorder:
-    """A graph under construction. It does not need to copy the FixedArrays in `fixed`."""
+    """A graph under construction."""
 
-    def __init__(self, fixed=None):
+    def __init__(self):
         self.graph = _core.Graph()
         self._memories = []  # (address, bytes, mapping), each larger than the previous one
         self._constants = {}  # (array, a copy of its elements, value) by the array's id; the array is kept alive
-        self._fixed = fixed or FixedArrays()
 
     def stand_in(self, shape, dtype, strides=None):
         """Returns an array over memory that is never read."""
@@ -461,8 +418,7 @@ class Recorder:
 
     def known(self, array):
         """Returns a Symbol for a constant, so that values computed from it become part of the graph."""
-        like = plain(array)
-        like = like if self._fixed.holds(like) else _np.asarray(like, order="C")
+        like = _np.asarray(plain(array), order="C")
         stand_in = self.stand_in(like.shape, like.dtype, like.strides if array.size else None)
         symbol = self.symbol(self.constant(like), stand_in)
         symbol._storage.is_array = True
@@ -472,11 +428,8 @@ class Recorder:
         """Adds a constant with the array's current elements, which the recorded function may change later."""
         _, before, value = self._constants.get(id(array), (None, None, None))
         if before is None or (before is not array and not _have_same_bits(before, array)):
-            if self._fixed.holds(array):
-                kept, value = array, self.graph.shared_constant(self._fixed.constants, array)
-            else:
-                kept = _np.array(array, order="C")
-                value = self.graph.constant(kept)
+            kept = _np.array(array, order="C")
+            value = self.graph.constant(kept)
             self._constants[id(array)] = (array, kept, value)
         return value
 

@@ -30,7 +30,7 @@ anydml\.(_equivalents|_recorded|_recorded_ufuncs|_suggest|_tensors|_trees|_words
 anydml\._specs\.(Output|SPECS|Spec)
 anydml\._run\.(function_of|given|slow_path)
 anydml\._graphs\.(Recorder|Recording|regular)
-anydml\._symbols\.(ElementsNeeded|FUNCTIONS|FixedArrays|REFUSED|Recorder|UFUNCS|changed|fresh|plain|record)
+anydml\._symbols\.(ElementsNeeded|FUNCTIONS|REFUSED|Recorder|UFUNCS|changed|fresh|plain|record)
 anydml\._symbols\.Symbol\.__pandas_priority__
 anydml\.(_symbols\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
 anydml\.(_symbols\.)?Symbol\.(__setitem__|__i(add|sub|mul|mod|truediv|floordiv|pow|matmul|and|or|xor|lshift|rshift)__)
