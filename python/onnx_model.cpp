@@ -97,8 +97,8 @@ nb::object described(const onnx::ValueMessage& value, bool has_initializer) {
     shape = nb::steal(PyList_AsTuple(sizes.ptr()));
   }
   const auto number = static_cast<std::int32_t>(value.kind);
-  return nb::make_tuple(nb::str(value.name.c_str(), value.name.size()), number <= onnx::kMaxDataType ? number : 0, shape,
-                        has_initializer);
+  return nb::make_tuple(nb::str(value.name.c_str(), value.name.size()), number <= onnx::kMaxDataType ? number : 0,
+                        shape, has_initializer);
 }
 
 // Keeps arrays valid while a model runs. A layout that graphs do not support is copied.

@@ -21,8 +21,9 @@ class OnnxModel {
   // and a list of everything that is not supported.
   OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool integers, nb::handle device);
 
-  // Tuples: the name, ONNX's number of the element type, the shape, and whether the model has an initializer. The number
-  // is 0 for values that are not tensors. A shape is None or a tuple of ints, of str for named dimensions, and of None.
+  // Tuples: the name, ONNX's number of the element type, the shape, and whether the model has an initializer. The
+  // number is 0 for values that are not tensors. A shape is None or a tuple of ints, of str for named dimensions, and
+  // of None.
   [[nodiscard]] nb::list inputs() const;
   [[nodiscard]] nb::list outputs() const;
 
