@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """anydml.onnx: our own cases and ONNX's test suite."""
+import os
 import pathlib
 import re
 import subprocess
@@ -89,9 +90,24 @@ def test_wrong_arguments_are_named():
         if not isinstance(value, int):
             rows.append((lambda value=value: backend.run_node(node, [np.ones(1)], opset_version=value), TypeError,
                          "opset_version is"))
+    rows += [(lambda: backend.Prepared(model, device="nope"), ValueError, "name is 'nope'; expected the name"),
+             (lambda: backend.Prepared(model, device=5), TypeError, "device is 5"),
+             (lambda: backend.Prepared(model, 5), TypeError, "not int")]
     for call, error, message in rows:
-        with pytest.raises(error, match=message):
+        with pytest.raises(error, match=message) as caught:
             call()
+        assert not isinstance(caught.value, onnx.checker.ValidationError)  # the model is right
+
+
+def test_names_of_files_may_be_any_bytes(tmp_path):
+    model = model_of([helper.make_node("Abs", ["x"], ["y"])], [typed("x", np.float32)], [typed("y", np.float32)])
+    path = tmp_path / os.fsdecode(b"\xff.onnx")
+    try:
+        path.write_bytes(model.SerializeToString())
+    except OSError:
+        pytest.skip("the file system accepts only UTF-8")
+    for source in (path, str(path)):
+        same_bits(backend.prepare(source).run([np.float32([-2])])[0], np.float32([2]))
 
 
 @pytest.mark.parametrize("dtype", FLOATS + SIGNED + UNSIGNED)

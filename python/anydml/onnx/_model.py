@@ -144,9 +144,10 @@ class Prepared(BackendRep):
 
     def __init__(self, model, folder=None, integers=False, *, device=None):
         source, weights = _source_of(model)
+        beside = None if folder is None else os.fsdecode(folder)
+        _core.device_name(device)  # a wrong device is no error in the model
         with _errors_of_models():
-            self._model = _core.OnnxModel(source, weights, None if folder is None else os.fsdecode(folder), bool(integers),
-                                          device)
+            self._model = _core.OnnxModel(source, weights, beside, bool(integers), device)
         inputs, outputs = self._model.inputs, self._model.outputs
         self.declared = {name: onnx.helper.make_tensor_type_proto(number, shape) for name, number, shape, _ in inputs}
         self.required = [name for name, _, _, has_initializer in inputs if not has_initializer]
