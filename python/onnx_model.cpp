@@ -194,6 +194,9 @@ void add_weights(const std::vector<Weight>& weights, std::vector<onnx::TensorMes
 // Creates an array for an output, on a thread without the GIL.
 void* new_output(nb::object& output, Kind kind, const onnx::Sizes& shape) {
   const GilHeld held;
+  if (shape.size() > static_cast<std::size_t>(NPY_MAXDIMS)) {
+    onnx::fail("an output has {} dimensions; NumPy supports up to {}", shape.size(), NPY_MAXDIMS);
+  }
   std::vector<npy_intp> sizes(shape.begin(), shape.end());
   output = nb::steal(PyArray_SimpleNew(static_cast<int>(sizes.size()), sizes.data(), numpy_type_of(kind)));
   if (!output.is_valid()) {
@@ -260,6 +263,12 @@ nb::list OnnxModel::outputs_of(Run run, const nb::list& inputs) {
     results.append(one);
   }
   return results;
+}
+
+std::string OnnxModel::explain() const {
+  std::string text;
+  call_onnx([&] { text = model_->explain(); });  // without the GIL, for which a run may wait
+  return text;
 }
 
 nb::list OnnxModel::profile(const nb::list& inputs, int rounds) {

@@ -32,7 +32,7 @@ class OnnxModel {
   [[nodiscard]] nb::list run(const nb::list& inputs);
   // The same without any graph.
   [[nodiscard]] nb::list run_node_by_node(const nb::list& inputs);
-  [[nodiscard]] std::string explain() const { return model_->explain(); }
+  [[nodiscard]] std::string explain() const;
   // Tuples: the seconds, the operator and the label of each node.
   [[nodiscard]] nb::list profile(const nb::list& inputs, int rounds);
 

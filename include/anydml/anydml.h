@@ -124,6 +124,9 @@ typedef int (*anydml_interrupt_function)(void* context);
  * The function must return normally. It may call this library.
  */
 ANYDML_API int anydml_set_interrupt(anydml_interrupt_function function, void* context);
+/* Calls this thread's interrupt function, if there is one, for programs that make many short calls. Returns
+   ANYDML_INTERRUPTED if the program should end its work, and otherwise ANYDML_OK. */
+ANYDML_API int anydml_ask_interrupt(void);
 
 /* ---- Tensors --------------------------------------------------------------------------------------------------- */
 

@@ -290,6 +290,16 @@ int anydml_set_interrupt(anydml_interrupt_function function, void* context) {
   return ANYDML_OK;
 }
 
+int anydml_ask_interrupt(void) {
+  return boundary([]() -> anydml::Status {
+    const anydml::Interrupt* const interrupt = anydml::interrupt_of_thread();
+    if (interrupt != nullptr && interrupt->is_wanted(interrupt->context) != 0) {
+      return anydml::Error{anydml::ErrorKind::interrupted, "interrupted by the caller"};
+    }
+    return {};
+  });
+}
+
 // The views below are created from literals, so a null character follows them.
 const char* anydml_type_name(anydml_type type) { return anydml::type_name(static_cast<anydml::DataType>(type)).data(); }
 

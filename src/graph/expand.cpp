@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "graph/passes.h"
 #include "ops/operators.h"
@@ -27,6 +29,9 @@ KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphN
 Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& device) {
   Decompositions all;
   std::optional<NodeSet> folded;  // computed only if an operator may be decomposed
+  // The first node with each operator and each combination of known inputs. The equal layers of a network share their
+  // operators, and they also share the parts.
+  std::map<std::pair<const OpDesc*, KnownInputs>, std::uint32_t> first_nodes;
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const OpDesc& op = *graph.nodes[i].op;
     if (op.family->decompose == nullptr || op.empty) {
@@ -37,7 +42,15 @@ Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& dev
       ANYDML_TRY(sorted);
       folded = fold(graph, sorted.value());
     }
-    auto decomposition = op.family->decompose(op, device, known_inputs(graph, *folded, graph.nodes[i]));
+    KnownInputs known = known_inputs(graph, *folded, graph.nodes[i]);
+    const auto [first, is_new] = first_nodes.try_emplace({&op, known}, i);
+    if (!is_new) {
+      if (all.any && !all.of_nodes[first->second].ops.empty()) {
+        all.of_nodes[i] = all.of_nodes[first->second];
+      }
+      continue;
+    }
+    auto decomposition = op.family->decompose(op, device, known);
     const Status result = decomposition ? build_decomposition(decomposition.value()) : Status(decomposition.error());
     if (!result) {
       return in_node(graph, i, result.error());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 
 #include "base/quoted.h"
@@ -132,6 +133,16 @@ Error in_node(const Graph& graph, std::uint32_t node, const Error& error) {
 
 Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph) {
   const std::size_t count = graph.nodes.size();
+  const auto comes_later = [&graph](std::uint32_t node) {
+    return std::ranges::all_of(graph.nodes[node].sources, [node](const GraphSource& source) {
+      return source.kind != SourceKind::node || source.index < node;
+    });
+  };
+  std::vector<std::uint32_t> given(count);
+  std::iota(given.begin(), given.end(), 0U);
+  if (std::ranges::all_of(given, comes_later)) {  // as in every graph of the C API
+    return given;
+  }
   std::vector<std::uint32_t> unmet(count);
   std::vector<std::vector<std::uint32_t>> readers(count);
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -64,6 +64,18 @@ struct LongProduct {
   }
 };
 
+TEST(Interrupt, IsAskedByPrograms) {
+  EXPECT_EQ(anydml_ask_interrupt(), ANYDML_OK);
+  int answer = 0;
+  ASSERT_EQ(anydml_set_interrupt([](void* context) { return *static_cast<int*>(context); }, &answer), ANYDML_OK);
+  EXPECT_EQ(anydml_ask_interrupt(), ANYDML_OK);
+  answer = 7;
+  EXPECT_EQ(anydml_ask_interrupt(), ANYDML_INTERRUPTED);
+  EXPECT_STREQ(anydml_last_error(), "interrupted by the caller");
+  anydml_set_interrupt(nullptr, nullptr);
+  EXPECT_EQ(anydml_ask_interrupt(), ANYDML_OK);
+}
+
 TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
   if (std::string(anydml_device_get_info(nullptr)->name) != "cpu") {
     GTEST_SKIP() << "calls on other devices do not poll the interrupt";

@@ -314,3 +314,85 @@ def test_names_are_escaped_in_messages(what, prepare):
     with pytest.raises((TypeError, ValueError, backend.Unsupported, onnx.checker.ValidationError)) as caught:
         prepare(NAMES[what]).run([np.float32([1, 2])])
     assert str(caught.value).isprintable(), ascii(str(caught.value))
+
+
+# ---- Types and sizes that only a run knows -----------------------------------------------------------------------------
+
+def parsed(text):
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> {text}')
+
+
+@pytest.mark.parametrize("size", (2**40, 2**47, 2**58, 2**60, 2**61, 2**62))
+def test_sizes_whose_bytes_overflow(size):
+    """2^61 elements of 8 bytes are 2^64 bytes, which wraps to 0."""
+    prepared = backend.prepare(parsed("g (int64[1] s, int64[1] a, int64[1] b) => (int64[N] y) "
+                                      "{ c = ConstantOfShape<value = int64[1] {7}>(s) y = Slice(c, a, b) }"))
+    with pytest.raises((MemoryError, ValueError)):
+        prepared.run([np.array([size]), np.array([0]), np.array([40])])
+    prepared = backend.prepare(parsed("g (float[2] x, int64[10] s) => (float[a,b,c,d,e,f,g,h,i,j] y) { y = Expand(x, s) }"))
+    with pytest.raises((MemoryError, ValueError)):
+        prepared.run([np.zeros(2, "f4"), np.array([size // 2, 1, 1, 1, 1, 1, 1, 1, 1, 2])])
+
+
+@pytest.mark.parametrize("trips", (0, 2))
+def test_a_loop_whose_state_changes_its_type(trips):
+    body = helper.make_graph([helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Identity", ["s"], ["k"]),
+                              helper.make_node("Cast", ["k"], ["s2"], to=TensorProto.DOUBLE)], "b",
+                             [value("i", TensorProto.INT64), value("c", TensorProto.BOOL), value("s", TensorProto.UINT8, None)],
+                             [value("c2", TensorProto.BOOL), value("s2", TensorProto.DOUBLE, None)])
+    loop = helper.make_node("Loop", ["n", "", "x"], ["y"], body=body)
+    model = model_of([loop, helper.make_node("Cos", ["y"], ["z"])],
+                     [value("x", TensorProto.UINT8, None), value("n", TensorProto.INT64)], ("z",))
+    with pytest.raises((onnx.checker.ValidationError, TypeError), match="state 0 is uint8, but the body returns double"):
+        backend.prepare(model.SerializeToString()).run([np.zeros(1000, np.uint8), np.array(trips)])
+
+
+def test_a_scan_whose_state_changes_its_type():
+    body = helper.make_graph([helper.make_node("Cast", ["s"], ["s2"], to=TensorProto.UINT8),
+                              helper.make_node("Identity", ["q"], ["q2"])], "b",
+                             [value("s", TensorProto.DOUBLE, None), value("q", TensorProto.DOUBLE, None)],
+                             [value("s2", TensorProto.UINT8, None), value("q2", TensorProto.DOUBLE, None)])
+    scan = helper.make_node("Scan", ["x", "q"], ["y", "z"], body=body, num_scan_inputs=1)
+    model = model_of([scan], [value("x", TensorProto.DOUBLE, None), value("q", TensorProto.DOUBLE, None)], ("y", "z"))
+    with pytest.raises((onnx.checker.ValidationError, TypeError), match="state 0 is double, but the body returns uint8"):
+        backend.prepare(model.SerializeToString())
+
+
+def test_results_do_not_refer_to_the_inputs_of_an_earlier_run():
+    prepared = backend.prepare(parsed("g (float[k] x, int64[n] s) => (float[a,b] y, int64[c,d] t) "
+                                      "{ z = Constant<value_ints = [0]>() y = Reshape(x, s) t = Unsqueeze(s, z) }"))
+    sizes = np.array([2, 2])
+    x = np.arange(4, dtype="f4")
+    assert prepared.run([x, sizes])[1].tolist() == [[2, 2]]
+    sizes[:] = 77, 88
+    del sizes
+    assert prepared.run([x, np.array([2, 2])])[1].tolist() == [[2, 2]]
+
+
+def test_known_and_unknown_elements_are_told_apart():
+    """A piece that was recorded for a known 0 must not run for other elements of the same form."""
+    prepared = backend.prepare(parsed("""g (bool c, int64[1] x, float[k] q, double[3] d) => (int64[1] y, double[3] e) {
+      v = If(c) <then_branch = th () => (int64[1] a) { s = Shape(q) n = Constant<value_ints = [-3]>() a = Add(s, n) },
+                 else_branch = el () => (int64[1] b) { b = Add(x, x) }>
+      dd = Cos(d)
+      e = Abs(dd)
+      y = Add(v, x) }"""))
+    for condition, count, expected in ((True, 3, 5), (True, 4, 6), (True, 5, 7), (False, 3, 15), (True, 3, 5)):
+        y = prepared.run([np.array(condition), np.array([5]), np.zeros(count, "f4"), np.zeros(3)])[0]
+        assert y.tolist() == [expected]
+
+
+def test_values_with_too_many_dimensions():
+    wide = "1, " * 61 + "1"
+    prepared = backend.prepare(parsed(f"g (int64[1, 0, {'1, ' * 59}1] x, int64[{wide}] i) => (int64[n] y) "
+                                      '{ z = Gather(x, i) y = Einsum<equation = "...->...">(z) }'))
+    with pytest.raises(ValueError, match="would have 123 dimensions; anydml supports up to 64"):
+        prepared.run([np.zeros([1, 0] + [1] * 60, np.int64), np.zeros([1] * 62, np.int64)])
+
+
+def test_an_endless_loop_is_not_run_while_a_model_loads():
+    body = helper.make_graph([helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Add", ["s", "s"], ["s2"])], "b",
+                             [value("i", TensorProto.INT64), value("c", TensorProto.BOOL), value("s")],
+                             [value("c2", TensorProto.BOOL), value("s2")])
+    loop = helper.make_node("Loop", ["", "", "w"], ["y"], body=body)
+    backend.prepare(model_of([loop], initializers=[helper.make_tensor("w", TensorProto.FLOAT, [], [1.0])]))

@@ -446,6 +446,9 @@ void Builder::keep(Step step, bool postpones) {
 // Computes the results of a step as constants, if all its inputs are constants. If that fails, the run reports the
 // error.
 bool Builder::fold(const Step& step) {
+  if (step.op == "Loop" || step.op == "Scan") {
+    return false;  // it may take any time, so it runs when the model runs, and can be interrupted
+  }
   Arrays inputs;
   for (const std::string& name : step.inputs) {
     inputs.push_back(name.empty() ? Array() : constant(name));

@@ -3,8 +3,10 @@
 // is recorded, the branch of an If whose condition is known becomes part of that graph. Loops run on the host, and
 // their bodies are compiled graphs that all iterations share.
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -148,6 +150,16 @@ Array stacked(const Arrays& kept, const Sizes& sizes, Kind kind) {
   return join(parts, 0);
 }
 
+// The body of a loop was checked for the types of the initial states, so it must return states of the same types.
+void check_states(const NodeMessage& node, std::span<const Kind> given, std::span<const Kind> returned) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (array_kind(given[i]) != array_kind(returned[i])) {
+      throw WrongType(format_text("{}: state {} is {}, but the body returns {}; expected the same type", label_of(node),
+                                  i, kind_name(given[i]), kind_name(returned[i])));
+    }
+  }
+}
+
 struct LoopPlan {
   std::size_t count = 0;           // the number of states
   std::vector<std::string> names;  // of the states, in the body
@@ -174,13 +186,31 @@ NamedArrays values_around(const LoopPlan& plan, std::span<const Array> states, s
   return seen;
 }
 
+// Asks whether to end, at most every 50 ms: the operators of an iteration rarely take long enough to ask.
+class LoopInterrupt {
+ public:
+  void ask() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ >= kInterval) {
+      last_ = now;
+      check_status(anydml_ask_interrupt());
+    }
+  }
+
+ private:
+  static constexpr auto kInterval = std::chrono::milliseconds(50);
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 Arrays run_loop(const LoopPlan& plan, std::span<const Array> inputs) {
   Arrays states(inputs.begin() + 2, inputs.begin() + 2 + static_cast<std::ptrdiff_t>(plan.count));
   const NamedArrays seen = values_around(plan, states, inputs.subspan(2 + plan.count));
   const std::int64_t max_trips = inputs[0] ? inputs[0].integer() : std::numeric_limits<std::int64_t>::max();
   bool goes_on = !inputs[1] || condition_of(inputs[1]);
   std::vector<Arrays> scanned(plan.kinds.size() - plan.count);
+  LoopInterrupt interrupt;
   for (std::int64_t turn = 0; goes_on && turn < max_trips; ++turn) {
+    interrupt.ask();
     NamedArrays given = seen;
     given.emplace_back(plan.body->inputs()[0], Array::scalar(Kind::kInt64, turn));
     given.emplace_back(plan.body->inputs()[1], Array::scalar(Kind::kBool, 1));
@@ -230,6 +260,7 @@ Step loop_step(const NodeMessage& node, Builder& builder) {
     }
   }
   const Builder::Body body = builder.inner(graph, options);
+  check_states(node, std::span(options.given).subspan(2), std::span(body.program->kinds()).subspan(1));
   std::vector<std::string> fixed = body.around;
   for (std::size_t i = 0; i < plan.count; ++i) {
     if (plan.stays[i]) {
@@ -306,7 +337,9 @@ Arrays run_scan(const ScanPlan& plan, std::span<const Array> inputs) {
     fail("the inputs have {} elements along their axes; expected equal numbers", text.substr(1, text.size() - 2));
   }
   std::vector<Arrays> scanned(plan.outputs);
+  LoopInterrupt interrupt;
   for (std::int64_t turn = 0; turn < counts[0]; ++turn) {
+    interrupt.ask();
     NamedArrays given = seen;
     for (std::size_t i = 0; i < plan.states + plan.scans; ++i) {
       given.emplace_back(plan.body->inputs()[i], i < plan.states ? states[i] : rows[i - plan.states].at(0, turn));
@@ -358,6 +391,7 @@ Step scan_step(const NodeMessage& node, Builder& builder) {
   plan.scans = static_cast<std::size_t>(scans->i);
   plan.states = node.inputs.size() - plan.scans;
   plan.outputs = node.outputs.size() - plan.states;
+  check_states(node, std::span(options.given).first(plan.states), body.program->kinds());
   plan.backwards = integers_or_zeros(node, "scan_input_directions", plan.scans);
   plan.axes = integers_or_zeros(node, "scan_input_axes", plan.scans);
   plan.out_backwards = integers_or_zeros(node, "scan_output_directions", plan.outputs);

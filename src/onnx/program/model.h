@@ -72,7 +72,7 @@ class Model {
   ModelOptions options_;
   std::vector<ValueMessage> inputs_, outputs_;
   std::vector<bool> initialized_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;  // a signal handler may use a model while constants are computed
   std::map<std::vector<bool>, std::shared_ptr<Program>> programs_;  // by the initializers that a run replaces
 };
 

@@ -60,11 +60,13 @@ std::string Point::key(State& state) const {
   for (const ValueIndex one : names()) {
     if (is_pinned(one, state)) {
       const Array packed = state.values[static_cast<std::size_t>(one)].packed();
+      key += 'e';  // elements follow the form, as strides do below
       append_form(key, packed);
       key.append(static_cast<const char*>(packed.data()), packed.bytes());
       continue;
     }
     const Array& value = state.regular(one);
+    key += 's';
     append_form(key, value);
     for (const std::int64_t stride : value.strides()) {
       append_number(key, stride);

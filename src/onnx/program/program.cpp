@@ -62,6 +62,11 @@ Arrays perform(const Step& step, std::span<const Array> inputs) {
     if (step.kinds[i] == Kind::kBool && results[i] && results[i].kind() != Kind::kBool) {
       results[i] = results[i].view_as(Kind::kBool);
     }
+    // Later steps read the elements as this type.
+    if (results[i] && step.kinds[i] != Kind::kUndefined && array_kind(step.kinds[i]) != results[i].kind()) {
+      throw WrongType(format_text("{}: result {} is {}; expected {}", step.label, i, kind_name(results[i].kind()),
+                                  kind_name(step.kinds[i])));
+    }
   }
   return results;
 }

@@ -2,6 +2,7 @@
 #include "onnx/program/recording.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -155,7 +156,12 @@ Array Recording::value(ValueIndex index) {
 Array Recording::begin_value(ValueIndex index) {
   const auto at = static_cast<std::size_t>(index);
   Array array = state_.values[at];
-  if (!point_.is_pinned(index, state_)) {
+  if (point_.is_pinned(index, state_)) {
+    // A copy: the piece keeps values that may be views of it, and later runs use them when the caller's memory is gone.
+    const Array packed = array.packed();
+    array = Array::empty(packed.kind(), packed.shape());
+    std::memcpy(array.writable(), packed.data(), packed.bytes());
+  } else {
     array = state_.regular(index);
     size_[at] = may_be_pinned(array) ? Size::kSmall : Size::kLarge;
     array = recorder_.input(array);

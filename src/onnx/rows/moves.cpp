@@ -49,7 +49,7 @@ Paddings paddings_of(const Array& x, const Sizes& pads, const std::vector<int>& 
     const std::int64_t after = pads[axes.size() + i];
     // The lower limit prevents an overflow.
     const std::int64_t removed = std::clamp<std::int64_t>(before, -size - 1, 0);
-    const std::int64_t kept = size + removed + std::clamp<std::int64_t>(after, -size - 1, 0);
+    const std::int64_t kept = size + removed + std::clamp<std::int64_t>(after, -size - removed - 1, 0);
     if (kept < 0) {
       fail("pads is {}, which removes more than the tensor of shape {} has", listed(pads), listed(x.shape()));
     }

@@ -15,8 +15,10 @@
 namespace anydml::onnx {
 namespace {
 
-constexpr std::int64_t kMaxProduct = std::int64_t{1} << 62;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 47;  // more than a process can address
+// The largest number of elements, and the largest size even of an array without elements. The number of bytes does not
+// overflow; memory for so many is never allocated.
+constexpr std::int64_t kMaxProduct = std::int64_t{1} << 58;
 constexpr std::align_val_t kAlignment{64};
 
 std::shared_ptr<void> new_memory(std::size_t bytes) {
@@ -164,6 +166,14 @@ std::int64_t as_integer(double value) {
                             : static_cast<std::int64_t>(value);
 }
 
+// The number of elements of a new array.
+std::int64_t counted(const Sizes& shape) {
+  if (shape.size() > static_cast<std::size_t>(kMaxArrayRank)) {
+    fail("a value would have {} dimensions; anydml supports up to {}", shape.size(), kMaxArrayRank);
+  }
+  return product(shape);
+}
+
 template <class T>
 void store_number(void* to, T value) {
   std::memcpy(to, &value, sizeof value);
@@ -172,13 +182,10 @@ void store_number(void* to, T value) {
 }  // namespace
 
 std::int64_t product(std::span<const std::int64_t> sizes) {
-  std::int64_t result = 1;
+  std::int64_t result = std::find(sizes.begin(), sizes.end(), 0) == sizes.end() ? 1 : 0;
   bool is_large = false;
   for (const std::int64_t size : sizes) {
-    if (size == 0) {
-      return 0;
-    }
-    is_large = is_large || __builtin_mul_overflow(result, size, &result) || result > kMaxProduct;
+    is_large = is_large || size > kMaxProduct || __builtin_mul_overflow(result, size, &result) || result > kMaxProduct;
   }
   if (is_large) {
     throw NoMemory(format_text("a value of shape {} has more elements than can be addressed",
@@ -189,8 +196,8 @@ std::int64_t product(std::span<const std::int64_t> sizes) {
 
 Sizes packed_strides(const Sizes& shape) {
   Sizes strides(shape.size());
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-    return strides;  // no element needs them, and the products of the other sizes may overflow
+  if (product(shape) == 0) {  // raises NoMemory if a stride would overflow
+    return strides;           // no element needs them
   }
   std::int64_t stride = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -238,7 +245,7 @@ Array Array::wrap(Kind kind, Sizes shape, const void* data, std::shared_ptr<cons
 Array Array::wrap(Kind kind, Sizes shape, Sizes strides, const void* data, std::shared_ptr<const void> owner) {
   auto body = std::make_shared<Body>();
   body->kind = kind;
-  body->count = product(shape);
+  body->count = counted(shape);
   body->strides = with_zeros(shape, std::move(strides));
   body->shape = std::move(shape);
   body->data = data;
@@ -284,7 +291,7 @@ bool Array::is_packed() const { return count() == 0 || is_packed_layout(body_->s
 Array Array::view(Sizes shape, Sizes strides, std::int64_t moved) const {
   auto body = std::make_shared<Body>();
   body->kind = body_->kind;
-  body->count = product(shape);
+  body->count = counted(shape);
   body->strides = with_zeros(shape, std::move(strides));
   body->shape = std::move(shape);
   if (is_symbol()) {

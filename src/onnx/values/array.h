@@ -23,7 +23,8 @@ using Sizes = std::vector<std::int64_t>;
 inline constexpr int kMaxRank = 8;        // of an operator's tensors
 inline constexpr int kMaxArrayRank = 64;  // of any array
 
-[[nodiscard]] std::int64_t product(std::span<const std::int64_t> sizes);  // raises NoMemory if it exceeds 2^62
+// Raises NoMemory if the product or a size exceeds 2^58.
+[[nodiscard]] std::int64_t product(std::span<const std::int64_t> sizes);
 [[nodiscard]] Sizes packed_strides(const Sizes& shape);
 // The shape to which several shapes broadcast under NumPy's rule; raises Invalid if there is none.
 [[nodiscard]] Sizes broadcast_shapes(const Sizes& a, const Sizes& b);

@@ -104,7 +104,7 @@ struct EinsumLoops {
 void add_operand(EinsumLoops& loops, const EinsumEquation& equation, const EinsumTerm& term, const Array& operand) {
   std::array<std::int64_t, kLabelCount>& strides = loops.strides.emplace_back();
   strides.fill(0);
-  const Labels labels = einsum_labels(equation, term, operand.rank());
+  const Labels labels = einsum_labels(equation, term, operand.rank());  // fewer than kLabelCount: ranks are limited
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto label = static_cast<std::size_t>(labels[i]);
     const std::int64_t size = operand.shape()[i];

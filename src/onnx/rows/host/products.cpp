@@ -96,7 +96,7 @@ Array product_of(const Array& a, const Array& b) {
     const auto* x = static_cast<const Wrapping*>(packed_left.data());
     const auto* y = static_cast<const Wrapping*>(packed_right.data());
     auto* to = static_cast<Wrapping*>(result.writable());
-    const std::int64_t matrices = rows * columns == 0 ? 0 : result.count() / (rows * columns);
+    const std::int64_t matrices = result.count() == 0 ? 0 : result.count() / (rows * columns);
     for (std::int64_t matrix = 0; matrix < matrices; ++matrix) {
       for (std::int64_t j = 0; j < columns; j += kProductColumns) {
         const std::int64_t width = std::min(kProductColumns, columns - j);

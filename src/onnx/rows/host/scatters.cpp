@@ -81,6 +81,9 @@ void check_scatter_axes(const Array& x, const Array& indices, int axis) {
 Array scattered_elements(const Array& x, const Array& indices, const Array& updates, int axis,
                          ScatterReduction reduction) {
   Array result = copy_of(x);
+  if (x.count() == 0) {
+    return result;  // the product of the other sizes may overflow
+  }
   const ScatterRun run = scatter_run_of(x.kind(), reduction);
   const Array from = updates.packed();
   const Sizes strides = packed_strides(x.shape());
