@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""com.microsoft's Attention and MultiHeadAttention, compared with ONNX Runtime."""
+"""com.microsoft's Attention and MultiHeadAttention, compared with ONNX Runtime, and wrong RotaryEmbeddings."""
 import numpy as np
 import pytest
 
@@ -102,3 +102,20 @@ def test_refusals():
     model, given = model_of("MultiHeadAttention", [Q, K, V, None, np.int32([1, 2, 3])], 1, {})
     with pytest.raises(ValueError, match=r"the mask has the shape \[3\]"):
         backend.Prepared(model).run(given)
+
+
+@pytest.mark.parametrize("options, sizes, message", [
+    ({"rotary_embedding_dim": 3}, (1, 2, 3, 8), "rotary_embedding_dim is 3; expected an even number from 0 to 8"),
+    ({"rotary_embedding_dim": 10}, (1, 2, 3, 8), "rotary_embedding_dim is 10; expected an even number from 0 to 8"),
+    ({"rotary_embedding_dim": 4}, (1, 2, 3, 8), r"cos_cache has the shape \[1, 3, 4\]; expected 2 numbers"),
+    ({"num_heads": 2}, (1, 2, 3, 8), "num_heads is 2, but the tensor has 4 dimensions"),
+    ({"num_heads": 5}, (1, 3, 16), "num_heads is 5, which does not divide the last size, 16"),
+    ({}, (1, 3, 16), "num_heads is 0, but the tensor has 3 dimensions")])
+def test_wrong_rotary_embeddings(options, sizes, message):
+    node = helper.make_node("RotaryEmbedding", ["x", "c", "s"], ["y"], **options)
+    values = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in "xcsy"]
+    graph = helper.make_graph([node], "g", values[:3], values[3:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
+    angles = np.ones((1, 3, 4), np.float32)
+    with pytest.raises(ValueError, match=message):
+        backend.Prepared(model).run([np.ones(sizes, np.float32), angles, angles])

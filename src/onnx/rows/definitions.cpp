@@ -327,6 +327,10 @@ const Row kDefinitionRows[] = {
     {.op = "HannWindow", .expand = expand_hann_window},
     {.op = "Mish", .uses = "SOFTPLUS TANH MULTIPLY", .kinds = kRoundedKinds, .expand = expand_mish},
     {.op = "NegativeLogLikelihoodLoss", .expand = expand_negative_log_likelihood_loss},
+    {.op = "RotaryEmbedding",
+     .kinds = kRoundedKinds,
+     .expand = expand_rotary_embedding,
+     .check = check_rotary_embedding},
     {.op = "SoftmaxCrossEntropyLoss", .expand = expand_softmax_cross_entropy_loss},
     {.op = "SwiGLU", .kinds = kRoundedKinds, .expand = expand_swiglu},
 };

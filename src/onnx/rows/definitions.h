@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "onnx/rows/expansion.h"
+#include "onnx/rows/row.h"
 
 namespace anydml::onnx {
 
@@ -14,6 +15,8 @@ void expand_group_normalization(Expansion& expansion);
 void expand_layer_normalization(Expansion& expansion);
 void expand_negative_log_likelihood_loss(Expansion& expansion);
 void expand_rms_normalization(Expansion& expansion);
+void expand_rotary_embedding(Expansion& expansion);
+[[nodiscard]] Compute check_rotary_embedding(const Node& node);
 void expand_softmax_cross_entropy_loss(Expansion& expansion);
 
 // ---- For the definitions themselves ---------------------------------------------------------------------------------
