@@ -192,7 +192,7 @@ class OfOnnxRuntime:
 
 
 def make_passes(anydml, arrays, threads, count):
-    """Returns ways to copy this many bytes, by name."""
+    """Returns functions that copy `count` bytes, by name."""
     source, target = (arrays.empty(count // 4, "int32") for _ in range(2))
     passes = {"IDENTITY": anydml.compile("ELEMENT_WISE_IDENTITY", [(source, None, None)], [(target, None, None)], ())}
     if arrays.torch is not None:
@@ -208,7 +208,7 @@ def make_passes(anydml, arrays, threads, count):
     return passes
 
 
-# A library's threads spin for a while after its last work, and would compete with the next library for processors.
+# A library's threads spin for a while after their last task, and would compete with the next library for processors.
 PAUSE = 0.03
 RUNS_IN_TURN = 8
 LAUNCHES_IN_ROW = 50
@@ -384,7 +384,7 @@ def run_program(program, description, cases):
         with open(options.result, "w", encoding="utf-8") as file:
             json.dump(report, file)
         return
-    if not math.isfinite(options.seconds) or options.threads < 1:
+    if not (math.isfinite(options.seconds) and options.seconds > 0) or options.threads < 1:
         parser.error("--threads must be at least 1, and --seconds a positive number")
     # All libraries start with this number of threads.
     environment = {name: str(options.threads) for name in ("ANYDML_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}

@@ -24,9 +24,10 @@ import anydml  # noqa: E402
 
 FIELDS = ("groups", "ins", "outs", "height", "width", "kernel_height", "kernel_width", "out_height", "out_width", "stride",
           "dilation", "padding")
-MAX_MULTIPLY_ADDS = 400e6  # the maximum number of multiply-adds in the loops
+MAX_MULTIPLY_ADDS = 400e6  # the maximum for a random size
 
-# Backward, groups, channels in and out of a group, height, width, kernel height and width, stride, dilation, padding.
+# Backward, groups, input and output channels of a group, height, width, kernel height and width, stride, dilation,
+# padding.
 SIZES = ((0, 1, 1, 1, 512, 512, 25, 25, 1, 1, 0), (0, 1, 1, 1, 300, 300, 101, 101, 1, 1, 0),
          (0, 1, 1, 1, 300, 300, 251, 251, 1, 1, 0), (0, 1, 1, 1, 260, 260, 251, 251, 1, 1, 0),
          (0, 1, 1, 1, 251, 251, 251, 251, 1, 1, 0), (0, 1, 2, 2, 300, 300, 275, 275, 1, 1, 0),

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 SOURCE = Path(__file__).resolve().parent / "product_peers.cpp"
-LIBRARIES = {  # the macro, a line that needs its header, and the link flags
+LIBRARIES = {  # the macro, the line that includes the header, and the link flags
     "OpenBLAS": ("HAS_OPENBLAS", "#include <cblas.h>", ["-lopenblas"]),
     "oneDNN": ("HAS_ONEDNN", "#include <oneapi/dnnl/dnnl.hpp>", ["-ldnnl"]),
     "XNNPACK": ("HAS_XNNPACK", "#include <xnnpack.h>", ["-lXNNPACK", "-lpthreadpool"]),

@@ -15,7 +15,7 @@
 namespace anydml {
 namespace {
 
-// The texts in the facts are literals, so a null character follows their views.
+// The strings in the facts are literals, so a null character follows their views.
 
 class OperatorList {
  public:
@@ -136,7 +136,7 @@ class OperatorList {
 
 }  // namespace
 
-// Created at the first call, without a lock: if several threads create it at the same time, the first result wins.
+// Created on the first call, without a lock: if several threads create it at once, the first to finish wins.
 // Never destroyed.
 std::span<const anydml_operator_info> operator_infos() {
   static constinit std::atomic<const OperatorList*> process = nullptr;

@@ -106,7 +106,7 @@ TEST(Interrupt, EndsALongCallAndLeavesTheRestUsable) {
   anydml_compiled_release(product.compiled);
 }
 
-// The interrupt function may make more library calls than a thread caches, in the middle of a cached call.
+// During a cached call, the interrupt function may make more library calls than the thread's cache holds.
 TEST(Interrupt, MayCallTheLibrary) {
   struct Asked {
     int count = 0;

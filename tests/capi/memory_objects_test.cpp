@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C API's memory objects behave the same on devices that share the process's addresses and on devices that do not.
+// The C API's memory objects behave the same whether or not the device shares the process's address space.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -163,7 +163,7 @@ TEST(Memory, OfTheDeviceAloneIsNotMapped) {
             std::string::npos);
 }
 
-// Reading through the pointer of memory that the CPU cannot access must crash immediately.
+// Reading through a pointer to memory that the CPU cannot access must crash immediately.
 TEST(Memory, OfTheDeviceAloneCannotBeReadByMistake) {
   if (is_cpu() || kSanitized || kThreadSanitizer || std::string(anydml_device_get_info(nullptr)->name) != "later:0") {
     GTEST_SKIP() << "on other devices a pointer is the device's own address";

@@ -240,8 +240,8 @@ TEST(Quantize, EveryNumberAndEveryCode) {
   }
 }
 
-// A matrix read by columns, reversed and with gaps, starting in the middle of bytes, and rows padded to whole bytes as
-// ONNX Runtime does.
+// Matrices read by columns, in reverse or with gaps, with rows that start in the middle of a byte or, as in ONNX
+// Runtime, are padded to whole bytes.
 TEST(Quantize, FourBitsAtAnyStrides) {
   std::mt19937 random(3);
   Buffer codes = draw_codes(ANYDML_UINT4, {4000}, random);

@@ -144,7 +144,7 @@ def test_constants_are_known_by_their_bits_and_types():
 
 def test_a_constant_object_is_one_object():
     class Weight:
-        """Equal to every other object, as a class may define equality."""
+        """Compares equal to every object, as a class may choose to."""
         def __init__(self, value):
             self.value = value
 
@@ -241,7 +241,7 @@ def test_graphs_within_graphs_and_threads():
 
 
 class Layer:
-    """A class with a graph as a method, whose objects are not hashable."""
+    """A class with graphs as methods, whose objects are not hashable."""
     def __init__(self, weight):
         self.weight = weight
 

@@ -33,7 +33,7 @@ def alarm():
 
 @pytest.fixture(autouse=True)
 def keyboard():
-    """Restores Ctrl-C as in a terminal, because background processes of a script ignore it."""
+    """Makes SIGINT raise KeyboardInterrupt, because a script's background processes ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Checks one call to ExecuteCommandLists: the states of its buffers, and the order of its accesses.
 //
-// Buffers start every call in the state COMMON, because in D3D12 they decay to it when the previous call has finished.
-// The first use of a buffer promotes it to the state that this use needs. Calls on one queue run one after another, so
-// only commands in the same call need barriers between them; calls on different queues need a fence.
+// Except in UPLOAD and READBACK heaps, buffers start every call in the state COMMON, because in D3D12 they decay to it
+// when the previous call has finished. The first use of a buffer promotes it to the state that the use requires. Calls
+// on one queue run one after another, so only commands in the same call need barriers between them; calls on different
+// queues need a fence.
 #pragma once
 
 #include <cstdint>

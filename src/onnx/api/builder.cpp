@@ -73,7 +73,7 @@ ValueMessage value_of(const char* function, const char* name, std::int32_t type,
   return value;
 }
 
-// The number of bytes of a packed tensor; raises NoMemory if it is too large to exist.
+// The size of a packed tensor in bytes; throws NoMemory if a size_t cannot hold it.
 std::size_t tensor_bytes(Kind kind, const Sizes& shape) {
   const auto count = static_cast<std::size_t>(product(shape));
   if (kFourBitKinds.contains(kind)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records the piece of a program that begins at a step, for values of certain forms.
+// Records the piece of a program that begins at a step, for given types and shapes.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace anydml::onnx {
 
-// One attempt to record a piece. An attempt may find that it needs the elements of more values; then it is repeated.
+// One attempt to record a piece. If it turns out to need the elements of more values, another attempt follows.
 class Recording {
  public:
-  // Returns the piece. The point's pinned and early values may change.
+  // Returns the piece. May add to the point's pinned values and early steps.
   [[nodiscard]] static std::shared_ptr<Piece> record(Program& program, std::size_t begin, Point& point, State& state);
 
  private:
@@ -51,7 +51,7 @@ class Recording {
   std::vector<ValueIndex> outputs_;
   std::vector<std::pair<ValueIndex, ValueIndex>> aliases_;
   std::vector<std::pair<ValueIndex, Array>> known_;
-  // For each symbol, whether it and all values of the piece that it is computed from are small.
+  // For each symbol, whether it and every value of the piece that it depends on are small.
   std::vector<Size> size_;
   std::vector<const Step*> maker_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ONNX's definition of Attention by other operators. The nodes and their order are ONNX's, so that results are the same
-// as those of the definition.
+// ONNX's definition of Attention in terms of other operators. The nodes and their order are ONNX's, so the results
+// match.
 #include <cmath>
 #include <limits>
 
@@ -18,7 +18,7 @@ bool is_softmax_type(std::int64_t type) {
          type == static_cast<std::int64_t>(Kind::kDouble) || type == static_cast<std::int64_t>(Kind::kBfloat16);
 }
 
-// Writes the nodes. The members are the names of values that several parts of the definition use.
+// Writes the nodes. The strings are the names of values that several parts of the definition use.
 class AttentionDefinition {
  public:
   explicit AttentionDefinition(Expansion& expansion) : e_(expansion) {}
@@ -58,7 +58,7 @@ class AttentionDefinition {
   std::string one_, minus_one_, zero_, minus_one_of_heads_;
   std::string scale_root_;
   std::string present_key_, present_value_, past_length_, total_length_;
-  std::string causal_offsets_;  // for each batch; empty if all have one offset
+  std::string causal_offsets_;  // for each batch element; empty if all share one
   std::string bias_shape_, minus_infinity_, zero_float_, bias_;
   std::string whole_key_, whole_value_;  // with as many heads as the query
   std::string products_, capped_, biased_, weights_;
@@ -254,7 +254,7 @@ std::string AttentionDefinition::with_window(const std::string& bias) {
   return e_.add("Add", {bias, e_.add("CastLike", {hidden, bias})});
 }
 
-// How far each query is after each key.
+// How far each query is past each key.
 std::string AttentionDefinition::window_distance(const std::string& rows, const std::string& columns,
                                                  const std::string& zero, const std::string& one) {
   if (!is_given(kKeyCounts)) {
@@ -271,7 +271,7 @@ std::string AttentionDefinition::window_distance(const std::string& rows, const 
   return e_.add("Sub", {e_.add("Add", {row, offsets}), column});
 }
 
-// Hides the keys after the last one of each batch.
+// Hides the keys past each batch element's key count.
 std::string AttentionDefinition::with_key_counts(const std::string& bias) {
   const std::string counts = e_.add("Unsqueeze", {e_.input(kKeyCounts), one_});
   const std::string length = e_.add("Squeeze", {key_length_});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators over a few integers, computed directly. Models compute sizes this way, thousands of times in each recording
-// of a large model, and a call of the C API would cost more than everything else.
+// Operators on a few integers, computed directly. Models compute sizes this way, thousands of times per recording of a
+// large model, and calls to the C API would dominate the cost.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace anydml::onnx {
 
-// The result of an operator with one output, with the bits that DirectML's operator returns; nothing if this file does
-// not know the operator, or if the inputs are not a few integers in memory.
+// Computes an operator with one output, bit for bit as DirectML's does. Returns nothing if the operator is not one of
+// these, or if the inputs are not a few integers in memory.
 [[nodiscard]] std::optional<Array> computed_from_few(std::string_view op, const Arrays& inputs, const Options& options,
                                                      const Out& out);
 

@@ -2,10 +2,10 @@
 // ELEMENT_WISE_MODULUS_FLOOR: a - b * floor(a / b), with an exact quotient; Python's %.
 //
 //   a non-zero result has b's sign          a zero result of floats has b's sign
-//   integers: b = 0 gives 0, MIN and -1 give 0
+//   integers: a % 0 and MIN % -1 are 0
 //   floats:   b = +-0, a = +-inf or a NaN gives NaN; subnormals are kept; with m the exact truncated remainder, the
-//             result is m, or m + b rounded once to nearest even if m is not 0 and its sign differs from b's.
-//             So for b = +-inf: a if the signs agree, b if they differ.
+//             result is m; if m is not 0 and its sign differs from b's, it is m + b, rounded once to nearest even.
+//             So for b = +-inf and a != 0: a if the signs agree, b if they differ.
 #pragma once
 
 #include "ops/scalar/modulus_truncate.h"

@@ -10,7 +10,7 @@
 
 namespace anydml::cuda {
 
-// A SmallTask with pointers as addresses, for use in kernels.
+// A SmallTask whose operands are pointers, for use in kernels.
 struct KernelTask {
   std::uint16_t code;
   std::uint8_t type;

@@ -16,7 +16,7 @@ inline constexpr std::int64_t kFoldKnownRows = 32;    // maximum number of rows 
 // The sums of a unit, their initial values, and a widened row of the input: 8 bytes per element.
 inline constexpr std::size_t kFoldScratch = 3 * kFoldPositions * sizeof(std::uint64_t);
 
-// Runs units [first, end), counted along the last dimension first.
+// Runs units [first, end), numbered along the last dimension first.
 using FoldRun = void (*)(const FoldStep& step, std::int64_t first, std::int64_t end, const std::byte* from,
                          std::byte* to, std::byte* scratch) noexcept;
 
