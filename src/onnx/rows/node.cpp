@@ -21,7 +21,8 @@ std::string node_text_of(const std::vector<double>& numbers) { return listed(num
 std::string node_text_of(const Array&) { return "a tensor"; }
 std::string node_text_of(const std::vector<std::string>& texts) {
   std::vector<std::string> words;
-  std::transform(texts.begin(), texts.end(), std::back_inserter(words), onnx::quoted);
+  std::transform(texts.begin(), texts.end(), std::back_inserter(words),
+                 [](const std::string& text) { return quoted(text); });
   return "[" + joined(words) + "]";
 }
 

@@ -81,6 +81,11 @@ template <class... Values>
 
 // Text in single quotes, as in Python's repr.
 [[nodiscard]] std::string quoted(std::string_view text);
+// Without these, a call with a std::string may choose std::quoted, which newer versions of <filesystem> declare.
+[[nodiscard]] inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
+[[nodiscard]] inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
+[[nodiscard]] inline std::string quoted(const char* text) { return quoted(std::string_view(text)); }
+
 // An untrusted name on one line, without characters that would move a terminal's cursor or change the direction of the
 // text. Bytes that are not UTF-8 are escaped too.
 [[nodiscard]] std::string printable(std::string_view text);
