@@ -3,7 +3,7 @@
 # target's include path contains only links to the headers that it may see. These functions are self-contained, because
 # the CUDA plugin is a separate project.
 #
-# A family has kernels here if its folder has cuda/*.cu or cuda/*.cpp. If it needs more than that, cuda/family.cmake sets
+# A family has kernels here if its folder has cuda/*.cu or cuda/*.cpp. If it needs anything else, cuda/family.cmake sets
 #   runtime_headers    the headers that its source for NVRTC includes, relative to the family's folder
 #   instance_files     the number of files that the build writes to instantiate templates, and
 #   instance_text      the content of each; @instance@ is the file's number, ANYDML_INSTANCE_FILES the count

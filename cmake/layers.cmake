@@ -4,13 +4,13 @@
 # table (layers.json in the build folder), which tests/tree/layers_test.py compares with the sources.
 
 # Without this, CMake would allow layers, which are static libraries, to depend on each other in a cycle. A project that
-# includes this one chooses for itself.
+# includes this one makes its own choice.
 if(PROJECT_IS_TOP_LEVEL)
   set_property(GLOBAL PROPERTY GLOBAL_DEPENDS_NO_CYCLES ON)
 endif()
 
-# With -O3 the libraries are about 10 % faster, both in kernels and in calls with few elements. Programs and tests gain
-# nothing, and would take a third longer to compile.
+# With -O3, the libraries are about 10 % faster, both in kernels and in calls with few elements. Programs and tests
+# would gain nothing and take a third longer to compile.
 set(anydml_library_options)
 if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
   string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
@@ -121,8 +121,8 @@ function(anydml_layer name)
   add_library(anydml_${name} STATIC ${LAYER_SOURCES})
   set_target_properties(anydml_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   target_compile_options(anydml_${name} PRIVATE ${anydml_library_options})
-  # Kernel files are long enough on their own, and the layers that every call passes through are a few nanoseconds
-  # faster if their files are compiled separately. A test replaces the operator table of `operators`.
+  # Kernel files are already long, and the layers that every call passes through are a few nanoseconds faster if their
+  # files are compiled separately. A test replaces the operator table of `operators`.
   if(NOT name MATCHES "_cpu$|^(base|plan|backend|capi|operators)$")
     set_target_properties(anydml_${name} PROPERTIES UNITY_BUILD ${ANYDML_UNITY})
   endif()

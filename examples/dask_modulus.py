@@ -4,7 +4,7 @@
     pip install ".[dask]"          # in a clone
     python examples/dask_modulus.py --workers 2 --elements 16777216
 
-Prints the workers and what they compared. The exit status is 1 if any bit differs (all NaNs are equal).
+Prints the workers and the results of their comparisons. The exit status is 1 if any bit differs (all NaNs are equal).
 """
 import argparse
 import os

@@ -116,7 +116,7 @@ build_release() {
   cmake --build "$release" --target dmlrun $(present_tests)
 }
 
-# The tests that are available in this build.
+# Lists the tests that are available in this build.
 present_tests() {
   local targets test
   targets=$(cmake --build "$release" --target help)
@@ -138,7 +138,7 @@ build_kernels_test() {
 
 on_cuda() { env ANYDML_ADAPTER=cuda ANYDML_THREADS=2 "$@"; }
 
-# A foreign kernel that traps destroys the context.
+# A trap in a kernel that is not anydml's destroys the context.
 fault() {
   nvcc -shared -Xcompiler -fPIC tests/cuda/trap.cu -o "$out/libtrap.so" &&
     on_cuda env ANYDML_LOG=error ANYDML_TEST_TRAP="$out/libtrap.so" "$release/tests/asynchronous_test" \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Sourced by ./run and ./test: finds missing packages and installs them if possible.
 
-# Prints the first Python that has the module, or nothing. Debian's own Python is tried second, because a different one
-# may precede it on PATH.
+# Prints the first Python that has the module, or nothing. Debian's own Python is tried second, because a different
+# Python may precede it on PATH.
 python_with() {
   local candidate test="import $1"
   if [ "$1" = _python_headers_ ]; then
@@ -37,7 +37,7 @@ missing_packages() {
   done <packages.txt
 }
 
-# Warns on systems that anydml was not tested on.
+# Warns on systems on which anydml was not tested.
 name_other_system() {
   (
     . /etc/os-release 2>/dev/null || true

@@ -40,7 +40,7 @@ struct BackendDevice {
   std::mutex mutex;                                             // any thread may allocate
   std::array<bool, kMemoryBytes / kBufferAlignment> used = {};  // one entry for each unit of the memory
   std::atomic<std::uint64_t> buffer_bytes{0};
-  std::atomic<const char*> failed{nullptr};  // the reason; a device that failed stays failed
+  std::atomic<const char*> failed{nullptr};  // the reason for the failure; a failed device stays failed
 };
 
 // A handle is neither an address nor a pointer to the bytes, so code that confuses them fails immediately.
@@ -188,7 +188,7 @@ constexpr Kernel kernel_of(EntryId entry, std::string_view name) {
   return {entry, variant, name, kDataTypeOf<T>, apply<Definition<T>>};
 }
 
-// Everything the device can compute: `lacks` and `compile` read this table.
+// All operators that the device can compute. `lacks` and `compile` read this table.
 #define TOY_KERNEL(op, Definition, T) kernel_of<Definition, T>(EntryId::op, #op)
 #define TOY_IDENTITY(T, name, value) TOY_KERNEL(ELEMENT_WISE_IDENTITY, Identity, T),
 constexpr Kernel kKernels[] = {
@@ -349,7 +349,7 @@ BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
   return status_of(*queue->device);
 }
 
-// All work so far is already done, so every mark is null, and the other functions for marks are never called.
+// All earlier work is already done, so every mark is null, and the other functions for marks are never called.
 BackendStatus mark(BackendQueue* queue, BackendMark** mark) {
   *mark = nullptr;
   return status_of(*queue->device);

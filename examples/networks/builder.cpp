@@ -171,7 +171,7 @@ const DML_TENSOR_DESC* Builder::tensor(const Value& value) {
 }
 
 const DML_OPERATOR_DESC* Builder::fused(Activation activation) {
-  // A fused activation uses the operator's tensors, so its own are null.
+  // A fused activation uses the operator's tensors, so its own tensors are null.
   static constexpr DML_ACTIVATION_RELU_OPERATOR_DESC kRelu{nullptr, nullptr};
   static constexpr DML_ACTIVATION_TANH_OPERATOR_DESC kTanh{nullptr, nullptr};
   static constexpr DML_OPERATOR_DESC kDescs[] = {{DML_OPERATOR_ACTIVATION_RELU, &kRelu},
@@ -445,7 +445,7 @@ Value Builder::product(const Value& x, UINT columns, float gain) {
   const Value matrix = weights({1, 1, depth, columns}, range_of(gain, depth));
   const Value bias = weights({1, 1, 1, columns}, 0.125f);
   const Value a = x.view({1, 1, rows, depth});
-  const Value b = packed(matrix);  // as DirectMLX's clients pass matrices
+  const Value b = packed(matrix);  // DirectMLX's clients pass matrices like this
   const Value c = bias.view({1, 1, rows, columns}, {0, 0, 0, 1});
   const Value y = value_of({1, 1, rows, columns});
   const DML_GEMM_OPERATOR_DESC desc{

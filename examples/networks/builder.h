@@ -48,7 +48,7 @@ struct Value {
   int source = 0;  // a node index, or -1 - index for an input of the graph
   UINT output = 0;
   Sizes sizes;
-  Sizes strides;  // empty: packed
+  Sizes strides;  // empty if packed
   std::uint64_t bytes = 0;
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_FLOAT32;
   bool is_owned = false;
@@ -165,7 +165,7 @@ class Builder {
   std::deque<DML_OPERATOR_GRAPH_NODE_DESC> nodes_;
   std::deque<DML_INPUT_GRAPH_EDGE_DESC> input_edges_;
   std::deque<DML_INTERMEDIATE_GRAPH_EDGE_DESC> inner_edges_;
-  // Until the operator is created:
+  // Needed only until the operator is created:
   std::deque<Value> described_;
   std::deque<DML_BUFFER_TENSOR_DESC> buffers_;
   std::deque<DML_TENSOR_DESC> tensors_;

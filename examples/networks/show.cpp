@@ -13,7 +13,7 @@ namespace {
 constexpr UINT kMaxRows = 4;
 constexpr std::size_t kBest = 5;
 
-// Pixel values range up to 1 or up to 255.
+// The maximum of pixel values is either 1 or 255.
 float white_of(std::span<const float> image) { return *std::ranges::max_element(image) > 2 ? 255.0f : 1.0f; }
 
 int level_of(float element, float white) {

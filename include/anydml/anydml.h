@@ -161,8 +161,8 @@ ANYDML_API size_t anydml_type_size(anydml_type type);
 typedef struct anydml_tensor {
   anydml_type type;
   int32_t rank;           /* 0 (a single element) to 8 */
-  const int64_t* sizes;   /* `rank` of them, 0 or more each; at most 2^32 - 1 elements. A size of 0: an empty tensor */
-  const int64_t* strides; /* `rank` of them, in elements: any sign, 0 repeats. Null: packed, last dimension fastest */
+  const int64_t* sizes;   /* `rank` sizes, 0 or more each; at most 2^32 - 1 elements. A size of 0 makes it empty */
+  const int64_t* strides; /* `rank` strides, in elements: any sign, 0 repeats. Null: packed, last dimension fastest */
   void* data;             /* the element at index 0, at any alignment; may be null if the tensor is empty */
 } anydml_tensor;
 
@@ -221,7 +221,7 @@ ANYDML_API const anydml_device* anydml_device_at(size_t index);
 /* Finds a device by its name, or by part of its description, ignoring case; null means the default. Returns null with
    an error if no device matches. */
 ANYDML_API const anydml_device* anydml_find_device(const char* name);
-/* device null: the default. Returns null with an error if the device does not exist. */
+/* A null device means the default. Returns null with an error if the device does not exist. */
 ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device* device);
 
 /* ---- Memory of a device ---------------------------------------------------------------------------------------- */
@@ -245,8 +245,8 @@ typedef struct anydml_memory anydml_memory;
    such memory more slowly. */
 #define ANYDML_MEMORY_MAPPABLE 1u
 
-/* Allocates zeroed memory. device null: the default. flags: 0 or ANYDML_MEMORY_MAPPABLE. *memory is null on error;
-   otherwise it belongs to the caller, who passes it to anydml_memory_release. */
+/* Allocates zeroed memory. A null device means the default. flags: 0 or ANYDML_MEMORY_MAPPABLE. *memory is null on
+   error; otherwise it belongs to the caller, who passes it to anydml_memory_release. */
 ANYDML_API int anydml_memory_create(const anydml_device* device, size_t bytes, uint64_t flags, anydml_memory** memory);
 /* Lets the device use the caller's memory without copies: either CPU memory that the device can access, or device
    memory from another source. The memory must live as long as the object. Returns ANYDML_INVALID_ARGUMENT if the device
@@ -318,9 +318,9 @@ typedef struct anydml_attribute {
 
 /*
  * Runs an operator once. `op` is DirectML's name with or without DML_OPERATOR_, such as "ELEMENT_WISE_ADD"; inputs and
- * outputs are in the order of the operator's fields. device null: the default. An optional tensor is absent if its type
- * is ANYDML_NONE, so that the tensors after it keep their positions, or if it and all tensors after it are omitted. If
- * an operator accepts an array of tensors, the array contains all tensors that the other fields do not use.
+ * outputs are in the order of the operator's fields. A null device means the default. An optional tensor is absent
+ * if its type is ANYDML_NONE, so that the tensors after it keep their positions, or if it and all tensors after it are
+ * omitted. If an operator accepts an array of tensors, the array contains all tensors that the other fields do not use.
  *
  * Element-wise operators broadcast their inputs under NumPy's rule, like the modulus operators. All other operators
  * require the sizes in DirectML's documentation. The overlap rules are the same as for the modulus operators, and two
@@ -334,7 +334,7 @@ ANYDML_API int anydml_run(const anydml_device* device, const char* op, const any
 typedef struct anydml_shape {
   anydml_type type; /* ANYDML_UNKNOWN_TYPE: to be inferred; ANYDML_NONE: an absent optional output */
   int32_t rank;     /* ANYDML_UNKNOWN_RANK: the sizes are to be inferred */
-  int64_t sizes[8]; /* `rank` of them */
+  int64_t sizes[8]; /* `rank` sizes */
 } anydml_shape;
 #define ANYDML_UNKNOWN_TYPE 0x7fffffffu
 #define ANYDML_UNKNOWN_RANK (-1)
@@ -377,7 +377,7 @@ typedef struct anydml_compiled anydml_compiled;
  */
 typedef struct anydml_options {
   size_t size;                 /* sizeof(anydml_options) */
-  const anydml_device* device; /* null: the default */
+  const anydml_device* device; /* null means the default */
   const uint32_t* constants;   /* the positions of the inputs that are the same in every run, such as a model's weights;
                                   for an operator only: a graph uses anydml_graph_add_constant */
   size_t constant_count;
@@ -395,8 +395,8 @@ typedef struct anydml_options {
 /*
  * Compiles an operator without running it. The other parameters are the same as for anydml_run. Only the data of
  * constant inputs is read. It is copied to the device's memory, so that the caller may free it, and anydml_compiled_run
- * accepts any address in its place, even null. The first run needs no initialization. options null: the defaults.
- * *compiled is null on error; otherwise it belongs to the caller, who passes it to anydml_compiled_release.
+ * accepts any address in its place, even null. The first run needs no initialization. If options is null, the defaults
+ * apply. *compiled is null on error; otherwise it belongs to the caller, who passes it to anydml_compiled_release.
  */
 ANYDML_API int anydml_compile_with(const anydml_options* options, const char* op, const anydml_tensor* inputs,
                                    size_t input_count, const anydml_tensor* outputs, size_t output_count,
@@ -413,7 +413,7 @@ ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const
 /* Runs a compiled operator or graph over the given memory. Any number of threads may call this at the same time. */
 ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* const* inputs, size_t input_count,
                                    void* const* outputs, size_t output_count);
-/* Like anydml_compiled_run, but on a stream from the device's own API, such as a cudaStream_t (null: its default
+/* Like anydml_compiled_run, but on a stream from the device's own API, such as a cudaStream_t (null means its default
    stream), and over memory that the device can access. The call may return before the work on the stream is done, and
    `compiled` must live until then. Not available on the CPU. */
 ANYDML_API int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream, const void* const* inputs,
@@ -513,7 +513,7 @@ ANYDML_API int anydml_graph_add_output(anydml_graph* graph, anydml_value value);
 /* Compiles everything that the graph's outputs depend on. The result runs like a compiled operator: over any memory,
    and on many threads at the same time. If an output overlaps an input, the result is as if the input had been copied
    first. Two outputs must not overlap. Memory for intermediate values is allocated for the duration of a run. The graph
-   may be extended afterwards and compiled again. device null: the default. *compiled is null on error. */
+   may be extended afterwards and compiled again. A null device means the default. *compiled is null on error. */
 ANYDML_API int anydml_graph_compile(const anydml_graph* graph, const anydml_device* device, anydml_compiled** compiled);
 /* Like anydml_graph_compile, with options, which may be null. */
 ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml_options* options,

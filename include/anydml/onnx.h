@@ -34,7 +34,7 @@ extern "C" {
 
 /* ---- Types ----------------------------------------------------------------------------------------------------- */
 
-/* ONNX's element types that anydml supports; the numbers are those of TensorProto.DataType. Models may declare other
+/* The ONNX element types that anydml supports, with the numbers of TensorProto.DataType. Models may declare other
    numbers for values that they do not use. */
 enum {
   ANYDML_ONNX_UNDEFINED = 0,
@@ -75,7 +75,7 @@ typedef void (*anydml_onnx_text_function)(void* context, const char* text);
  */
 typedef struct anydml_onnx_options {
   size_t size;                 /* sizeof(anydml_onnx_options) */
-  const anydml_device* device; /* the device of the compiled graphs; null: the default */
+  const anydml_device* device; /* the device of the compiled graphs; null means the default */
   uint64_t flags;              /* 0, or ANYDML_ONNX_MULTIPLY_INTEGERS */
   /* If the model needs something that anydml does not support, this function is called once for each missing feature,
      described in a few words ("Softmax of bfloat16"), before the call returns ANYDML_UNSUPPORTED. May be null. */
@@ -91,11 +91,11 @@ typedef struct anydml_onnx_options {
   { sizeof(anydml_onnx_options), NULL, 0, NULL, NULL }
 
 /* Loads a model from a file. The file is mapped, and so are the files with the model's external tensors, which must be
-   in the model's folder or below it. The files must not change until the model is released. options null: the
-   defaults. *model is null on error; otherwise it belongs to the caller, who passes it to anydml_onnx_release. */
+   in the model's folder or below it. The files must not change until the model is released. If options is null, the
+   defaults apply. *model is null on error; otherwise it belongs to the caller, who passes it to anydml_onnx_release. */
 ANYDML_API int anydml_onnx_load(const char* path, const anydml_onnx_options* options, anydml_onnx_model** model);
 /* Loads a model from memory, which must stay valid and unchanged until the model is released: its weights are not
-   copied. folder: the folder of the model's external tensors; null: the model must not have any. */
+   copied. folder: the folder of the model's external tensors; if it is null, the model must not have any. */
 ANYDML_API int anydml_onnx_load_memory(const void* bytes, size_t byte_count, const char* folder,
                                        const anydml_onnx_options* options, anydml_onnx_model** model);
 /* Null is allowed. No run may be in progress. */
@@ -108,10 +108,10 @@ ANYDML_API void anydml_onnx_release(anydml_onnx_model* model);
 typedef struct anydml_onnx_value_info {
   const char* name;
   int32_t type;                       /* ANYDML_ONNX_FLOAT etc. */
-  int32_t rank;                       /* -1: the model does not declare a shape */
-  const int64_t* sizes;               /* `rank` of them; -1: any size */
-  const char* const* dimension_names; /* `rank` of them, such as "batch"; "" for a dimension without a name */
-  int32_t has_initializer; /* 1: the model contains a value for this input, so that a run may omit it; otherwise 0 */
+  int32_t rank;                       /* -1 if the model does not declare a shape */
+  const int64_t* sizes;               /* `rank` sizes; -1 means any size */
+  const char* const* dimension_names; /* `rank` names, such as "batch"; "" for a dimension without a name */
+  int32_t has_initializer; /* 1 if the model contains a value for this input, so that a run may omit it; otherwise 0 */
 } anydml_onnx_value_info;
 
 /* The number of inputs or outputs; 0 with an error if model is null. */
@@ -159,8 +159,8 @@ ANYDML_API void anydml_onnx_results_release(anydml_onnx_results* results);
 
 /* ---- Reports --------------------------------------------------------------------------------------------------- */
 
-/* Calls the function with each line of a text that describes how the model's nodes run, which nodes run on the host
-   and, after a run, the graphs. */
+/* Calls the function with each line of a report. The report describes how the model's nodes run, which nodes run on the
+   host and, after a run, the graphs. */
 ANYDML_API int anydml_onnx_explain(anydml_onnx_model* model, anydml_onnx_text_function function, void* context);
 
 /* The time of a node. Valid until the function that receives it returns. Later versions may append members. */
@@ -182,11 +182,11 @@ typedef struct anydml_onnx_operator_info {
   const char* domain;  /* "" for ONNX's own operators, otherwise for example "com.microsoft" */
   const char* name;    /* "Conv" */
   int32_t first_opset; /* the versions of the operator that the row accepts; 1 and 0 in other domains */
-  int32_t last_opset;  /* 0: the newest */
+  int32_t last_opset;  /* 0 means the newest */
   uint32_t types;      /* the accepted types of the first input, a mask: types & (1u << ANYDML_ONNX_FLOAT); 0: all types
                           that both ONNX and this library support */
-  int32_t is_on_host;  /* 1: computed on the host, without DirectML's operators; `uses` then says how */
-  int32_t is_expanded; /* 1: may be replaced with the other ONNX operators that define it */
+  int32_t is_on_host;  /* 1 if computed on the host, without DirectML's operators; `uses` then says how */
+  int32_t is_expanded; /* 1 if the other ONNX operators that define it may replace it */
   const char* uses;    /* DirectML's operators that it may run, without ELEMENT_WISE_ and ACTIVATION_, separated by
                           spaces */
 } anydml_onnx_operator_info;
@@ -213,7 +213,7 @@ ANYDML_API const anydml_onnx_operator_info* anydml_onnx_operator_at(size_t index
  *   anydml_onnx_builder_finish(builder, NULL, &model);
  *   anydml_onnx_builder_release(builder);
  *
- * Names and texts are UTF-8, and are copied. The data of tensors is not copied: it must stay valid and unchanged until
+ * Names and strings are UTF-8 and are copied. The data of tensors is not copied: it must stay valid and unchanged until
  * the builder and every model that was built from it have been released. A builder must not be used by two threads at
  * the same time. A call that fails does not change it. anydml_onnx_builder_finish checks the graph as a whole.
  */
@@ -224,15 +224,15 @@ ANYDML_API int anydml_onnx_builder_create(anydml_onnx_builder** builder);
 /* Null is allowed. Models that were built from it remain valid. */
 ANYDML_API void anydml_onnx_builder_release(anydml_onnx_builder* builder);
 
-/* Sets the version of a domain's operators; domain null or "": ONNX's own. Not needed for a graph that is an
-   attribute. */
+/* Sets the version of a domain's operators. A domain of null or "" means ONNX's own operators. Not needed for a graph
+   that is an attribute. */
 ANYDML_API int anydml_onnx_builder_set_opset(anydml_onnx_builder* builder, const char* domain, int64_t version);
-/* Adds the next input. type: ANYDML_ONNX_FLOAT etc. rank -1: any shape. sizes: `rank` of them; -1: any size.
-   dimension_names: null, or `rank` names, each of which may be null. An input of a graph that is an attribute may have
-   the type ANYDML_ONNX_UNDEFINED. */
+/* Adds the next input. type: ANYDML_ONNX_FLOAT etc. A rank of -1 means any shape. sizes: `rank` sizes; -1 means any
+   size. dimension_names: null, or `rank` names, each of which may be null. An input of a graph that is an attribute may
+   have the type ANYDML_ONNX_UNDEFINED. */
 ANYDML_API int anydml_onnx_builder_add_input(anydml_onnx_builder* builder, const char* name, int32_t type, int32_t rank,
                                              const int64_t* sizes, const char* const* dimension_names);
-/* Adds the next output, with the same parameters. type ANYDML_ONNX_UNDEFINED: the type is not declared. */
+/* Adds the next output, with the same parameters. The type ANYDML_ONNX_UNDEFINED means an undeclared type. */
 ANYDML_API int anydml_onnx_builder_add_output(anydml_onnx_builder* builder, const char* name, int32_t type,
                                               int32_t rank, const int64_t* sizes, const char* const* dimension_names);
 
@@ -286,7 +286,7 @@ typedef struct anydml_onnx_node {
   size_t input_count;
   const char* const* outputs; /* `output_count` names; null or "" for an output that nothing uses */
   size_t output_count;
-  const anydml_onnx_attribute* attributes; /* `attribute_count` of them */
+  const anydml_onnx_attribute* attributes; /* `attribute_count` attributes */
   size_t attribute_count;
 } anydml_onnx_node;
 

@@ -40,19 +40,20 @@ struct BackendDeviceInfo {
   char description[128];  // such as "Neoverse-N1, 2 threads"
   std::uint64_t memory_bytes;
   std::uint32_t threads;         // CPU threads in use; 0 for other devices
-  std::uint32_t unified_memory;  // 1: the device uses the CPU's memory, and can access all of it
-  // 1: the device uses the addresses of the process, so a pointer can also identify device memory, and `access`
-  // classifies it. 0: pointers identify only CPU memory, and the device uses only memory that it allocated or imported.
+  std::uint32_t unified_memory;  // 1 if the device uses the CPU's memory, and can access all of it
+  // If 1, the device uses the addresses of the process, so a pointer can also identify device memory, and `access`
+  // classifies it. If 0, pointers identify only CPU memory, and the device uses only memory that it allocated or
+  // imported.
   std::uint32_t shares_addresses;
-  std::uint32_t asynchronous;  // 1: queues execute their work later
-  std::uint32_t vendor;        // PCI vendor and product numbers; 0: none
+  std::uint32_t asynchronous;  // 1 if queues execute their work later
+  std::uint32_t vendor;        // PCI vendor and product numbers, or 0
   std::uint32_t product;
   DeviceTraits traits;  // for code that creates plans for the device
 };
 
 struct BackendSettings {
-  std::uint32_t threads;   // 0: as many as the machine allows
-  const char* cpu_target;  // empty: the best available
+  std::uint32_t threads;   // 0 means the machine's maximum
+  const char* cpu_target;  // empty for the best available
 };
 
 // The purpose of memory. Buffers are aligned to kBufferAlignment and contain zeros. A request for more memory than the
@@ -72,14 +73,14 @@ struct BackendMemory;  // opaque; owned by the backend
 
 // Memory that a device allocated or imported, with three ways to refer to the same bytes.
 struct MemoryBlock {
-  BackendMemory* handle;  // for copies, fills, timestamps and release; null: no memory
+  BackendMemory* handle;  // for copies, fills, timestamps and release; null if there is no memory
   DeviceAddress address;  // for programs
   std::byte* host;  // for the CPU; null if the CPU cannot access the bytes, but never null for upload and readback
 };
 
 // The location of a byte, for copies, fills and timestamps.
 struct MemoryLocation {
-  BackendMemory* block;  // null: the CPU's memory, or the memory of a device that shares addresses
+  BackendMemory* block;  // null for the CPU's memory, or the memory of a device that shares addresses
   std::uint64_t offset;  // offset in the block; without a block, the address
 };
 [[nodiscard]] inline MemoryLocation location_at(const void* address) {
@@ -110,7 +111,7 @@ struct BackendPlan {
 // Lets a caller end a run early. On a synchronous device, the thread that starts a run calls this several times a
 // second.
 struct Interrupt {
-  std::int32_t (*is_wanted)(void* context);  // 1: the run ends as soon as possible
+  std::int32_t (*is_wanted)(void* context);  // if 1, the run ends as soon as possible
   void* context;
 };
 
@@ -147,7 +148,7 @@ struct BackendTable {
   // The total size of the current buffers, each rounded up to whole_units(bytes). Only the device's own memory counts,
   // so upload and readback buffers are included only if the CPU's memory is also the device's memory.
   std::uint64_t (*buffer_bytes)(const BackendDevice* device);
-  Access (*access)(BackendDevice* device, const void* address);  // null: the device does not share addresses
+  Access (*access)(BackendDevice* device, const void* address);  // null if addresses are not shared
 
   // If the device has no kernels for the plan, fails with a message that explains why and leaves *program unchanged.
   BackendStatus (*compile)(BackendDevice* device, const BackendPlan* plan, BackendProgram** program);
@@ -163,16 +164,17 @@ struct BackendTable {
   BackendStatus (*create_queue_on)(BackendDevice* device, BackendStream* stream, BackendQueue** queue);
   void (*destroy_queue)(BackendQueue* queue);  // after its work is done
 
-  // Work. Everything that the work uses must live until a mark after it is passed, except a pattern and the list of
-  // addresses. copy works between any two locations, at any offset, with any size; if bytes is 0, no memory is
-  // accessed. The two ranges must not overlap: callers guarantee this, because GPU APIs require it.
+  // The following functions add work. Everything that the work uses, except a pattern and the list of addresses, must
+  // live until a mark that was placed after the work has been passed. copy works between any two locations, at any
+  // offset, with any size; if bytes is 0, no memory is accessed. The two ranges must not overlap: callers guarantee
+  // this, because GPU APIs require it.
   BackendStatus (*copy)(BackendQueue* queue, MemoryLocation to, MemoryLocation from, std::uint64_t bytes);
   // Repeats a pattern of 4 or 16 bytes, starting with its first word. The last repetition may be truncated. `to` and
   // bytes must be multiples of 4.
   BackendStatus (*fill)(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, const std::uint32_t* pattern,
                         std::uint32_t pattern_bytes);
-  // addresses: one for each slot of the plan. Any value is valid for a slot that no step uses, and for the temporary
-  // slot if temporary_bytes is 0. interrupt: null if the run cannot be interrupted.
+  // `addresses` has an entry for each slot of the plan. Any value is valid for a slot that no step uses, and for the
+  // temporary slot if temporary_bytes is 0. `interrupt` is null if the run cannot be interrupted.
   BackendStatus (*run)(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                        const Interrupt* interrupt);
   // Writes the time at which the earlier work is done to memory of kind readback_buffer. The time is 64-bit and in
@@ -185,7 +187,7 @@ struct BackendTable {
   BackendStatus (*mark)(BackendQueue* queue, BackendMark** mark);
   // May be called before the mark is passed. Queues that follow the mark still wait for its position.
   void (*destroy_mark)(BackendMark* mark);
-  std::uint32_t (*is_passed)(BackendMark* mark);  // 1: the mark is passed, or the device failed; never reverts to 0
+  std::uint32_t (*is_passed)(BackendMark* mark);  // 1 if the mark is passed or the device failed; never reverts to 0
   // Blocks until the mark is passed, or until the device fails.
   BackendStatus (*wait)(BackendMark* mark);
   // Makes later work wait for the mark, which must belong to this device.

@@ -41,7 +41,7 @@ struct CoreDevice {
 
 struct CoreTable {
   std::uint64_t build;                               // kBuildHash. Always the first member
-  std::uint32_t (*device_count)();                   // 0: no devices are available, and the reason has been reported
+  std::uint32_t (*device_count)();                   // 0 if no devices are available and the reason has been reported
   const CoreDevice* (*device)(std::uint32_t index);  // in the order of anydml_device_at; valid until the process exits
   // Sets anydml_last_error for this thread, and calls log_failure. Returns whether the log showed the message.
   bool (*report)(const char* message);

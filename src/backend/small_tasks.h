@@ -34,7 +34,7 @@ static_assert(sizeof(SmallTask) == 40);  // many tasks are passed as one kernel 
 struct SmallTaskLimits {
   std::uint32_t tasks;            // per launch
   std::uint32_t elements;         // per task
-  std::uint64_t narrow_elements;  // in a wave that one group of threads finishes in about the time that a launch takes
+  std::uint64_t narrow_elements;  // of a wave that one group of threads finishes in about the time of a launch
 };
 
 // The tasks added to one queue since its last launch. Only the address of a Family is used.

@@ -19,7 +19,7 @@ namespace anydml {
 // Called for new pages before they are used, and again before they are released, for example so that a GPU driver can
 // pin them.
 struct PageHooks {
-  bool (*prepare)(void* start, std::uint64_t bytes) noexcept;  // false: out of memory
+  bool (*prepare)(void* start, std::uint64_t bytes) noexcept;  // returns false if out of memory
   void (*forget)(void* start, std::uint64_t bytes) noexcept;
 };
 

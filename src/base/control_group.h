@@ -12,8 +12,8 @@ namespace anydml {
 enum class GroupVersion { first, second };
 
 // Calls visit(folder, version) for the process's group under a controller, such as "memory", and for every enclosing
-// group, because the limits of all these groups apply. root: the folder that contains proc and sys; empty for the
-// machine's own.
+// group, because the limits of all these groups apply. `root` is the folder that contains proc and sys; an empty string
+// means the machine's root.
 template <class Visit>
 void for_each_control_group(const std::string& root, std::string_view controller, Visit visit) {
   // Each line is "hierarchy:controllers:path". Version 2 has a single line with an empty list of controllers.

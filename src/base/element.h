@@ -101,8 +101,8 @@ ANYDML_FOR_EACH_TYPE(ANYDML_TYPE_OF)
 // Whether a tensor may have this type.
 [[nodiscard]] constexpr bool is_tensor_type(DataType type) { return is_element_type(type) || is_four_bits(type); }
 
-// A tensor's alignment in bytes, which is also the number of bytes that one element touches: the element's size, but at
-// least 1.
+// A tensor's alignment in bytes, which is also the number of bytes that one element touches. It is the element's size,
+// but at least 1.
 [[nodiscard]] constexpr std::size_t element_alignment(DataType type) {
   return element_size(type) == 0 ? 1 : element_size(type);
 }

@@ -12,19 +12,20 @@ namespace anydml {
 
 enum class LogLevel : int { none = 0, error = 1, info = 2, graph = 3, dispatch = 4 };
 
-// off: only programs turn the debug layer on. abort: on for every device, and the first error ends the process.
+// off: only programs can turn the debug layer on. abort: it is on for every device, and the first error ends the
+// process.
 enum class DebugSetting { off, on, abort };
 
 struct Environment {
-  std::string adapter;          // ANYDML_ADAPTER; empty: the first adapter
-  unsigned threads = 0;         // ANYDML_THREADS; 0: as many as the machine allows
-  std::optional<LogLevel> log;  // ANYDML_LOG; no value: not set, and each library has its own default
+  std::string adapter;          // ANYDML_ADAPTER; empty for the first adapter
+  unsigned threads = 0;         // ANYDML_THREADS; 0 means the machine's maximum
+  std::optional<LogLevel> log;  // ANYDML_LOG; if it is not set, each library has its own default
   bool graphics = false;        // ANYDML_GRAPHICS: adapters claim that they can draw, for programs that require it
   bool allow_half = false;  // ANYDML_ALLOW_HALF_PRECISION: as if every program allowed half precision when compiling
   DebugSetting debug = DebugSetting::off;  // ANYDML_DEBUG: 0, 1 or abort
-  std::string plugins;        // ANYDML_PLUGINS: the folder of plugins, or "none"; empty: the default folder
-  std::string cpu_target;     // ANYDML_CPU_TARGET: the instructions that kernels may use; empty: the best available
-  std::string feature_level;  // ANYDML_FEATURE_LEVEL, the highest level of DirectML devices; empty: the newest
+  std::string plugins;        // ANYDML_PLUGINS: the folder of plugins, or "none"; empty for the default folder
+  std::string cpu_target;     // ANYDML_CPU_TARGET: the instructions that kernels may use; empty for the best available
+  std::string feature_level;  // ANYDML_FEATURE_LEVEL, the highest level of DirectML devices; empty for the newest
 };
 
 // Looks up a variable and returns null if it is not set.

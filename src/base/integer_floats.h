@@ -111,8 +111,9 @@ struct IntegerFloat {
     }
     const Normal above = normal(a);
     const Normal below = normal(b);
-    // Long division, with as many quotient bits per step as fit into 64 bits. The quotient has at least three more
-    // fraction bits than the result, followed by a sticky bit, which is set if the remainder is nonzero.
+    // Long division. Each step computes the maximum number of quotient bits that fit into 64 bits. The quotient has at
+    // least three more fraction bits than the result, followed by a sticky bit, which is set if the remainder is
+    // nonzero.
     constexpr int kRoom = 63 - F::kFractionBits;
     constexpr int kSteps = (F::kFractionBits + 3 + kRoom - 1) / kRoom;
     u64 quotient = above.significand / below.significand;

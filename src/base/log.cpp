@@ -108,7 +108,7 @@ void write_to_standard_error(std::span<const std::string_view> parts) noexcept {
     if (written == 0 || (written < 0 && errno != EINTR)) {  // bytes remain, so a second write would return 0 again
       break;
     }
-    // Usually everything is written at once; a signal can split a long text.
+    // Usually one call writes everything, but a signal can interrupt the write of a long line.
     auto left = static_cast<std::size_t>(written < 0 ? 0 : written);
     while (first < count && left >= pieces[first].iov_len) {
       left -= pieces[first++].iov_len;

@@ -36,8 +36,8 @@ void set_log_function(LogFunction function, void* context, LogLevel level) noexc
 void show_errors() noexcept;
 [[nodiscard]] bool log_enabled(LogLevel level) noexcept;
 
-// These functions return whether the line was shown. `more` and `last` are for callers that have no memory to join the
-// parts.
+// These functions return whether the line was shown. With `more` and `last`, a caller can log several strings without
+// allocating memory to join them.
 bool log_line(LogLevel level, std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
 // Logs an error from a library whose callers usually discard the reason for a failure, as DirectML programs do. The
 // line is shown unless ANYDML_LOG is none. If ANYDML_LOG is not set, a repeated line is shown only the second, fourth,
@@ -46,11 +46,11 @@ bool log_failure(std::string_view text, std::string_view more = "", std::string_
 // Shows a message that the log did not show, for programs that request messages in a different way.
 void show_line(LogLevel level, std::string_view text) noexcept;
 
-// Prints a line on standard error although a function receives the log, for a time when the function may be gone.
+// Prints a line to standard error even if a function receives the log. Used when that function may no longer exist.
 void print_to_standard_error(std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
-// Does nothing unless ANYDML_DEBUG is abort. Then it prints the error on standard error, unless the log has shown it
-// there, says why the process ends, and ends it with SIGABRT: a program that ignores the results of its calls must not
-// appear to succeed.
+// Does nothing unless ANYDML_DEBUG is abort. Otherwise prints the error to standard error, unless the log has already
+// shown it there, explains why the process ends, and ends it with SIGABRT. A program that ignores the results of its
+// calls must not appear to succeed.
 void end_if_strict(bool shown, std::string_view text, std::string_view more = "", std::string_view last = "") noexcept;
 
 }  // namespace anydml

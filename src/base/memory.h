@@ -12,7 +12,8 @@ struct MemoryState {
   std::uint64_t available = 0;  // can be used now without taking memory from other processes
 };
 
-// root: the folder that contains proc and sys; empty for the machine's own. Unreadable files count as no restriction.
+// `root` is the folder that contains proc and sys; an empty string means the machine's root. A file that cannot be read
+// imposes no limit.
 [[nodiscard]] MemoryState read_memory_state(const std::string& root = {});
 
 }  // namespace anydml

@@ -7,7 +7,7 @@
 //
 //   host      plain C++: float, double, and the compiler's builtins
 //   CUDA      the same types, and the GPU's instructions
-//   supplied  a device that uses a different compiler, and some of whose own operations are not exact.
+//   supplied  a device that uses a different compiler and has some operations that are not exact.
 //             ANYDML_PRIMITIVES_HEADER names its header, with the quotes: "device_primitives.h"
 //
 // A supplied header defines three classes in the namespace anydml: Float32Primitives and Float64Primitives, which

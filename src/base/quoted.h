@@ -51,9 +51,9 @@ namespace anydml {
   return shown;
 }
 
-inline constexpr std::size_t kMaxQuotedBytes = 64;  // how many bytes of a name a message shows
+inline constexpr std::size_t kMaxQuotedBytes = 64;  // the number of bytes of a name that a message shows
 
-// A name as messages show it: 'weights'. Call it as anydml::quoted with a std::string, because <iomanip> also has a
+// Formats a name for messages: 'weights'. Call it as anydml::quoted with a std::string, because <iomanip> also has a
 // `quoted`.
 [[nodiscard]] inline std::string quoted(std::string_view name) {
   return std::string(1, '\'').append(escaped(name, kMaxQuotedBytes)).append(1, '\'');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensor sizes: their limits, and how messages show them.
+// Tensor sizes: their limits, and their format in messages.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr std::int64_t kMaxElements = 0xffff'ffff;
 // tensor sizes still fits into 64 bits.
 inline constexpr std::uint64_t kMaxTensorBytes = std::uint64_t{1} << 56;
 
-// "[3, 4]"
+// Formats sizes or strides for messages: "[3, 4]".
 [[nodiscard]] std::string shape_text(const std::int64_t* values, std::uint32_t rank);
 
 // Returns an error message if there are more than kMaxElements elements, otherwise no value. If any size is 0, the

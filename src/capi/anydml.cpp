@@ -153,7 +153,7 @@ Status with_addresses(const char* function, const anydml_compiled* compiled, con
     return bad_call(function, "compiled is null; expected an object from anydml_compile");
   }
   const Surface& surface = compiled->surface;
-  // Absent tensors at the end may be omitted, as in the call that compiled the operator.
+  // Absent tensors at the end may be omitted here, like in the call that compiled the operator.
   const auto check_count = [&](const void* array, std::size_t count, std::span<const OpTensor> tensors,
                                std::string_view what) -> Status {
     const std::size_t expected = tensors.size();

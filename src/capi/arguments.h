@@ -20,7 +20,7 @@ namespace anydml {
   return reinterpret_cast<const anydml_device*>(device);
 }
 
-// wanted: null for the default device.
+// `wanted` is null for the default device.
 [[nodiscard]] Result<const Device*> choose_device(const anydml_device* wanted);
 
 // Looks up an operator by a name that may be null or wrong.

@@ -121,7 +121,7 @@ class Reader {
   }
 
   // Reads the inputs or the outputs, in the order of their fields. An array field receives the tensors that the other
-  // fields leave over.
+  // fields do not use.
   Status take_tensors(std::span<const anydml_tensor> given, bool outputs) {
     const auto wanted = outputs ? facts::is_output : facts::is_input;
     std::size_t fixed = 0;

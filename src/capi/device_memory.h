@@ -68,7 +68,7 @@ class NamedMemory {
     MemoryLocation location;
     DeviceAddress address;
     std::uint64_t before;  // bytes of this memory before the pointer
-    std::uint64_t after;   // bytes of this memory from the pointer on
+    std::uint64_t after;   // bytes of this memory at and after the pointer
   };
   [[nodiscard]] std::optional<Found> find(const void* pointer) const;
 
@@ -79,7 +79,8 @@ class NamedMemory {
   std::map<std::uintptr_t, const DeviceMemory*> memory_;  // indexed by the pointer to the first byte
 };
 
-// Copies between this memory and the CPU's memory, and returns when the copy is complete. to_memory: the direction.
+// Copies between this memory and the CPU's memory, and returns when the copy is complete. `to_memory` selects the
+// direction.
 [[nodiscard]] Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint64_t offset, void* data,
                                 std::uint64_t bytes, bool to_memory);
 

@@ -25,7 +25,7 @@ namespace {
 // Every device in the process, in the order that users see.
 struct DeviceList {
   std::vector<const Device*> devices;
-  std::vector<std::string> notes;  // why some devices that users may request are unavailable
+  std::vector<std::string> notes;  // reasons why devices that users may request are unavailable
 };
 
 bool contains_ignoring_case(std::string_view text, std::string_view part) {
@@ -69,10 +69,10 @@ Error no_such_device(std::string_view wanted_by, std::string_view name, const De
                       known, why)};
 }
 
-// The number passed to anydml_set_threads; 0: use the settings.
+// The number passed to anydml_set_threads, or 0 if the settings apply.
 std::atomic<std::uint32_t> g_threads = 0;
 
-// Never closed: threads may outlive main.
+// The device is never closed, because threads may outlive main.
 Result<const Device*> open_device(const BackendTable& table, std::uint32_t index, const Environment& settings) {
   const std::uint32_t threads = g_threads.load(std::memory_order_relaxed);
   const BackendSettings given{.threads = threads != 0 ? threads : settings.threads,

@@ -19,7 +19,7 @@ struct Device {
   BackendDevice* handle = nullptr;
   BackendDeviceInfo info = {};
   anydml_device_info public_info = {};  // its strings belong to info
-  CoreDevice core = {};                 // the device as the other libraries see it
+  CoreDevice core = {};                 // the form of the device that the other libraries use
 
   // Queues for calls that return after their work is done. Only one call at a time uses a queue, except on a
   // synchronous device.

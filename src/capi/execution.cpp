@@ -58,8 +58,8 @@ std::size_t find_sharing_output(const Surface& surface, const Addresses& address
                  format_text("overlaps {}; expected memory of its own", surface.tensors[one].name));
 }
 
-// Marked cold, like the other paths for many tensors. Nearly all calls have few tensors, and the code for them stays
-// together.
+// This function is cold, like the other paths for many tensors. Nearly all calls have few tensors, and the code for
+// these calls stays together.
 [[gnu::cold]] Status check_many_outputs(const Surface& surface, const Addresses& addresses) {
   std::vector<TensorAt> outputs;
   outputs.reserve(surface.tensors.size() - surface.input_count);

@@ -29,7 +29,7 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
 Status run_compiled(const anydml_compiled& compiled, const Addresses& addresses);
 
 // Enqueues the work on a stream from the device's own API and returns without waiting, unless the run needs temporary
-// memory: for a copy of an input, or between the steps of the plan.
+// memory, either to copy an input or to pass values between the steps of the plan.
 Status run_on_stream(const anydml_compiled& compiled, BackendStream* stream, const Addresses& addresses);
 
 }  // namespace anydml

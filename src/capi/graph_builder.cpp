@@ -28,7 +28,7 @@ const facts::Operator& g_identity = *facts::find_operator("ELEMENT_WISE_IDENTITY
 
 std::uint64_t bytes_of(const TensorDesc& tensor) { return static_cast<std::uint64_t>(reach_of(tensor).end); }
 
-// An empty value also has one byte, so that everything that is read has a location.
+// An empty value also counts as one byte, so that every value that is read has a location.
 Extent extent_of(const TensorDesc& tensor) {
   return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_alignment(tensor.type)};
 }

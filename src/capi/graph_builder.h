@@ -67,8 +67,8 @@ class GraphBuilder {
   std::vector<TensorDesc> inputs_;
   std::vector<TensorDesc> outputs_;
   std::vector<Value> values_;
-  // The checked descriptions, by their keys. A network repeats its layers, and to check an operator takes longer than
-  // to add it.
+  // The checked descriptions, by their keys. Networks repeat their layers, and checking an operator takes longer than
+  // adding it.
   std::unordered_map<std::string, std::shared_ptr<const OpDesc>> described_;
   std::string key_;
 };

@@ -21,13 +21,13 @@ namespace anydml {
 inline constexpr std::string_view kGraphLabel = "graph";  // the beginning of messages about a graph
 
 struct GivenConstant {
-  const std::byte* data = nullptr;  // null: the constant is empty
+  const std::byte* data = nullptr;  // null if the constant is empty
   bool is_shared = false;           // the data stays unchanged as long as any object compiled from it exists
 };
 
 class GraphMemory {
  public:
-  // shared: null if the graph has no shared constants.
+  // `shared` is null if the graph has no shared constants.
   GraphMemory(const Graph& graph, std::span<const GivenConstant> constants, const Device& device,
               SharedConstants* shared);
   GraphMemory(const GraphMemory&) = delete;  // `sharing` refers to this object

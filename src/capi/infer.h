@@ -14,9 +14,9 @@ namespace anydml {
 
 // The known parts of an output.
 struct WantedOutput {
-  bool present = true;                  // false: an absent optional output
-  std::uint32_t type = 0;               // 0: unknown
-  bool has_sizes = false;               // false: unknown
+  bool present = true;                  // false if an optional output is absent
+  std::uint32_t type = 0;               // 0 if unknown
+  bool has_sizes = false;               // false if unknown
   std::span<const std::int64_t> sizes;  // at most kMaxRank
 };
 
@@ -31,7 +31,7 @@ struct InferredOutputs {
 // call.outputs is ignored. A wrong attribute or a wrong number of tensors is an error. No other checks are made.
 [[nodiscard]] Result<InferredOutputs> infer_outputs(const Call& call, std::span<const WantedOutput> wanted);
 
-// The position among all outputs of the output that a violation concerns.
+// Finds the output that a violation concerns, and returns its position among all outputs.
 [[nodiscard]] std::size_t output_position(const facts::Operator& op, const schema::Location& location);
 
 // Like infer_outputs, but for callers of the C API: completes the shapes, or reports the unknown parts and changes

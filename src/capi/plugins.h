@@ -13,7 +13,7 @@ namespace anydml {
 
 struct Plugins {
   std::vector<const BackendTable*> backends;
-  // Why the other plugins are unavailable, one message each, for callers that ask for one of their devices.
+  // For each unavailable plugin, a message that explains why, for callers that request one of its devices.
   std::vector<std::string> notes;
 };
 
@@ -21,7 +21,7 @@ struct Plugins {
 // requested folder that cannot be read is an error. Must not be called by several threads at the same time.
 Result<Plugins> load_plugins(const std::string& setting);
 
-// Returns a message if this table was built for a different version of anydml; empty if it is compatible.
+// Returns a message if this table was built for a different version of anydml, and an empty string if it is compatible.
 [[nodiscard]] std::string why_not_ours(const BackendTable& table);
 
 }  // namespace anydml

@@ -36,7 +36,7 @@ class SharedConstants {
 
   mutable std::mutex mutex_;
   std::unordered_map<Name, std::weak_ptr<DeviceMemory>, Hash> values_;
-  std::size_t next_look_ = 64;  // the number of values at which released values are removed
+  std::size_t next_look_ = 64;  // at this number of values, released values are removed
 };
 
 }  // namespace anydml

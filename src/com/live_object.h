@@ -31,7 +31,8 @@ template <class Interface>
   return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }
 
-// T has a method describe_live(LiveState&) that is safe while a class derived from T is being constructed or destroyed.
+// T must have a method describe_live(LiveState&) that is safe while a class derived from T is being constructed or
+// destroyed.
 template <class Interface, class T>
 [[nodiscard]] LiveObject live_object(const T& object) noexcept {
   return {.object = &object,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Data that an application attaches to an object: bytes and interfaces under GUIDs. The object's name is stored as
-// bytes under a GUID of its own. The class is thread-safe. D3D12 and DirectML objects follow the same rules.
+// bytes under a separate GUID. The class is thread-safe. D3D12 and DirectML objects follow the same rules.
 #pragma once
 
 #include <wsl/winadapter.h>

@@ -43,7 +43,7 @@ struct TrailOfList {
   ID3D12CommandQueue* queue = nullptr;
   std::vector<D3D12_AUTO_BREADCRUMB_OP> commands = {};
   std::vector<std::pair<UINT, std::wstring>> contexts = {};  // by the index of the command
-  // For each piece of the list's work: the number of commands that are completed when this piece is.
+  // For each piece of the list's work: the number of commands that are complete once the piece is complete.
   std::vector<std::uint32_t> completed_after = {};
   std::uint32_t first_work = 0;              // index of the list's first piece in the submission's work
   std::uint32_t first_refused = UINT32_MAX;  // the first command that DirectML refused to run
@@ -52,15 +52,17 @@ struct TrailOfList {
 // The commands in one submission. The thread that runs the submission counts the work as it completes.
 class Trail {
  public:
-  // asynchronous: all of the work counts as completed at once, some time after the device has received it.
+  // If the trail is asynchronous, all of the work counts as completed at once, some time after the device has received
+  // it.
   explicit Trail(bool asynchronous) : asynchronous_(asynchronous) {}
 
   std::deque<TrailOfList> lists;  // Breadcrumbs adds them, under its lock, before the submission runs
 
-  // The device has received the next piece of work.
+  // Notes that the device has received the next piece of work.
   void advance() noexcept { given_.fetch_add(1, std::memory_order_relaxed); }
   void complete() noexcept { is_complete_.store(true, std::memory_order_relaxed); }
-  // The current piece of work removed a DirectML device. Neither this piece nor any later one counts as completed.
+  // Notes that the current piece of work removed a DirectML device. Neither this piece nor any later one counts as
+  // completed.
   void stop() noexcept;
   [[nodiscard]] std::uint32_t completed_in(const TrailOfList& list) const noexcept;
 

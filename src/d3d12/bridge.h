@@ -93,8 +93,9 @@ struct IBridgeDispatch : IUnknown {
 // removal: an error that removed a device.
 enum class MessageSeverity { error, warning, info, removal };
 
-// What became of a message: there is no message queue, because the debug layer is off; a filter of the application
-// denied it, or the application muted the queue; a callback received it, or the log had shown it; it was printed.
+// What happened to a message. off: the debug layer is off, so there is no message queue. denied: one of the
+// application's filters denied the message, or the application muted the queue. received: a callback received it, or
+// the log had already shown it. printed: it was printed.
 enum class Posted { off, denied, received, printed };
 
 // The only interface with a fixed id: its first method shows whether both libraries agree on the other interfaces.
@@ -103,19 +104,21 @@ struct IBridgeDevice : IUnknown {
   virtual const void* identity() noexcept = 0;
   virtual std::uint32_t adapter_index() noexcept = 0;
   virtual HRESULT removed_reason() noexcept = 0;
-  // logged: the log has already shown it.
+  // logged: whether the log has already shown the message.
   virtual Posted post_message(MessageSeverity severity, const char* text, bool logged) noexcept = 0;
-  // Logs and posts a mistake that has an id of its own.
+  // Logs and posts a mistake that has its own id.
   virtual void report(DebugMessage message, const char* text) noexcept = 0;
   // Turns the debug layer on for this device.
   virtual void enable_debug() noexcept = 0;
   // Whether the debug layer is on. The flag lives as long as the device, so that others can read it without a call.
   virtual const std::atomic<bool>& debugging_flag() noexcept = 0;
-  // A reference to this device, of the state that a DirectML device shares with its work, begins (1) or ends (-1).
+  // Counts the references to this device that come from the state that a DirectML device shares with its work: 1 adds a
+  // reference, and -1 removes one.
   virtual void count_internal(int change) noexcept = 0;
-  // A DirectML device on this device was removed.
+  // Notes that a DirectML device on this device was removed.
   virtual void note_removal() noexcept = 0;
-  // The object is in reports about live objects until it is removed. Returns false if there is no memory for this.
+  // Includes the object in reports about live objects until it is removed. Returns false if there is no memory for
+  // this.
   virtual bool add_live_object(const LiveObject& object) noexcept = 0;
   virtual void remove_live_object(const void* object) noexcept = 0;
   // Whether a live heap of views contains `count` descriptors at these handles. A handle of 0 is not checked.
@@ -125,7 +128,7 @@ struct IBridgeDevice : IUnknown {
                                  std::uint32_t count) noexcept = 0;
   // Writes the null-terminated name of a buffer, which may have been released, truncated to the available space.
   virtual void buffer_name(std::uint64_t buffer, char* text, std::size_t room) noexcept = 0;
-  // The application has released the object behind the work, which may still be in flight.
+  // Notes that the application has released the object that the work belongs to. The work may still be in flight.
   virtual void dispatch_released(IBridgeDispatch* dispatch) noexcept = 0;
 };
 

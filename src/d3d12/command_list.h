@@ -29,7 +29,8 @@ class CommandAllocator final
   // Returns false if another list is recording with it.
   [[nodiscard]] bool begin() noexcept { return !recording_.exchange(true, std::memory_order_acq_rel); }
   void end() noexcept { recording_.store(false, std::memory_order_release); }
-  // For the debug layer: stands for the memory of recorded commands. Called by the list that begins to record.
+  // For the debug layer: returns the object that represents the memory of the recorded commands. Called by the list
+  // that begins to record.
   [[nodiscard]] const std::shared_ptr<AllocatorUse>& debug_use();
 
  private:

@@ -112,13 +112,14 @@ class Submission {
     std::uint64_t buffer = 0;
   };
   // Adds the commands of a closed list. Returns false if a buffer is missing. debug: describes them for the debug
-  // layer; null if that is off.
+  // layer; null if the layer is off.
   bool add(DeviceCore& core, const std::shared_ptr<const Recording>& recording, Missing& missing,
            ExecutionBuilder* debug);
   // Passes the commands to the device, in order.
   void run(DeviceCore& core, BackendQueue* queue) noexcept;
   void clear() noexcept;
-  // For DRED: the commands of the list that was added last, and that all of them are completed.
+  // For DRED: leave_breadcrumbs stores the commands of the list that was added last, and complete_breadcrumbs marks all
+  // commands as completed.
   void leave_breadcrumbs(Breadcrumbs& breadcrumbs, TrailOfList list);
   void complete_breadcrumbs() noexcept {
     if (trail_ != nullptr) {

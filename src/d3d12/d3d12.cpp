@@ -16,7 +16,7 @@ namespace {
 HRESULT report(HRESULT code, const std::string& message) {
   if (const CoreTable* core = core_of_this_build("libd3d12.so"); core != nullptr) {
     const bool logged = core->report(message.c_str());
-    if (code != kUnsupported && code != E_NOINTERFACE) {  // programs ask for what they can do without
+    if (code != kUnsupported && code != E_NOINTERFACE) {  // programs also ask for optional features and interfaces
       end_if_strict(logged, message);
     }
   }

@@ -368,7 +368,7 @@ void STDMETHODCALLTYPE Device::GetRaytracingAccelerationStructurePrebuildInfo(
 HRESULT STDMETHODCALLTYPE Device::SetBackgroundProcessingMode(D3D12_BACKGROUND_PROCESSING_MODE,
                                                               D3D12_MEASUREMENTS_ACTION, HANDLE event,
                                                               BOOL* further) noexcept {
-  // Nothing is processed in the background, so every mode is accepted and nothing remains to wait for.
+  // Nothing is processed in the background, so every mode is accepted, and the call never has to wait.
   if (further != nullptr) {
     *further = FALSE;
   }
@@ -420,7 +420,7 @@ HRESULT STDMETHODCALLTYPE Device::RegisterMessageCallback(D3D12MessageFunc funct
 
 HRESULT STDMETHODCALLTYPE Device::ReportLiveDeviceObjects(D3D12_RLDO_FLAGS flags) noexcept {
   return com_boundary("ID3D12DebugDevice::ReportLiveDeviceObjects", [&] {
-    enable_debug();  // the device itself is in the report even if it is older than its debugging
+    enable_debug();  // the device itself is in the report even if it was created before the debug layer was enabled
     const auto lines = core_->live_objects().list();
     const auto tell = [this](D3D12_MESSAGE_ID id, D3D12_MESSAGE_SEVERITY severity, const std::string& text) {
       core_->tell({.id = id, .category = D3D12_MESSAGE_CATEGORY_STATE_CREATION, .severity = severity}, text.c_str());

@@ -52,7 +52,7 @@ DeviceCore::DeviceCore(std::uint32_t adapter_index, const CoreTable& core, const
       device_(device),
       breadcrumbs_(device.info->asynchronous != 0),
       leaves_breadcrumbs_(breadcrumbs_.forced_on()) {
-  if (debug_layer_enabled() || debug_layer_requested()) {  // the device is then followed from its first call
+  if (debug_layer_enabled() || debug_layer_requested()) {  // so the debug layer tracks the device from its first call
     enable_debug();
   }
 }
@@ -78,7 +78,7 @@ Posted DeviceCore::post(MessageSeverity severity, const char* text, bool logged)
     return Posted::off;
   }
   MessageId found = find_message_id(text);
-  if (found.id == D3D12_MESSAGE_ID_UNKNOWN && severity == MessageSeverity::removal) {  // in the words of the backend
+  if (found.id == D3D12_MESSAGE_ID_UNKNOWN && severity == MessageSeverity::removal) {  // the backend's own text
     found = {D3D12_MESSAGE_ID_DEVICE_REMOVAL_PROCESS_POSSIBLY_AT_FAULT, D3D12_MESSAGE_CATEGORY_EXECUTION};
   }
   return post({found.id, found.category, kSeverities[static_cast<int>(severity)]}, text, logged);
@@ -96,7 +96,7 @@ Posted DeviceCore::post(const MessageKind& kind, const char* text, bool logged) 
       return Posted::denied;
     }
     const bool printed = fate == MessageStore::Fate::unheard && !logged;
-    if (printed) {  // where a debugger's output would go
+    if (printed) {  // Windows would show this in a debugger
       show_line(kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR ? LogLevel::error : LogLevel::info, text);
     }
     messages_.break_if_asked(kind.category, kind.severity, kind.id);
@@ -109,8 +109,8 @@ Posted DeviceCore::post(const MessageKind& kind, const char* text, bool logged) 
 void DeviceCore::report(DebugMessage message, const char* text) noexcept {
   const MessageKind kind = anydml::kind_of(message);
   const bool is_error = kind.severity <= D3D12_MESSAGE_SEVERITY_ERROR;
-  // The call itself did not fail, so an application that filters the message has accepted the mistake: nothing shows
-  // it.
+  // The call itself did not fail, so an application that filters out the message has accepted the mistake, and the
+  // message is not shown anywhere.
   const bool logged = !is_error && log_line(LogLevel::info, "warning: ", text);
   const Posted posted = post(kind, text, logged);
   if (is_error && posted != Posted::denied) {
@@ -176,7 +176,7 @@ void DeviceCore::remove_buffer(std::uint64_t buffer) noexcept {
   released = std::move(slots_[index].range);
   slots_[index].range = {};
   slots_[index].name_before = std::exchange(slots_[index].name, {});
-  if (++slots_[index].generation != 0) {  // a slot whose generations are used up is retired
+  if (++slots_[index].generation != 0) {  // a slot that has used all its generations is retired
     free_slots_.push_back(index);
   }
 }

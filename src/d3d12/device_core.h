@@ -32,7 +32,7 @@ struct DeviceFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Memory on the device. It is released with its last user, which may be a resource or work in flight.
+// Memory on the device. It is released when its last user is released, which may be a resource or work in flight.
 class Memory {
  public:
   // Throws std::bad_alloc if the device does not have enough memory.
@@ -43,7 +43,7 @@ class Memory {
 
   [[nodiscard]] const MemoryBlock& block() const { return block_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  // Identifies the memory for the debug layer; never used again.
+  // Identifies the memory for the debug layer. No other memory ever has the same number.
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
   // Whether another holder has used the memory since this holder's last use. If so, this holder must keep a pointer to
@@ -111,13 +111,13 @@ class DeviceCore {
   [[nodiscard]] MessageStore& messages() { return messages_; }
   [[nodiscard]] LiveObjects& live_objects() { return live_objects_; }
   [[nodiscard]] Breadcrumbs& breadcrumbs() { return breadcrumbs_; }
-  // Whether submissions are recorded for DRED: one relaxed load.
+  // Whether submissions are recorded for DRED. Costs one relaxed load.
   [[nodiscard]] bool leaves_breadcrumbs() const noexcept { return leaves_breadcrumbs_.load(std::memory_order_relaxed); }
   // Whether the device accepts messages and exposes the debug interfaces. This becomes true when the debug layer is
   // turned on and stays true, because an object must not lose an interface.
   [[nodiscard]] bool debug() noexcept;
-  // The same for code that must cost nothing while the layer is off: it does not ask whether the layer was enabled
-  // since the last call to debug().
+  // Like debug(), but for code that must cost nothing while the layer is off: it does not check whether the layer was
+  // enabled since the last call to debug().
   [[nodiscard]] bool debugging() const noexcept { return debug_.load(std::memory_order_relaxed); }
   [[nodiscard]] const std::atomic<bool>& debugging_flag() const noexcept { return debug_; }
   void enable_debug() noexcept;
@@ -131,7 +131,7 @@ class DeviceCore {
   // reported. Standard error shows them only if ANYDML_LOG enables errors.
   HRESULT answer(HRESULT code, const std::string& message) noexcept;
   void warn(const char* message) noexcept;
-  // Posts a message that is no mistake, and that the log does not show.
+  // Posts a message that does not report a mistake and that the log does not show.
   void tell(const MessageKind& kind, const char* text) noexcept { post(kind, text, false); }
   // Reports a mistake that the debug layer found.
   void report(DebugMessage message, const char* text) noexcept;
@@ -152,7 +152,7 @@ class DeviceCore {
   void name_buffer(std::uint64_t buffer, const std::string& name);
   // Also finds the name of a released buffer, unless its slot was reused and released again.
   [[nodiscard]] std::string buffer_name(std::uint64_t buffer);
-  // The names of released buffers whose slots were not used and released again.
+  // The names of released buffers whose slots have not been reused and released again.
   [[nodiscard]] std::vector<std::string> released_buffer_names();
   void add_heap(const std::shared_ptr<DescriptorStorage>& heap);
   void remove_heap(const DescriptorStorage& heap) noexcept;
@@ -174,7 +174,7 @@ class DeviceCore {
   };
 
  private:
-  // A buffer's number combines its slot with the number of times the slot was used, so no number is reused.
+  // A buffer's number combines its slot with the number of times that the slot was used, so no number is reused.
   struct Slot {
     std::uint32_t generation = 1;
     BufferRange range;

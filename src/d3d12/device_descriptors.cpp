@@ -193,7 +193,7 @@ void STDMETHODCALLTYPE Device::CopyDescriptors(UINT to_count, const D3D12_CPU_DE
       return misused("an array of range starts is null");
     }
     // All sources are read before anything is written. Source and destination ranges overlap only by mistake, but even
-    // then the outcome does not depend on the order of the copies.
+    // in that case the result does not depend on the order of the copies.
     std::vector<Descriptor> read;
     for (UINT i = 0; i < from_count; ++i) {
       const UINT size = from_sizes != nullptr ? from_sizes[i] : 1;

@@ -4,7 +4,7 @@
 
 namespace anydml {
 
-// The part that the methods have in common. The removal may be that of this device or of a DirectML device on it.
+// The common part of the methods. Either this device or a DirectML device on it may have been removed.
 template <class Output, class Body>
 HRESULT Device::removed_data(const char* method, Output* output, bool enabled, const Body& body) noexcept {
   if (output == nullptr) {

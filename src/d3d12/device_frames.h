@@ -17,7 +17,7 @@ struct Refusal {
   std::string why;
 };
 
-// The error in a node mask; empty if the mask is valid.
+// Returns an error message for a node mask, or an empty string if the mask is valid.
 [[nodiscard]] std::string check_node_mask(const char* name, UINT mask);
 
 template <class Body>

@@ -123,7 +123,7 @@ D3D12_RESOURCE_DESC without_feedback(const D3D12_RESOURCE_DESC1& desc) {
           desc.MipLevels, desc.Format,    desc.SampleDesc, desc.Layout, desc.Flags};
 }
 
-// check_buffer without a message, for methods that cannot report one.
+// Like check_buffer, but without a message, for methods that cannot report one.
 bool is_buffer(const D3D12_RESOURCE_DESC& desc) noexcept {
   try {
     return SUCCEEDED(check_buffer(desc).code);

@@ -29,8 +29,8 @@ class EventDescriptor {
   const int descriptor_;
 };
 
-// Returns null on failure and sets errno: EMFILE, ENFILE or ENOMEM if no descriptor is left; any other value means that
-// the handle is not an eventfd. Throws std::bad_alloc.
+// Returns null on failure and sets errno: EMFILE, ENFILE or ENOMEM if no descriptor is available; any other value means
+// that the handle is not an eventfd. Throws std::bad_alloc.
 [[nodiscard]] std::shared_ptr<const EventDescriptor> find_event(HANDLE event);
 [[nodiscard]] std::shared_ptr<const EventDescriptor> make_event();
 

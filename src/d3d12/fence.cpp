@@ -12,7 +12,7 @@
 namespace anydml {
 namespace {
 
-// Processes and erases the waiters whose value is reached. Nothing here may fail for lack of memory.
+// Processes and erases the waiters whose value is reached. Nothing in this function may fail because memory runs out.
 template <class Entry, class Use>
 void take_reached(std::vector<Entry>& entries, std::uint64_t value, const Use& use) noexcept {
   const auto reached = std::partition(entries.begin(), entries.end(), [&](const Entry& e) { return e.value > value; });
@@ -31,7 +31,7 @@ bool FenceCore::signal(std::uint64_t value) noexcept {
   take_reached(events_, value, [](const Event& event) { event.target->arrive(); });
   take_reached(signalers_, value, [](const QueueAt&) {});
   take_reached(marks_, value, [](const MarkAt&) {});
-  // A queue's lock may be acquired while the fence's lock is held, but never the other way round.
+  // A queue's lock may be acquired while the fence's lock is held, but not vice versa.
   take_reached(sleepers_, value, [](const QueueAt& sleeper) {
     if (const auto queue = sleeper.queue.lock(); queue != nullptr) {
       queue->wake();

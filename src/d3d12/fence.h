@@ -22,7 +22,7 @@ class FenceCore {
   FenceCore(const FenceCore&) = delete;
   FenceCore& operator=(const FenceCore&) = delete;
 
-  // Identifies the fence for the debug layer; never used again.
+  // Identifies the fence for the debug layer. No other fence ever has the same number.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] std::uint64_t completed() const noexcept { return completed_.load(std::memory_order_acquire); }
 
@@ -92,7 +92,7 @@ class FenceCore {
   std::atomic<std::uint64_t> completed_;
   std::atomic<std::uint64_t> expected_{0};  // the highest value that has a mark
   std::atomic<bool> abandoned_{false};
-  std::atomic<int> looks_left_{0};  // polls left before the signalers are woken; 0: no signaler needs waking
+  std::atomic<int> looks_left_{0};  // polls left before the signalers are woken; 0 if no signaler needs waking
   std::mutex mutex_;
   std::condition_variable risen_;
   std::uint32_t waiting_threads_ = 0;
@@ -103,8 +103,8 @@ class FenceCore {
   std::weak_ptr<QueueCore> last_signaler_;  // the last queue that promised a signal; it may already have signaled
 };
 
-// The result of a method after find_event or make_event failed, depending on errno. null: what a null event means, for
-// the message.
+// The result of a method after find_event or make_event failed, depending on errno. null: the meaning of a null event,
+// for the message.
 HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter = "hEvent",
                  const char* null = "to block");
 

@@ -14,7 +14,7 @@
 
 namespace anydml {
 
-// Whether ANYDML_DEBUG turns the debug layer on, for every device.
+// Whether ANYDML_DEBUG turns the debug layer on for every device.
 [[nodiscard]] bool debug_layer_requested() noexcept;
 // Whether the application enabled the debug layer for devices that are not already being debugged.
 [[nodiscard]] bool debug_layer_enabled() noexcept;
@@ -49,7 +49,7 @@ class MessageStore {
 
   MessageStore() : filters_{{Filter{}}, {Filter{}}} {}
 
-  // denied: by the filter, or because the messages are muted. unheard: no callback is registered.
+  // denied: the filter denied the message, or messages are muted. unheard: no callback is registered.
   enum class Fate { denied, unheard, heard };
   // Stores the message and calls the callbacks, without holding a lock while they run.
   Fate add(Message message);

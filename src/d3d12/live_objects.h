@@ -26,8 +26,8 @@ class LiveObjects {
   // Returns when no report is reading the object.
   void remove(const void* object) noexcept;
 
-  // Counts references to the device that do not belong to the application, in addition to those from the objects above:
-  // a DirectML device has a reference to the device, which may last as long as its work in flight.
+  // Counts references to the device that do not belong to the application, in addition to the references from the
+  // objects above: a DirectML device has a reference to the device, which may last as long as its work in flight.
   void count_internal(int change) noexcept {
     internal_.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_relaxed);
   }
@@ -37,7 +37,7 @@ class LiveObjects {
     std::string type;
     std::string text;  // "Live ID3D12Resource at 0x55d0, Name: weights, Refcount: 1"
   };
-  // In the order of creation.
+  // Lists the live objects in the order of their creation.
   [[nodiscard]] std::vector<Line> list();
 
   // Lists the objects that are still alive when the process exits, on standard error.
@@ -53,7 +53,7 @@ class LiveObjects {
   bool known_ = false;  // whether this is in the list that report_at_exit reads
 };
 
-// "Live objects: 2 ID3D12Resource, 1 ID3D12Fence"
+// Returns a line such as "Live objects: 2 ID3D12Resource, 1 ID3D12Fence".
 [[nodiscard]] std::string summary_of(const std::vector<LiveObjects::Line>& lines);
 
 }  // namespace anydml

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ids and categories of messages, so that filters can distinguish them. A message begins with the method that it is
-// about.
+// The ids and categories of messages, so that filters can distinguish them. A message begins with the method that it
+// concerns.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ struct MessageId {
   D3D12_MESSAGE_CATEGORY category;
 };
 
-// UNKNOWN and MISCELLANEOUS if the message does not begin with a known method or interface.
+// Returns UNKNOWN and MISCELLANEOUS if the message does not begin with a known method or interface.
 [[nodiscard]] MessageId find_message_id(std::string_view text) noexcept;
 
 }  // namespace anydml

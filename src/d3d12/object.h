@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Base classes for all D3D12 objects: private data and a name, the device that an object belongs to, and the check
-// whether an object is our own.
+// Base classes for all D3D12 objects: private data and a name, the device that an object belongs to, and the check that
+// an object is one of ours.
 #pragma once
 
 #include <memory>
@@ -54,7 +54,7 @@ class Object : public ComObjectOf<First, Interfaces<IOwnObject>, Others...> {
     private_data_.copy_name(state);
   }
 
-  // As for messages: truncated, and empty if the object has no name.
+  // The name in the form for messages: truncated, and empty if the object has no name.
   [[nodiscard]] std::string name() const { return private_data_.name(); }
   // The name for messages, as " 'name'", or an empty string.
   [[nodiscard]] std::string quoted_name() const { return with_name("", private_data_.name()); }

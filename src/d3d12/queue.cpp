@@ -284,7 +284,7 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
     try {
       const FenceTask& first = std::get<FenceTask>(tasks_.front());
       const Awaited before{.fence = first.fence, .value = first.value};
-      std::vector<Awaited> signals;  // queued behind the wait
+      std::vector<Awaited> signals;  // the signals queued behind the wait
       for (const Task& task : tasks_) {
         if (const auto* fence = std::get_if<FenceTask>(&task); fence != nullptr && !fence->is_wait) {
           signals.push_back({.fence = fence->fence, .value = fence->value});
@@ -306,7 +306,7 @@ void QueueCore::wait_for_abandoned(std::unique_lock<std::mutex>& lock) {
     }
     if (hopeless && waits_for_abandoned()) {
       if (!is_watched && closed_) {
-        while (!tasks_.empty()) {  // nothing is added to a closed queue
+        while (!tasks_.empty()) {  // no task is added to a closed queue
           {
             const Task dropped = tasks_.pop();
             lock.unlock();
@@ -383,7 +383,7 @@ CommandQueue::~CommandQueue() {
   queue_->close();
 }
 
-// The debug layer's part in a call on the queue. While this object exists, no other thread uses the queue, so the debug
+// The debug layer's part of a call to the queue. While this object exists, no other thread uses the queue, so the debug
 // layer sees the work in the queue's order. The destructor posts the messages without the lock, because callbacks may
 // wait for other threads.
 class CommandQueue::Debugged {

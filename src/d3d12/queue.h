@@ -79,7 +79,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   using Task = std::variant<std::unique_ptr<Submission>, FenceTask>;
   // Work that the device has received. When it is done, the submission is released and the fence is signaled.
   struct Given {
-    std::shared_ptr<Mark> mark;  // null: the work is already done
+    std::shared_ptr<Mark> mark;  // null if the work is already done
     std::unique_ptr<Submission> submission;
     std::shared_ptr<FenceCore> fence;
     std::uint64_t value = 0;
@@ -98,7 +98,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   void work();
   void wait_for_abandoned(std::unique_lock<std::mutex>& lock);
   void doze(std::unique_lock<std::mutex>& lock);
-  // Whether the first task in the queue arrived only recently.
+  // Whether the first task in the queue arrived recently.
   [[nodiscard]] bool is_recent() const noexcept { return monotonic_nanoseconds() - first_pushed_ < kSoon; }
   [[nodiscard]] bool can_proceed() const noexcept;
   // Whether the queue waits for a fence, which will wake it.
@@ -149,7 +149,7 @@ class QueueCore : public std::enable_shared_from_this<QueueCore> {
   const BackendTable& backend_;
   const bool asynchronous_;
   BackendQueue* queue_ = nullptr;
-  std::shared_ptr<Mark> last_mark_;  // the mark at the end of all submitted work, if any; used by the submitting thread
+  std::shared_ptr<Mark> last_mark_;  // the mark after all submitted work; null if none; used by the submitting thread
   std::mutex mutex_;
   std::condition_variable arrived_;
   Fifo<Task> tasks_;
@@ -191,7 +191,7 @@ class CommandQueue final
   class Debugged;
 
   // Resolves the commands in the lists, and calls after_list for each list. If a buffer is missing, removes the device
-  // and returns false. debug: null while the debug layer is off.
+  // and returns false. `debug` is null while the debug layer is off.
   template <class AfterList>
   [[nodiscard]] bool resolve(UINT count, ID3D12CommandList* const* lists, Submission& submission,
                              ExecutionBuilder* debug, const AfterList& after_list);

@@ -14,7 +14,8 @@ const char* heap_name(D3D12_HEAP_TYPE heap) {
   return heap == D3D12_HEAP_TYPE_UPLOAD ? "an UPLOAD" : heap == D3D12_HEAP_TYPE_READBACK ? "a READBACK" : "another";
 }
 
-// Checks one range. A range that passed still passes at submission, unless the application wrote the descriptor itself.
+// Checks one range. A range that passes this check also passes it at submission, unless the application wrote the
+// descriptor itself.
 std::string check_range(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding) {
   const auto buffer = [&] { return core.buffer_text(binding.descriptor.buffer); };
   const Descriptor& range = binding.descriptor;
@@ -71,8 +72,8 @@ std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML
                       .kind = DescriptorKind::binding,
                       .detail = 0};
   taken.address = kThere;
-  // A binding that needs no bytes may be empty: programs bind a temporary resource of whatever size the operator
-  // reports.
+  // A binding that needs no bytes may be empty, because programs bind a temporary resource of the size that the
+  // operator reports, even if that is 0.
   const bool takes_rest = given.SizeInBytes == 0 && requirement.bytes != 0 && given.Offset <= taken.facts.bytes;
   if (takes_rest) {
     taken.descriptor.bytes = taken.facts.bytes - given.Offset;

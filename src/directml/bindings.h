@@ -34,7 +34,7 @@ std::string take_buffer(DmlCore& core, const Requirement& requirement, const DML
 std::string take_binding(DmlCore& core, const Requirement& requirement, const DML_BINDING_DESC& given,
                          ResolvedDescriptor& binding);
 
-// For recording and submission. The binding must be present, its buffer must still exist, and it must be unchanged.
+// Used at recording and at submission. The binding must be present and unchanged, and its buffer must still exist.
 std::string check_present(const DmlCore& core, const Requirement& requirement, const ResolvedDescriptor& binding);
 
 [[nodiscard]] Requirement persistent_requirement(const Execution& target);

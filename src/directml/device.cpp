@@ -38,7 +38,7 @@ bool is_type_supported(std::uint32_t number, facts::FeatureLevel level) {
                             : is_element_type(type) && (element_size(type) < 8 || level >= facts::FeatureLevel::v3_0);
 }
 
-// Whether the device can compute with the type. Few operators accept 4-bit types, so those are supported if
+// Whether the device can compute with the type. Few operators accept 4-bit types, so these types are supported if
 // dequantization supports them. Any other type is supported if addition supports it.
 bool has_type(const CoreDevice& device, DataType type) {
   if (device.backend->lacks == nullptr) {

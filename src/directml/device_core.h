@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// State shared by the objects of one DirectML device: where messages go, whether the device was removed, and its
-// feature level. The state is separate from the device's COM object, so that work in flight can outlive the device.
+// State shared by the objects of one DirectML device: the destination of messages, whether the device was removed, and
+// its feature level. The state is separate from the device's COM object, so that work in flight can outlive the device.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace anydml {
 
-// The error in the arguments of a call.
+// Creates the error for a call with invalid arguments.
 [[nodiscard]] inline Error wrong(std::string what) { return {ErrorKind::invalid_argument, std::move(what)}; }
 
 class DmlCore {
@@ -39,7 +39,7 @@ class DmlCore {
   [[nodiscard]] const CoreDevice& device() const { return device_; }
   [[nodiscard]] facts::FeatureLevel level() const { return level_; }
   [[nodiscard]] bool debug() const { return debug_; }
-  // Whether the D3D12 device is being debugged: one relaxed load.
+  // Whether the D3D12 device is being debugged. Costs one relaxed load.
   [[nodiscard]] bool debugging() const noexcept { return debugging_.load(std::memory_order_relaxed); }
 
   // Reports to the user, through the usual channels, why a call failed, and returns the code.

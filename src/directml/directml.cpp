@@ -44,7 +44,7 @@ HRESULT create_device(const char* function, ID3D12Device* parent, DML_CREATE_DEV
     const auto fail = [&](HRESULT code, const std::string& what) {
       const std::string message = format_text("{}: {}", function, what);
       logged = core->report(message.c_str());
-      if (code != kUnsupported && code != E_NOINTERFACE) {  // programs ask for what they can do without
+      if (code != kUnsupported && code != E_NOINTERFACE) {  // programs also ask for optional features and interfaces
         end_if_strict(logged, message);
       }
       return code;

@@ -115,7 +115,7 @@ template <class Use>
 BackendStatus Execution::with_addresses(const DeviceAddress* inputs, DeviceAddress persistent,
                                         const DeviceAddress* outputs, DeviceAddress temporary,
                                         const Use& use) const noexcept {
-  // Stack space for as many tensors as real networks have, so that running them does not allocate.
+  // Enough stack space for the tensors of real networks, so that running them does not allocate.
   constexpr std::size_t kFew = 512;
   DeviceAddress few[kFew];
   std::unique_ptr<DeviceAddress[]> many;
@@ -391,7 +391,7 @@ bool Execution::run_uninitialized() noexcept {
     }
     return S_OK;
   });
-  if (has_persistent()) {  // reached if memory ran out while reporting above
+  if (has_persistent()) {  // this is reached if memory ran out during the report above
     core().remove(E_INVALIDARG, "ExecuteCommandLists: an operator was executed before it was initialized");
   }
   return !has_persistent();

@@ -24,7 +24,7 @@ class DmlCompiledOperator final
     : public DmlChild<DmlCompiledOperator,
                       Interfaces<IDMLCompiledOperator, IDMLDispatchable, IDMLPageable, IDMLDeviceChild, IDMLObject>> {
  public:
-  // op: the operator that this object keeps alive, or null for a graph.
+  // `op` is the operator that this object keeps alive, or null for a graph.
   DmlCompiledOperator(IDMLDevice& device, std::shared_ptr<DmlCore> core, IDMLOperator* op, ComPtr<Execution> execution)
       : DmlChild(device, std::move(core)),
         operator_(op != nullptr ? ComPtr<IDMLOperator>::share(op) : ComPtr<IDMLOperator>()),
@@ -59,7 +59,7 @@ class DmlOperatorInitializer final
   }
   HRESULT STDMETHODCALLTYPE Reset(UINT count, IDMLCompiledOperator* const* operators) noexcept override;
 
-  // Returns the error in the operators, or an empty string if they are now the targets.
+  // Returns an error message, or an empty string if the operators are now the targets.
   [[nodiscard]] std::string set_targets(UINT count, IDMLCompiledOperator* const* operators);
 
   [[nodiscard]] const ComPtr<Initialization>& initialization() const { return initialization_; }
@@ -82,7 +82,7 @@ class DmlBindingTable final
   void STDMETHODCALLTYPE BindPersistentResource(const DML_BINDING_DESC* binding) noexcept override;
   HRESULT STDMETHODCALLTYPE Reset(const DML_BINDING_TABLE_DESC* desc) noexcept override;
 
-  // Returns the error in the desc, or an empty string if the table now uses the desc.
+  // Returns an error message, or an empty string if the table now uses the desc.
   [[nodiscard]] std::string set_desc(const DML_BINDING_TABLE_DESC* desc);
 
   [[nodiscard]] const ComPtr<Work>& work() const { return work_; }
@@ -102,7 +102,7 @@ class DmlBindingTable final
   D3D12_GPU_DESCRIPTOR_HANDLE gpu_{};
   std::uint32_t number_ = 0;  // identifies the descriptors that this table writes
   Bindings bindings_;
-  ResolvedDescriptor temporary_{};  // kept even if the work needs no temporary resource and has no descriptor for it
+  ResolvedDescriptor temporary_{};  // stored even if the work needs no temporary resource and has no descriptor for one
 };
 
 class DmlCommandRecorder final

@@ -17,7 +17,7 @@ namespace anydml {
 // A tensor's requirements for its buffer.
 struct TensorBinding {
   std::string name;
-  bool present = false;         // false: optional and absent, or never read
+  bool present = false;         // false if the tensor is absent or never read
   std::uint64_t bytes = 0;      // TotalTensorSizeInBytes
   std::uint64_t alignment = 1;  // for the offset; an absent tensor has no requirement
   bool owned = false;           // bound when the operator is initialized, and kept

@@ -62,7 +62,7 @@ class GraphReader {
   }
 
  private:
-  // The internal form of a node from the description.
+  // How the internal graph represents a node of the description.
   struct NodeReference {
     SourceKind kind = SourceKind::none;  // node or constant
     std::uint32_t index = 0;

@@ -29,7 +29,7 @@ class Work : public ComObject<IBridgeDispatch> {
  public:
   bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept final;
   bool is_released() noexcept final { return released_.load(std::memory_order_acquire); }
-  // The application has released the object that it dispatched; work in flight may still need this one.
+  // Notes that the application has released the object that it dispatched. Work in flight may still need this object.
   void set_released() noexcept;
 
   [[nodiscard]] const DML_BINDING_PROPERTIES& properties() const { return properties_; }
@@ -48,8 +48,8 @@ class Work : public ComObject<IBridgeDispatch> {
   // Whether bindings may still be set between recording and submission.
   [[nodiscard]] virtual bool binds_late() const { return false; }
   // The number that identifies the descriptors of a table created or reset for this work. Each table has its own
-  // number, unless bindings may come late. In that case all tables of the work share one number, and a table may
-  // complete the bindings that another table began.
+  // number, unless bindings may come late. In that case all tables of the work share one number, and one table may
+  // complete the bindings that another table started.
   [[nodiscard]] std::uint32_t table_number() const { return binds_late() ? number_ : next_number(); }
   // Called at recording. Bindings that may come later are checked at submission.
   virtual std::string check_recording(const Bindings& bindings, const ResolvedDescriptor& temporary) const = 0;
@@ -81,8 +81,8 @@ class Work : public ComObject<IBridgeDispatch> {
   std::string name_;
 };
 
-// A compiled operator or graph. Its descriptors are the inputs, the outputs, the persistent resource if any, and
-// finally the temporary resource if any.
+// A compiled operator or graph. Its descriptors are the inputs, the outputs, the persistent resource, and finally the
+// temporary resource. The last two exist only if they are needed.
 class Execution final : public Work {
  public:
   static Result<ComPtr<Execution>> compile(std::shared_ptr<DmlCore> core, GraphDef def, bool late_bindings,
@@ -133,7 +133,7 @@ class Execution final : public Work {
   [[nodiscard]] std::string check_all(const ResolvedDescriptor* bindings) const;
   // Finds outputs that share bytes with another binding.
   [[nodiscard]] std::string check_hazards(const ResolvedDescriptor* bindings) const;
-  // Like check_hazards, but for so many tensors that comparing every pair would take too long.
+  // Like check_hazards, but for large numbers of tensors, where comparing every pair would take too long.
   [[nodiscard]] std::string check_many_hazards(const ResolvedDescriptor* bindings) const;
   template <class IsLookedAt>
   [[nodiscard]] std::string check_outputs(const ResolvedDescriptor* bindings, const IsLookedAt& is_looked_at) const;

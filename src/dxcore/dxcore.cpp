@@ -23,8 +23,8 @@
 namespace anydml {
 namespace {
 
-// Attribute ids. The header declares the first two without defining them. The third, which clients ask for first, is
-// newer than Debian's header.
+// The ids of attributes. The header declares the first two without defining them. The third, which clients ask for
+// first, is newer than Debian's header.
 constexpr GUID kGraphics = {0x0c9ece4d, 0x2f6e, 0x4f01, {0x8c, 0x96, 0xe8, 0x9e, 0x33, 0x1b, 0x47, 0xb1}};
 constexpr GUID kCoreCompute = {0x248e2800, 0xa793, 0x4724, {0xab, 0xaa, 0x23, 0xa6, 0xde, 0x1b, 0xe0, 0x90}};
 constexpr GUID kGenericMl = {0xb71b0d41, 0x1088, 0x422f, {0xa2, 0x7c, 0x02, 0x50, 0xb7, 0xd3, 0xa9, 0x88}};

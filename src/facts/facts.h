@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The documented facts about DirectML's operators as data: names, numbers, fields, types, ranks, levels. ops/family.h
+// The documented facts about DirectML's operators, as data: names, numbers, fields, types, ranks, levels. ops/family.h
 // defines which of these operators are implemented here.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace anydml::facts {
 
-// The values are the same as in DML_FEATURE_LEVEL, so levels compare in order.
+// The values are the same as in DML_FEATURE_LEVEL, so a newer level compares as greater.
 enum class FeatureLevel : std::uint16_t {
   v1_0 = 0x1000,
   v2_0 = 0x2000,
@@ -111,7 +111,7 @@ struct Support {
 
 // The combined support of a tensor at a level.
 struct Admitted {
-  TypeSet types;  // 0: the documentation does not list any
+  TypeSet types;  // 0 if the documentation does not list any
   std::uint8_t min_rank;
   std::uint8_t max_rank;
 
@@ -170,8 +170,8 @@ struct Alias {
 [[nodiscard]] std::span<const Alias> operator_aliases();  // without DML_OPERATOR_
 [[nodiscard]] std::span<const Alias> struct_aliases();    // for desc structs
 
-// The name that was probably meant, for messages; empty if no name is similar. Case and a missing ELEMENT_WISE_ are
-// ignored, and names from other libraries are recognized (words.def).
+// The name that the user probably meant, for messages; empty if no name is similar. Case and a missing ELEMENT_WISE_
+// are ignored, and names from other libraries are recognized (words.def).
 [[nodiscard]] std::string_view nearest_operator_name(std::string_view name);
 
 // Returns no value below the level that introduced the operator, or for an attribute. Rows for different functions
@@ -187,7 +187,7 @@ struct Alias {
 
 [[nodiscard]] std::span<const FeatureLevelName> feature_levels();  // ordered from the oldest
 [[nodiscard]] std::string_view level_name(FeatureLevel level);
-[[nodiscard]] std::optional<FeatureLevel> find_level(std::uint32_t value);  // by DML_FEATURE_LEVEL's number
+[[nodiscard]] std::optional<FeatureLevel> find_level(std::uint32_t value);  // value of DML_FEATURE_LEVEL
 [[nodiscard]] std::optional<FeatureLevel> parse_level(std::string_view name);
 
 }  // namespace anydml::facts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules from data/facts/rules.txt as tables: trees of nodes over an operator's fields. schema/rules.h evaluates
+// The rules from data/facts/rules.txt, as tables: trees of nodes over an operator's fields. schema/rules.h evaluates
 // them.
 #pragma once
 
@@ -75,8 +75,8 @@ enum class RuleFunction : std::uint8_t { none, fused_activation, gather_shape, g
 
 // Bit i of the masks stands for field i.
 struct Rule {
-  std::int16_t constraint;  // index into the operator's `constraints`; -1: a rule of our own
-  RuleFunction function;    // none: use the expression
+  std::int16_t constraint;  // index into the operator's `constraints`; -1 for a rule of our own
+  RuleFunction function;    // if none, the expression is used
   std::uint16_t root;       // the root node of the expression
   std::uint32_t needs;      // the rule does not apply if one of these fields is absent
   std::uint32_t reads;      // the rule is not checked if one of these fields is already wrong
@@ -105,7 +105,7 @@ struct RuleCheck {
 // An operator that can be fused into other operators, starting at a level.
 struct Fusable {
   std::uint32_t activation;  // DML_OPERATOR_TYPE
-  std::uint32_t into;        // 0: into any operator that accepts a fused operator
+  std::uint32_t into;        // 0 for any operator that accepts a fused operator
   FeatureLevel since;
 };
 [[nodiscard]] std::span<const Fusable> fusable();

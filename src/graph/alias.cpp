@@ -96,7 +96,7 @@ class Aliaser {
     }
   }
 
-  // views: the views of the node's outputs.
+  // `views` contains the views of the node's outputs.
   void read_through(std::uint32_t node, const TensorViews& views) {
     const OpDesc& op = *graph_.nodes[node].op;
     std::vector<Reader> left;
@@ -122,7 +122,7 @@ class Aliaser {
     readers_[node] = std::move(left);
   }
 
-  // output_view: the location of the join's input in its output.
+  // output_view is the location of the join's input in its output.
   void write_into(std::uint32_t join, std::uint32_t input, const TensorView& output_view) {
     constexpr std::size_t kManyReaders = 64;  // checking more readers for each join would take too long
     constexpr std::int64_t kShort = 64;       // bytes; a join copies shorter runs faster itself, a cache line at a time

@@ -135,8 +135,7 @@ class Compiler {
     return {};
   }
 
-  // The values, including constants, that are read when the graph runs. Reading part of a value counts as reading all
-  // of it.
+  // The values, including constants, that are read when the graph runs. A value that is read in part counts as read.
   [[nodiscard]] ValueSet read_later(const NodeSet& folded) const {
     ValueSet read(values_.count());
     const auto note = [&](const GraphSource& source) {
@@ -179,7 +178,7 @@ class Compiler {
     }
   }
 
-  // Assigns the memory a slot of its own.
+  // Assigns a separate slot to the memory.
   Location share(GraphPlans::Shared memory) {
     plans_.shared.push_back(std::move(memory));
     return {.slot = plans_.shared_slot(static_cast<std::uint32_t>(plans_.shared.size() - 1)), .offset = 0};
@@ -229,7 +228,7 @@ class Compiler {
     return left;
   }
 
-  // Allocates the extent's bytes after the space already in use, and returns their offset.
+  // Allocates the extent's bytes after the space that is already in use, and returns their offset.
   static std::uint64_t take(std::uint64_t& bytes, const Extent& extent) {
     const std::uint64_t alignment = std::max(extent.alignment, kPersistentAlignment);
     const std::uint64_t offset = (bytes + alignment - 1) / alignment * alignment;

@@ -16,7 +16,7 @@ namespace anydml {
 
 // Identifies the bytes of a constant across graphs.
 struct ConstantKey {
-  std::string text;        // constants with the same text have the same bytes, even in different graphs; empty: unknown
+  std::string text;        // constants with the same text have the same bytes, even across graphs; empty if unknown
   bool is_shared = false;  // the constant has its own slot, so that graphs can share one copy
 };
 
@@ -56,7 +56,7 @@ struct GraphPlans {
   std::uint64_t constant_bytes = 0;
   std::uint64_t run_constant_bytes = 0;  // the bytes of the leading constants that the second plan reads
   std::vector<Shared> shared;            // the memory for the last slots
-  std::uint32_t steps = 0;               // in the second plan; both groups and copies count
+  std::uint32_t steps = 0;               // in the second plan; groups and copies
   bool writes_last = false;              // only the last step of the second plan writes an output
   std::uint64_t temporary_values = 0;    // the bytes of all values that the second plan keeps in the temporary
 
@@ -74,8 +74,8 @@ inline constexpr std::uint64_t kPersistentAlignment = 256;  // for each persiste
 using LacksOperator = std::function<std::string(const AskedOperator& op)>;
 
 // Every source in the graph must exist, and no tensor may extend beyond the bytes of its source. device: the traits of
-// the device that runs the graph (backend.h). `text`, unless null, receives a description of the steps. sharing: null
-// if nothing is shared. lacks: empty if the device has every operator.
+// the device that runs the graph (backend.h). If `text` is not null, it receives a description of the steps. `sharing`
+// is null if nothing is shared. `lacks` is empty if the device has every operator.
 [[nodiscard]] Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
                                                std::string* text = nullptr, const GraphSharing* sharing = nullptr,
                                                const LacksOperator& lacks = {});

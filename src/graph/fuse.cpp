@@ -220,14 +220,14 @@ class Fuser {
 
   // Whether a group that these groups read from itself depends on one of them, directly or indirectly. If these groups
   // have only a few readers, the search follows the readers; otherwise it follows the sources. If the search takes too
-  // long, the answer is yes, so that graphs of any size are compiled in bounded time.
+  // long, the function returns true, so that graphs of any size are compiled in bounded time.
   [[nodiscard]] bool is_in_between(std::span<const std::uint32_t> groups) {
     const std::optional<bool> found = leads_back(groups);
     return found ? *found : comes_from(groups);
   }
 
-  // Whether one of these groups depends, directly or indirectly, on an outside reader of these groups. No value if
-  // there are too many readers.
+  // Whether one of these groups depends, directly or indirectly, on an outside reader of these groups. Returns no value
+  // if there are too many readers.
   [[nodiscard]] std::optional<bool> leads_back(std::span<const std::uint32_t> groups) {
     constexpr std::size_t kMaxReaders = 64;
     std::uint32_t maximum = 0;

@@ -140,7 +140,7 @@ Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph) {
   };
   std::vector<std::uint32_t> given(count);
   std::iota(given.begin(), given.end(), 0U);
-  if (std::ranges::all_of(given, comes_later)) {  // as in every graph of the C API
+  if (std::ranges::all_of(given, comes_later)) {  // this is true for every graph of the C API
     return given;
   }
   std::vector<std::uint32_t> unmet(count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operators and the sources of their inputs, as a caller described them through any API. A graph is plain data. Each
+// Operators and the sources of their inputs, as described by a caller of any API. A graph is plain data. Each
 // pass over it is a function, and no pass reads elements.
 #pragma once
 
@@ -36,7 +36,7 @@ struct Extent {
 struct GraphNode {
   std::shared_ptr<const OpDesc> op;
   std::vector<GraphSource> sources;          // for each input of op; `none` if the input is absent
-  std::vector<Extent> outputs;               // for each output of op; no bytes if the output is absent
+  std::vector<Extent> outputs;               // for each output of op; without bytes if the output is absent
   std::vector<GraphSource> inside = {};      // for each output, the value whose memory contains it; empty, or none
   std::string name;                          // may be empty
   std::optional<std::uint32_t> number = {};  // the caller's number for the node; no value: its position among the nodes
@@ -60,7 +60,7 @@ struct Graph {
 // outputs specify the memory of each.
 [[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs,
                              std::vector<Extent> outputs);
-// Like the function above, but with exactly the memory that the tensors cover.
+// Like the function above, but each tensor's memory is exactly the bytes that the tensor covers.
 [[nodiscard]] Graph graph_of(std::shared_ptr<const OpDesc> op);
 
 // The memory of a source.
@@ -75,7 +75,7 @@ struct Graph {
 // nodes of a cycle.
 [[nodiscard]] Result<std::vector<std::uint32_t>> sorted_nodes(const Graph& graph);
 
-// One line for each input, constant, node and output.
+// Describes the graph with one line for each input, constant, node and output.
 [[nodiscard]] std::string graph_text(const Graph& graph);
 
 }  // namespace anydml

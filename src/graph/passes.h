@@ -46,7 +46,7 @@ class ValueNumbers {
   std::uint32_t inputs_;
   std::vector<std::uint32_t> nodes_;
   std::uint32_t count_;
-  std::vector<std::uint32_t> roots_;  // empty: each value has its own memory
+  std::vector<std::uint32_t> roots_;  // empty if each value has its own memory
   std::vector<std::int64_t> offsets_;
 };
 
@@ -56,7 +56,7 @@ using NodeSet = std::vector<bool>;   // indexed by node
 using ValueSet = std::vector<bool>;  // indexed by value
 
 // Replaces composed operators with their decompositions, which keep the operators' names. The parts may themselves be
-// composed operators. No value if no operator in the graph needs to be decomposed for the device.
+// composed operators. Returns no value if no operator in the graph needs to be decomposed for the device.
 [[nodiscard]] Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device);
 
 // The nodes that an output depends on. `order` must be sorted.
@@ -69,7 +69,7 @@ using ValueSet = std::vector<bool>;  // indexed by value
 
 // Removes the cost of views, if strides can describe the result. A reader of a view (Family::views_of_inputs) reads the
 // memory behind the view. An input of a join (Family::views_in_outputs) is computed inside the join's output
-// (GraphNode::inside). No value if the graph has no such operator. order: the nodes that an output needs.
+// (GraphNode::inside). Returns no value if the graph has no such operator. order: the nodes that an output needs.
 [[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);
 
 // Finds the nodes whose inputs are all known when the graph is initialized: owned inputs, constants, and the results of
@@ -89,7 +89,7 @@ inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 // inputs, and the nodes after it are its epilogue, which reads one of its outputs. Each part has its own sizes.
 struct GraphGroup {
   std::vector<std::uint32_t> nodes;            // each after the nodes that feed it
-  std::uint32_t main = kNoPosition;            // the position of the main node; kNoPosition: none
+  std::uint32_t main = kNoPosition;            // the position of the main node; kNoPosition if there is none
   std::uint32_t computed_input = 0;            // the main node's input that a prologue computes
   std::uint32_t forwarded_output = 0;          // the main node's output that an epilogue reads
   std::vector<std::vector<TensorDesc>> views;  // for each node, its tensors
@@ -129,13 +129,13 @@ struct Placement {
   std::uint64_t bytes = 0;             // the total
 };
 
-// Values that are alive at the same time share no bytes, with one exception: a group may compute a value in place of a
-// value that it reads for the last time, element by element.
+// Assigns an offset to each value. Values that are alive at the same time share no bytes, with one exception: a group
+// may compute a value in place of a value that it reads for the last time, element by element.
 [[nodiscard]] Placement place(const Graph& graph, const ValueNumbers& values, std::span<const GraphGroup> groups,
                               std::span<const Lifetime> lifetimes);
 
-// Graphviz source for the original graph, or for the graph without unneeded nodes and with a frame around each step.
-// The steps are those for a device that joins steps. Fails if the graph cannot be expanded.
+// Returns Graphviz source for the original graph, or for the graph without unneeded nodes and with a frame around each
+// step. The steps are planned for a device that joins steps. Fails if the graph cannot be expanded.
 [[nodiscard]] Result<std::string> graph_dot(const Graph& graph, bool in_steps);
 
 }  // namespace anydml

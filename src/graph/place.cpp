@@ -115,7 +115,7 @@ std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint
   return end;
 }
 
-// For a very large number of values. Places them in order of appearance, in the holes that earlier values left.
+// Used for a very large number of values. Places them in order of appearance, in the holes that earlier values left.
 std::uint64_t place_many(std::span<const Chain> chains, std::vector<std::uint64_t>& offsets) {
   std::vector<std::uint32_t> by_end(chains.size());
   std::iota(by_end.begin(), by_end.end(), 0U);

@@ -21,7 +21,7 @@ namespace anydml {
 // The argument for a field; null if it was omitted, or if the operator has no such field.
 [[nodiscard]] const schema::Argument* find_argument(const OpDesc& desc, std::string_view field);
 
-// The number in a field, or the first number if there are several; 0 if the field was omitted.
+// The number in a field, or the first number if the field has several; 0 if the field was omitted.
 [[nodiscard]] Scalar number_of(const OpDesc& desc, std::string_view field);
 
 // Converts an attribute to a tensor's type and returns its bits; the bits above the element's width are 0.

@@ -23,7 +23,7 @@ struct DecomposedOp {
   // build_decomposition (operators.h) creates the operator.
   std::optional<schema::Described> described;
   std::shared_ptr<const OpDesc> op;    // null until build_decomposition has run
-  std::vector<std::uint32_t> sources;  // the value of each of its inputs; kNoValue: absent
+  std::vector<std::uint32_t> sources;  // the value of each of its inputs; kNoValue if absent
 };
 struct Decomposition {
   std::vector<DecomposedOp> ops;       // in execution order; empty if the operator has its own steps

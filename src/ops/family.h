@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A family of operators, as the layers that describe and run operators see it.
+// The interface of a family of operators to the layers that describe and run operators.
 //
 // This header defines the contract between a family and the other layers. make_op_desc (operators.h) checks an operator
 // before a family works on it, and no layer below `check` validates anything again.
@@ -57,7 +57,7 @@ struct Decomposition;
 inline constexpr std::uint32_t kAbsentFromGroup = 0xffffffff;
 struct GroupMember {
   const OpDesc* desc;
-  std::span<const std::uint32_t> inputs;  // the value of each of its inputs; kAbsentFromGroup: absent
+  std::span<const std::uint32_t> inputs;  // the value of each of its inputs; kAbsentFromGroup if absent
   std::uint32_t result;
 };
 // A value in memory, with the type and sizes that the group uses for it.
@@ -108,22 +108,23 @@ struct Family {
   // Adds one step for several operators; null if the family computes each operator separately. Allowed only if
   // by_element is set.
   void (*lower_together)(const OperatorGroup& group, Plan& plan);
-  // Null: no operator of the family can be joined with others. A tensor that `lower` receives at kForwardedSlot has no
-  // memory; exactly one step of the operator uses it as an operand.
+  // Null if no operator of the family can be joined with others. A tensor that `lower` receives at kForwardedSlot has
+  // no memory; exactly one step of the operator uses it as an operand.
   Joins (*joins)(const OpDesc& desc, const DeviceTraits& device);
   // The operator's decomposition on this device (decomposition.h), which may contain composed operators; empty if the
-  // operator has its own steps. Null: no operator of the family is composed.
+  // operator has its own steps. Null if no operator of the family is composed.
   Result<Decomposition> (*decompose)(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
   // For each output that only contains elements of one input, as for a SLICE: their location in that input's memory.
-  // Readers of the output then read the input. Null, or no value: the operator computes that output. The function
-  // handles all outputs together, because the location of a part depends on the sizes of the parts before it.
+  // Readers of the output then read the input. If the function is null, or returns no value for an output, the operator
+  // computes that output. The function handles all outputs together, because the location of a part depends on the
+  // sizes of the parts before it.
   TensorViews (*views_of_inputs)(const OpDesc& desc) = nullptr;
   // The reverse: for each input whose elements become a part of one output, as for a JOIN, their location in that
   // output's memory. The operator that computes them then writes them there, and `lower` receives that input at
-  // kAbsentSlot. Null, or no value: not possible.
+  // kAbsentSlot. If the function is null, or returns no value for an input, this is not possible.
   TensorViews (*views_in_outputs)(const OpDesc& desc) = nullptr;
-  // Whether the kernels allow an output in place of this input, if DirectML's documentation does. Null: they allow it
-  // if and only if by_element is set.
+  // Whether the kernels allow an output in place of this input, provided that DirectML's documentation allows it. If
+  // the function is null, they allow it if and only if by_element is set.
   bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A checked operator, as families and graphs see it. operators.h creates it from a description.
+// A checked operator, the form that families and graphs use. operators.h creates it from a description.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 namespace anydml {
 
 struct OpTensor {
-  std::string_view name;  // as messages spell it: "ATensor", "InputTensors[1]"
-  bool present = false;   // false: an optional tensor that is absent but keeps its position
+  std::string_view name;  // the name in messages: "ATensor", "InputTensors[1]"
+  bool present = false;   // false if an optional tensor is absent; it keeps its position
   TensorDesc tensor;
   Reach reach;
 };
@@ -33,7 +33,7 @@ struct OpDesc {
   std::uint32_t input_count = 0;
   std::uint32_t output_count = 0;
   std::vector<OpTensor> tensors;            // the inputs, then the outputs
-  std::vector<schema::Argument> arguments;  // by field: attributes as they were described; empty for tensors
+  std::vector<schema::Argument> arguments;  // indexed by field: the described attributes; empty for tensors
   std::vector<std::byte> internal;          // private parameters of a family-internal operator (decomposition.h)
   bool prepares = false;  // its output is a different representation of its inputs, worth keeping even if it is larger
   bool empty = false;     // no output has an element, so there is no work

@@ -21,8 +21,8 @@ TensorSpec spec_of(const schema::GivenTensor& given) {
           .strides = given.has_strides ? given.strides : nullptr};
 }
 
-// Collects either the inputs or the outputs, in the order of their fields. An array occupies as many positions as it
-// has tensors.
+// Collects either the inputs or the outputs, in the order of their fields. An array occupies one position for each of
+// its tensors.
 Status take_tensors(const schema::Described& described, bool (*wanted)(facts::FieldKind), OpDesc& desc) {
   const facts::Operator& op = *described.op;
   for (std::size_t field = 0; field < op.fields.size(); ++field) {

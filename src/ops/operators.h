@@ -26,7 +26,7 @@ namespace anydml {
 // except the tensor limits of a feature level, because the C API supports more types, ranks and sizes.
 enum class SchemaState : std::uint8_t { checked, unchecked };
 
-// How sizes are combined in element-wise families. DirectML's rule, that all sizes are equal, is part of its
+// The rule for the sizes in element-wise families. DirectML's rule, which requires equal sizes, is part of its
 // documentation. The C API uses NumPy's rule: an input is aligned with the output at the last dimension, and the input
 // is repeated along dimensions that have size 1 or are missing. A description that satisfies DirectML's rule also
 // satisfies NumPy's.

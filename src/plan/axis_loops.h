@@ -32,10 +32,10 @@ struct AxisLoops {
 // the input's size or 1. Kept loops have positive strides in the input, with the smallest stride innermost. Neighbors
 // that are contiguous in both tensors are merged.
 [[nodiscard]] AxisLoops split_axes(const TensorDesc& input, const TensorDesc& output, std::uint32_t axes);
-// The loops from split_axes, and the loops of two additional tensors with the input's sizes. In `others`, `input` and
-// `output` are the strides of `first` and `second`. The kept loops of `loops` and `others` have the same sizes and
-// order, so their positions have the same numbers. The reduced loops visit the same elements in the same order, but may
-// be split differently.
+// The loops from split_axes, together with the loops of two additional tensors that have the input's sizes. In
+// `others`, `input` and `output` are the strides of `first` and `second`. The kept loops of `loops` and `others` have
+// the same sizes and order, so their positions have the same numbers. The reduced loops visit the same elements in the
+// same order, but may be split differently.
 struct PairedLoops {
   AxisLoops loops;
   AxisLoops others;

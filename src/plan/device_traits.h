@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The facts about a device that lowering may use, so that plans fit the device that runs them. The struct is plain data
 // that a backend fills in once, according to the needs of its kernels. Each trait controls one decision in the part of
-// the library named in parentheses. The defaults require the least from kernels: weights in their original layout,
-// operators decomposed into small steps, nothing joined.
+// the library named in parentheses. The defaults require the least from kernels: weights have their original layout,
+// operators are decomposed into small steps, and no steps are joined.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct DeviceTraits {
   // a row (normalize).
   std::uint32_t threads = 1;
 
-  // The smallest element count at which plans may have operands without a slot; 0: never (graph).
+  // The smallest element count at which plans may have operands without a slot; 0 if plans never have such operands
+  // (graph).
   std::uint32_t joins_from = 0;
   // Bit i: kernels of family i can be joined with the steps before and after them. Ignored if joins_from is 0 (graph).
   std::uint64_t joined_families = ~0ULL;
@@ -32,11 +33,12 @@ struct DeviceTraits {
   // recurrence contains all of its units (product, attention, recurrent).
   std::uint32_t vector_bytes = 0;
 
-  // Attention is one step, which keeps the scores of a few queries in a cache. If false, attention is two products with
-  // a step between them (attention).
+  // If true, attention is one step, which keeps the scores of a few queries in a cache. If false, attention is two
+  // products with a step between them (attention).
   bool has_fused_attention = false;
-  // The mean and variance of rows are one step, and the sums of their gradient are another step. Each step reads a row
-  // a second time, from a cache. If false, they are reductions, in which many threads share a row (normalize).
+  // If true, the mean and variance of rows are one step, and the sums of their gradient are another step. Each step
+  // reads a row a second time, from a cache. If false, they are reductions, in which many threads share a row
+  // (normalize).
   bool has_row_moments = false;
 
   // Plans may contain FLOAT16 products whose bits differ from the CPU's (product).
@@ -53,7 +55,7 @@ struct AskedOperator {
   std::string_view name;            // without DML_OPERATOR_; may be internal to the family: "PRODUCT"
   std::string_view part_of;         // the operator that the caller described, which may be this one
   std::uint32_t family;             // its position in ops/families.def
-  std::span<const DataType> types;  // for its inputs, then its outputs; unknown: the tensor is absent
+  std::span<const DataType> types;  // for its inputs, then its outputs; unknown if the tensor is absent
 };
 
 }  // namespace anydml

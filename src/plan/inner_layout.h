@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the innermost loop of an element-wise step accesses its operands. A kernel may be specialized for one of these
-// layouts.
+// The ways in which the innermost loop of an element-wise step accesses its operands. A kernel may be specialized for
+// one of these layouts.
 #pragma once
 
 #include <cstddef>

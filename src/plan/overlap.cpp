@@ -37,7 +37,8 @@ class CollisionSearch {
   }
 
  private:
-  // Whether the dimensions from `level` on can bring `sum` to 0. `moved`: a previous d is nonzero.
+  // Whether dimension `level` and the following dimensions can bring `sum` to 0. `moved`: whether a previous d is
+  // nonzero.
   bool search(std::size_t level, std::int64_t sum, bool moved) {
     if (level == dimensions_.size()) {
       return moved && sum == 0;

@@ -31,7 +31,7 @@ enum class SelfOverlap {
 }
 
 enum class Sharing {
-  disjoint,   // no byte in common
+  disjoint,   // the tensors share no byte
   identical,  // the same elements at the same indices: an element-wise operator may work in place
   partial,    // anything else, or not proven to be disjoint
 };
@@ -52,16 +52,17 @@ struct ByteRange {
 // sorting.
 inline constexpr std::size_t kFewRanges = 16;
 
-// For each range, whether it overlaps a different range and at least one of the two is written. Takes O(n log n) time.
+// Finds, for each range, whether it overlaps a different range and at least one of the two is written. Takes O(n log n)
+// time.
 [[nodiscard]] std::vector<bool> find_conflicts(std::span<const ByteRange> ranges);
 
 struct TensorAt {
-  const TensorDesc* tensor;  // null: the tensor is absent
+  const TensorDesc* tensor;  // null if the tensor is absent
   std::uintptr_t address;    // of the element at index 0
 };
 
-// For each tensor, whether find_sharing must compare it with other tensors. The remaining tensors share no bytes with
-// any tensor. Takes O(n log n) time.
+// Finds, for each tensor, whether find_sharing must compare it with other tensors. The remaining tensors share no bytes
+// with any tensor. Takes O(n log n) time.
 [[nodiscard]] std::vector<bool> find_sharing_candidates(std::span<const TensorAt> tensors);
 
 }  // namespace anydml

@@ -57,14 +57,14 @@ class Plan {
   [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs_ + output; }
   [[nodiscard]] std::uint32_t temporary_slot() const { return inputs_ + outputs_; }
 
-  // Sets the role of the steps that are added from now on.
+  // Sets the role of the steps that are added after this call.
   void set_role(StepRole role) { role_ = role; }
   // Adds a step after the earlier steps, whose results it can read.
   void add(std::uint32_t family, std::span<const Operand> operands, std::span<const std::byte> parameters);
 
   // Allocates space in the temporary and returns its offset.
   [[nodiscard]] std::uint64_t take_temporary(std::uint64_t bytes);
-  // From now on, space is allocated starting at this offset. Any earlier use of that space must have ended.
+  // After this call, space is allocated starting at this offset. Any earlier use of that space must have ended.
   void begin_temporary(std::uint64_t offset);
   [[nodiscard]] std::uint64_t temporary_bytes() const { return temporary_bytes_; }
 

@@ -10,8 +10,8 @@
 
 namespace anydml {
 
-// Views the elements, in row-major order, with the given sizes. No value if strides cannot describe the view, or if the
-// element counts differ.
+// Views the elements, in row-major order, with the given sizes. Returns no value if strides cannot describe the view,
+// or if the element counts differ.
 [[nodiscard]] std::optional<TensorDesc> reshaped(const TensorDesc& tensor, std::span<const std::int64_t> sizes);
 
 // Whether both tensors have the same sizes and element sizes, and each index has the same offset in both tensors. The
@@ -31,7 +31,7 @@ struct SeenTensor {
 };
 // `read` reads the memory of `result`, starting `offset` bytes after the element at index 0 of `result`. Each element
 // of `result` is also stored in the memory of `view`, at the same index. The returned tensor locates the elements of
-// `read` in the memory of `view`. No value if strides cannot describe these locations.
+// `read` in the memory of `view`. Returns no value if strides cannot describe these locations.
 [[nodiscard]] std::optional<SeenTensor> seen_through(const TensorDesc& read, std::int64_t offset,
                                                      const TensorDesc& result, const TensorDesc& view);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tensor's description as the caller wrote it, and its validated form. Neither has an address.
+// The caller's description of a tensor, and its validated form. Neither contains an address.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct TensorSpec {
   std::uint32_t type;
   std::int64_t rank;
   const std::int64_t* sizes;
-  const std::int64_t* strides;  // in elements; null: packed, last dimension fastest
+  const std::int64_t* strides;  // in elements; null if packed with the last dimension fastest
 };
 
 // A validated tensor: a known type, at most eight dimensions, no negative size, and an extent below 2^63 bytes.

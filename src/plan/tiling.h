@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Splits a loop nest into tiles, which are blocks of its two innermost loops, and visits them. Nothing here reads
+// Splits a loop nest into tiles, which are blocks of its two innermost loops, and visits the tiles. Nothing here reads
 // elements.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Block {
   std::int64_t offsets[kMaxOperands];
 };
 
-// How a nest is split. Tiles at the far edges may be smaller.
+// The division of a nest into tiles. Tiles at the far edges may be smaller.
 struct Tiling {
   std::int64_t rows;     // rows per tile, along the second innermost loop
   std::int64_t columns;  // columns per tile, along the innermost loop

@@ -26,7 +26,8 @@ BackendStatus compile_plans(const CoreDevice& device, GraphPrograms& programs) {
   return status;
 }
 
-// Logged only once: a process may compile many graphs on the same device, and all of them fail for the same reason.
+// A failure that is logged only once: a process may compile many graphs on the same device, and all of them fail for
+// the same reason.
 struct Refusal {
   std::string_view what;
   std::string_view instead;

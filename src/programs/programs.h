@@ -52,7 +52,7 @@ struct GraphPrograms {
 
 struct CompileOptions {
   bool allow_half = false;                // FLOAT16 products may differ from the defined bits if that is faster
-  const GraphSharing* sharing = nullptr;  // memory shared with other graphs; null: none
+  const GraphSharing* sharing = nullptr;  // memory shared with other graphs; may be null
 };
 
 // The traits for lowering a graph for a device. The environment may allow more than the options do.

@@ -149,7 +149,7 @@ class Checker {
     if (seen.type_fits) {
       return;
     }
-    if (types == 0) {  // the documentation lists no types for this tensor, but the value is not a type at all
+    if (types == 0) {  // the documentation lists no types for this tensor, but this value is not a type
       return report(i, format_text("DataType is {}; expected a DirectML type, 1 (FLOAT32) to 13 (INT4)", type));
     }
     report(i, format_text("DataType is {}; expected {}{}{}", type_text(type), type_names(types), at_level(),
@@ -247,7 +247,7 @@ class Checker {
   }
 
   void check_types() {
-    std::vector<TensorType> types;  // skip tensors with errors of their own, which were already reported
+    std::vector<TensorType> types;  // without tensors that have their own errors, which were already reported
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       if (seen_[i].type_fits) {
         types.push_back({seen_[i].location, tensor(i).type});

@@ -18,8 +18,8 @@
 namespace anydml::schema {
 
 // For each tensor, in the order of the fields, its position among the operator's inputs or outputs. Bindings and
-// kernels use these positions. An absent optional tensor keeps its position; an array occupies as many positions as it
-// has tensors.
+// kernels use these positions. An absent optional tensor keeps its position; an array occupies one position for each of
+// its tensors.
 [[nodiscard]] std::vector<std::size_t> positions_of(const Described& described);
 
 // Returns a violation if the operator is newer than the level.
@@ -42,9 +42,9 @@ struct TensorType {
 // The part of check_operator that does not need attributes.
 [[nodiscard]] std::vector<Violation> check_tensors(const Described& described, facts::FeatureLevel level);
 
-// For callers that have already validated the tensors. The types must be accepted by the operator, and tensors may be
-// empty. Checks attributes, rules, and types that must be equal. If sizes do not broadcast, also checks sizes and ranks
-// that must be equal.
+// For callers that have already validated the tensors. The operator must accept their types, and tensors may be empty.
+// Checks attributes, rules, and types that must be equal. If sizes do not broadcast, also checks sizes and ranks that
+// must be equal.
 [[nodiscard]] std::vector<Violation> check_relations(const Described& described, facts::FeatureLevel level,
                                                      bool sizes_broadcast);
 

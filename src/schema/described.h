@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An operator as a caller described it. DirectML structs, C API calls, dmlrun's models and Python calls are all
+// A caller's description of an operator. DirectML structs, C API calls, dmlrun's models and Python calls are all
 // converted to this form. Only its structure is guaranteed: one argument for each field of the operator, in the order
 // of the fields. schema/check.h checks the contents against the rules.
 #pragma once
@@ -23,12 +23,12 @@ inline constexpr std::uint32_t kOwnedByDml = 1;    // DML_TENSOR_FLAG_OWNED_BY_D
 // Sizes and strides contain `rank` numbers if the rank is at most kMaxRank, and no numbers otherwise.
 struct GivenTensor {
   std::uint32_t tensor_type = kBufferTensor;
-  bool has_desc = true;    // false: Desc is null, and the members below are meaningless
+  bool has_desc = true;    // false if Desc is null; the members below are then meaningless
   std::uint32_t type = 0;  // DML_TENSOR_DATA_TYPE
   std::uint32_t flags = 0;
   std::uint32_t rank = 0;
   bool has_sizes = true;
-  bool has_strides = false;  // false: packed, last dimension fastest
+  bool has_strides = false;  // if false, packed with the last dimension fastest
   std::int64_t sizes[kMaxRank] = {};
   std::int64_t strides[kMaxRank] = {};  // in elements
   std::uint64_t total_bytes = 0;
@@ -43,7 +43,7 @@ struct Described;
 //              two for a ScaleBias (Scale, Bias) and a DML_SIZE_2D (Width, Height); all numbers of an array
 //   operators  one, or all operators of an array
 struct Argument {
-  bool present = false;  // false: null or omitted
+  bool present = false;  // false if null or omitted
   std::vector<GivenTensor> tensors;
   std::vector<Scalar> numbers;
   std::vector<Described> operators;

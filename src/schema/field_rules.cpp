@@ -10,7 +10,7 @@
 namespace anydml::schema {
 namespace {
 
-// The names in an enumeration if there are only a few: "NONE or TRANSPOSE".
+// Lists the names in an enumeration if there are only a few: "NONE or TRANSPOSE".
 std::string names_of(const facts::Enum& known) {
   constexpr std::size_t kFew = 8;
   if (known.values.size() > kFew) {

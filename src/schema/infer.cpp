@@ -20,7 +20,7 @@ std::string open_type_text(const facts::Operator& op, std::size_t field, facts::
                      admitted && admitted->types != 0 ? type_names(admitted->types) : "any type");
 }
 
-// A tensor with too large a rank has no sizes to read.
+// Finds tensors whose rank is too large. They have no sizes to read.
 std::vector<Violation> impossible_ranks(const Described& described) {
   std::vector<Violation> found;
   for (std::size_t field = 0; field < described.arguments.size(); ++field) {

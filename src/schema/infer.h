@@ -17,14 +17,14 @@ namespace anydml::schema {
 inline constexpr std::int64_t kUnknownSize = std::numeric_limits<std::int64_t>::min();
 [[nodiscard]] GivenTensor unknown_tensor();
 
-// How sizes that must be equal are combined: exactly, as in DirectML, or under NumPy's rule, so that the output has the
-// sizes that all inputs broadcast to. The C API uses NumPy's rule for element-wise families.
+// The way to combine sizes that must be equal: exactly, as in DirectML, or under NumPy's rule, in which the output has
+// the sizes to which all inputs broadcast. The C API uses NumPy's rule for element-wise families.
 enum class SizeRule : std::uint8_t { same, broadcast };
 
 struct Inference {
   Described described;             // contains everything that could be determined
   std::vector<Violation> unknown;  // parts of outputs that no rule determines, or that the caller must choose
-  // Why a part could not be inferred: a rule produced a number that is not a valid size, or the inputs do not
+  // Reasons why a part could not be inferred: a rule produced a number that is not a valid size, or the inputs do not
   // broadcast.
   std::vector<Violation> faults;
 };

@@ -42,7 +42,7 @@ class RuleValues {
   [[nodiscard]] const facts::RuleNode& node(std::uint16_t index) const { return nodes_[index]; }
 
   [[nodiscard]] RuleValue value(std::uint16_t index) const;
-  // Whether a comparison or a condition is true; no value if that is unknown.
+  // Whether a comparison or a condition is true; no value if the answer is unknown.
   [[nodiscard]] std::optional<bool> holds(std::uint16_t index) const;
   // Like holds, but for values that were already computed.
   [[nodiscard]] static bool compare(facts::RuleOp op, const RuleValue& a, const RuleValue& b);

@@ -16,7 +16,7 @@ using State = RuleValue::State;
 constexpr std::int64_t kMaxSteps = 1 << 20;
 constexpr std::size_t kMaxReported = 64;  // violations reported per rule: an array may contain thousands of tensors
 
-// "no tensor", "1 tensor", "2 tensors"
+// Formats a count: "no tensor", "1 tensor", "2 tensors".
 std::string number_of(std::int64_t count, std::string_view what) {
   return count == 0   ? format_text("no {}", what)
          : count == 1 ? format_text("1 {}", what)
@@ -41,7 +41,7 @@ class RuleChecker {
     reported_ = 0;
     (void)judge(rule.root);
     for (const std::size_t field : blamed_) {
-      findings_.mark(field);  // not earlier, so that every element that breaks the rule is reported
+      findings_.mark(field);  // only now, so that every element that breaks the rule is reported
     }
     blamed_.clear();
     return verdict_;
@@ -57,7 +57,7 @@ class RuleChecker {
     return true;
   }
 
-  // Returns false if the rest of the rule must be skipped, because the rule refers to something absent, or because
+  // Returns false if the rest of the rule must be skipped, because the rule refers to an absent part, or because
   // enough violations were reported.
   bool judge(std::uint16_t index) {
     const RuleNode& node = values_.node(index);
@@ -109,11 +109,11 @@ class RuleChecker {
         {location, given_text(claim.a) + "; expected " + expected_text(claim) + reasons_text() + remedy_text(claim)});
     const bool is_tensor = described_.op->fields[location.field].type == facts::FieldType::tensors;
     if (!is_tensor || location.part == Part::dimension_count) {
-      blamed_.push_back(location.field);  // one wrong size does not make the other sizes wrong
+      blamed_.push_back(location.field);  // a wrong size does not make the other sizes wrong
     }
   }
 
-  // How to satisfy the rule, if the field does not make that obvious.
+  // Explains how to satisfy the rule, if the field does not make that obvious.
   [[nodiscard]] std::string remedy_text(const RuleNode& claim) const {
     return values_.node(claim.a).op == RuleOp::flags
                ? format_text(
@@ -123,7 +123,7 @@ class RuleChecker {
                : std::string();
   }
 
-  // The actual value: "is 4", "holds 3 tensors", "Offsets[0] + Sizes[0] is 7".
+  // Describes the actual value: "is 4", "holds 3 tensors", "Offsets[0] + Sizes[0] is 7".
   [[nodiscard]] std::string given_text(std::uint16_t index) const {
     const RuleNode& node = values_.node(index);
     const RuleValue value = values_.value(index);
@@ -166,7 +166,7 @@ class RuleChecker {
                         : format_text("{} of {} {} given", count, names, count == 1 ? "is" : "are");
   }
 
-  // "4", or "InputTensor.DimensionCount, which is 4".
+  // Formats a known value: "4", or "InputTensor.DimensionCount, which is 4".
   [[nodiscard]] std::string known_text(std::uint16_t index) const {
     const RuleOp op = values_.node(index).op;
     const std::string text = values_.text(index);
@@ -212,7 +212,7 @@ class RuleChecker {
     }
   }
 
-  // Why the rule applies here: the level, and the attributes and types that the rule depends on.
+  // Explains why the rule applies here: the level, and the attributes and types that the rule depends on.
   [[nodiscard]] std::string reasons_text() const {
     std::string text;
     for (const std::uint16_t condition : conditions_) {

@@ -18,7 +18,7 @@ namespace anydml::schema {
 // The violations found so far. A rule is not checked if it depends on a field that is already wrong.
 struct Findings {
   std::vector<Violation> violations;
-  std::uint32_t wrong = 0;  // bit i: field i
+  std::uint32_t wrong = 0;  // bit i stands for field i
 
   void add(Location location, std::string reason) {
     mark(location.field);

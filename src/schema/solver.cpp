@@ -180,7 +180,7 @@ bool Solver::apply_usual_types() {
       }
       for (const DataType type : kUnsigned) {
         const bool taken = (admitted->types & type_bit(type)) != 0;
-        changed = (taken && set_type(tensor, static_cast<std::int64_t>(type))) || changed;  // the first one wins
+        changed = (taken && set_type(tensor, static_cast<std::int64_t>(type))) || changed;  // the first type wins
       }
     }
   }

@@ -70,7 +70,7 @@ class Solver {
   SizeRule size_rule_;
   RuleValues values_;
   std::vector<Violation> faults_;
-  std::vector<Choice>* choices_ = nullptr;  // set while choices are collected; nothing is solved then
+  std::vector<Choice>* choices_ = nullptr;  // set while choices are collected, when nothing is solved
   std::vector<std::int64_t> min_ranks_;     // for each field, the number of sizes that rules refer to from the end
   std::int64_t max_steps_ = 0;              // the number of dimensions or elements; limits loops if a count is wrong
   bool changed_ = false;

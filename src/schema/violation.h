@@ -25,8 +25,8 @@ enum class Part : std::uint8_t {
 
 // A field of an operator, or part of a field.
 struct Location {
-  std::size_t field = kNone;  // kNone: the operator as a whole
-  std::size_t index = kNone;  // index into an array; kNone: the array as a whole, or not an array
+  std::size_t field = kNone;  // kNone for the operator as a whole
+  std::size_t index = kNone;  // index into an array; kNone for the whole array, or if the field is not an array
   Part part = Part::whole;
   std::size_t part_index = kNone;  // for sizes: the dimension
 

@@ -196,7 +196,7 @@ void release(BackendDevice* device, MemoryKind kind, std::uint64_t bytes, Backen
   device->promised_bytes.fetch_sub(whole_units(bytes));
 }
 
-// Queues are synchronous and have no state, so a queue is a pointer to its device.
+// Queues are synchronous and have no state, so a queue is just a pointer to its device.
 BackendDevice* device_of(BackendQueue* queue) { return reinterpret_cast<BackendDevice*>(queue); }
 
 BackendStatus create_queue(BackendDevice* device, BackendQueue** queue) {
@@ -242,7 +242,7 @@ struct ReadyStep {
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
-  // How threads wait between steps. They spin if the program has several jobs in a row for them.
+  // How threads wait between steps. They spin if the program gives them several jobs in a row.
   ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
   std::shared_ptr<Scratch> scratch;  // null if no step needs it
   std::uint64_t temporary_bytes = 0;

@@ -43,7 +43,7 @@ struct Piece {
   std::byte* scratch;  // undefined if the step requests no scratch memory
 };
 
-// A prepared step. It is immutable, so many threads may run its pieces at the same time, for many runs.
+// A prepared step. It is immutable, so many threads may run its pieces at the same time, on behalf of different runs.
 class PreparedStep {
  public:
   explicit PreparedStep(std::uint64_t pieces, std::uint32_t phases = 1, std::size_t scratch_bytes = 0)
@@ -52,8 +52,8 @@ class PreparedStep {
   PreparedStep(const PreparedStep&) = delete;
   PreparedStep& operator=(const PreparedStep&) = delete;
 
-  // The number of pieces in a phase. A piece should be large enough to be worth passing to another thread: at least ten
-  // microseconds of work, if the step has that much.
+  // The number of pieces in a phase. A piece should be large enough to be worth passing to another thread: it should
+  // take at least ten microseconds, if the step has enough work.
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
   // The number of pieces in one phase, for a step that has several phases. Called in each run.
   [[nodiscard]] virtual std::uint64_t pieces_in(std::uint32_t /*phase*/) const noexcept { return pieces_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a run should end early. The running thread asks its caller between chunks, often enough that a person does
-// not notice a delay. Checking whether it is time to ask takes a few nanoseconds.
+// Decides whether a run should end early. The running thread asks its caller between chunks, often enough that a person
+// does not notice a delay. Checking whether it is time to ask takes a few nanoseconds.
 #pragma once
 
 #include <time.h>
@@ -14,7 +14,7 @@ namespace anydml {
 
 class Interruption {
  public:
-  // interrupt: null if the run cannot be interrupted.
+  // `interrupt` is null if the run cannot be interrupted.
   explicit Interruption(const Interrupt* interrupt) : interrupt_(interrupt) {}
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;

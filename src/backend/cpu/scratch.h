@@ -59,7 +59,7 @@ class Scratch {
   // The block of a thread that runs a program, for the duration of the run.
   class OfCaller {
    public:
-    // set: null if the program needs no scratch memory.
+    // `set` is null if the program needs no scratch memory.
     explicit OfCaller(Scratch* set) noexcept : block_(set == nullptr ? nullptr : set->take()) {}
     ~OfCaller() {
       if (block_ != nullptr) {

@@ -18,7 +18,7 @@ namespace anydml {
 namespace {
 
 // While this object exists, no signal is delivered to this thread, or to threads that it creates. A worker must never
-// receive a signal that is meant for the host's own threads, or run its handlers.
+// receive a signal that is meant for the host program's own threads, or run the host's signal handlers.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -45,7 +45,7 @@ void pause() {
 #endif
 }
 
-// Spins until `is_over` returns true. Returns false if that takes too long.
+// Spins until `is_over` returns true. Returns false if it takes too long.
 //
 // It does not yield the processor while spinning: on a busy machine, a thread that yields loses a time slice of several
 // milliseconds, whereas a sleeping thread is woken immediately.

@@ -6,7 +6,7 @@
 // Jobs       A pool has a fixed array of job slots. Each thread that is currently submitting jobs uses one slot. The
 //            slots live as long as the pool, so workers read them without a lock. A slot counts down the chunks that no
 //            thread has taken. A thread that took a chunk keeps the job open until it reports the chunk as done, so it
-//            may read the rest of the job. A thread that comes too late reads a count that is not positive.
+//            may read the rest of the job. A late thread reads a count that is not positive.
 // Sequences  A program is a sequence of jobs: its steps, and the phases of a step. Each job begins when the previous
 //            job has ended, and sees everything that the earlier jobs wrote. Between two jobs in a sequence, the
 //            workers spin, because waking a thread takes longer than a small step. After tens of microseconds they
@@ -49,19 +49,19 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // The process's pool. The first call creates it with this many threads; 0 means as many as the process has
-  // processors. It survives a fork. The caller must hold the process mutex.
+  // The process's pool. The first call creates it with this many threads; 0 means the number of processors that the
+  // process may use. It survives a fork. The caller must hold the process mutex.
   static ThreadPool& of_process(unsigned threads);
 
   // The number of threads that can work on a job: the workers that could be created, and the caller.
   [[nodiscard]] unsigned threads() const { return workers_.load(std::memory_order_relaxed) + 1; }
 
-  // Jobs that one thread submits one after another. The object costs nothing until the first job with several chunks.
+  // A sequence of jobs that one thread submits. The object costs nothing until the first job with several chunks.
   class Sequence {
    public:
     enum class Between { sleep, spin };  // how workers wait for the next job
 
-    // interruption: null if the jobs always run to completion.
+    // `interruption` is null if the jobs always run to completion.
     Sequence(ThreadPool& pool, Between between, Interruption* interruption = nullptr)
         : pool_(pool), between_(between), interruption_(interruption) {}
     ~Sequence() {
@@ -119,8 +119,8 @@ class ThreadPool {
     std::atomic<bool> caller_sleeps{false};
     std::atomic<bool> is_in_use{false};
 
-    // Takes a chunk and returns the number of chunks that were left, including this one. If that is not positive, no
-    // chunk was left.
+    // Takes a chunk and returns the number of chunks that were left, including this one. If the number is not positive,
+    // no chunk was left.
     [[nodiscard]] std::int64_t take() {
       // Read before writing, because unnecessary writes by many threads would delay the threads that are starting.
       const std::int64_t seen = left.load(std::memory_order_relaxed);

@@ -72,7 +72,7 @@ struct CublasLtDevice {
   void* handle = nullptr;
 };
 
-// On failure, returns null and sets `why` to a text that is never freed. The device must be current in the calling
+// On failure, returns null and sets `why` to a string that is never freed. The device must be current in the calling
 // thread (on_device.h). The first call loads the library, and the first call for a device creates its context. May
 // throw std::bad_alloc.
 [[nodiscard]] const CublasLtDevice* find_cublaslt(const GpuProperties& gpu, const char** why);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kMinForHalfProducts = 70;  // the first GPUs with tensor cores
 constexpr std::uint32_t kMinJoined = 1 << 15;      // elements; joining fewer is not worth a separate kernel
 
-// Static texts, one for each kind of error.
+// Returns a static string for each kind of error.
 const char* text_of(cudaError_t error) noexcept {
   try {
     static std::mutex mutex;

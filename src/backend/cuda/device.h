@@ -31,7 +31,7 @@ struct BackendDevice {
   std::atomic<std::uint64_t> buffer_bytes{0};  // in the GPU's own memory
   std::mutex memory_mutex;                     // guards the members below
   cudaStream_t memory_stream = nullptr;        // for allocating and freeing memory
-  cudaMemPool_t pool = nullptr;                // null: the GPU has no pool
+  cudaMemPool_t pool = nullptr;                // null if the GPU has no pool
   std::map<void*, void*> allocations;          // maps aligned addresses to the original addresses from CUDA
   BufferMemory host_buffers{&cuda::kPinnedPages, cuda::kPinnedBlock};
   std::mutex events_mutex;  // guards the members below

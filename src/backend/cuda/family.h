@@ -39,7 +39,7 @@
 
 namespace anydml::cuda {
 
-inline constexpr std::uint32_t kMaxSmallTasks = 200;      // per launch: together they are one kernel parameter
+inline constexpr std::uint32_t kMaxSmallTasks = 200;      // per launch, which passes them in one kernel parameter
 inline constexpr std::uint32_t kMaxSmallElements = 4096;  // per task
 
 // A step with everything that a launch needs except the addresses. Several threads may launch the same step at the same
@@ -86,7 +86,7 @@ class JoinedStep {
   // The size of an object in bytes. Objects begin and end at multiples of 16.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // has_vectors: whether the class can produce vectors. fits_vectors: whether it can do so at these addresses. bases:
-  // as for PreparedStep::launch, for this step's operands.
+  // the addresses for this step's operands, as in PreparedStep::launch.
   [[nodiscard]] bool has_vectors() const { return has_vectors_; }
   [[nodiscard]] virtual bool fits_vectors(std::byte* const* bases) const noexcept = 0;
   virtual void make(std::byte* const* bases, std::byte* object) const noexcept = 0;
@@ -101,8 +101,8 @@ using Neighbor = anydml::Neighbor<JoinedStep>;
 using Neighbors = anydml::Neighbors<Neighbor>;  // their classes are named Before and After
 
 struct FamilyKernels {
-  // On failure, returns null and sets `why` to a text that is never freed. Neighbors are passed only to families whose
-  // operators declare that they can be joined with other steps (ops/family.h). May throw std::bad_alloc.
+  // On failure, returns null and sets `why` to a string that is never freed. Neighbors are passed only to families
+  // whose operators declare that they can be joined with other steps (ops/family.h). May throw std::bad_alloc.
   std::unique_ptr<PreparedStep> (*prepare)(const Step& step, const GpuProperties& gpu, Neighbors neighbors,
                                            const char** why) = nullptr;
   // Prepares a step that is joined with a step from a different family, as a class with this name. Null if the family

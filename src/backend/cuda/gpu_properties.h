@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The facts about a GPU that a family may use to choose its kernels and launch shapes. The struct is plain data that is
-// filled in once, when the device is opened.
+// The properties of a GPU that a family may use to choose its kernels and launch shapes. The struct is plain data that
+// is filled in once, when the device is opened.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@ struct GpuProperties {
   std::uint32_t compute_capability = 0;  // 90 for sm_90
   std::uint32_t warp_threads = 32;
   std::uint32_t threads_of_block = 0;           // the maximum
-  std::uint32_t threads_of_multiprocessor = 0;  // the maximum at the same time
+  std::uint32_t threads_of_multiprocessor = 0;  // the maximum number of resident threads
   std::uint32_t registers_of_block = 0;         // the maximum number of 32-bit registers
   std::uint32_t registers_of_multiprocessor = 0;
   std::uint64_t shared_bytes_of_block = 0;  // the maximum, for kernels that request it

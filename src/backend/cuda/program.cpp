@@ -10,8 +10,8 @@
 namespace anydml::cuda {
 namespace {
 
-// The minimum and maximum number of launches for which a program is recorded. Recording more launches would need too
-// much GPU memory.
+// The minimum and maximum number of launches in a program that is recorded. Recording more launches would need too much
+// GPU memory.
 constexpr std::uint64_t kMinRecorded = 4;
 constexpr std::uint64_t kMaxRecorded = 4096;
 constexpr const char* kUnknown = "the plan requires a kernel that the CUDA backend does not have";

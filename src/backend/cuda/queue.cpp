@@ -145,8 +145,8 @@ BackendStatus copy(BackendQueue* queue, MemoryLocation to_location, MemoryLocati
     if (bytes == 0) {  // the addresses may be invalid
       return cudaSuccess;
     }
-    // For copies within host memory, CUDA's own copy blocks this thread until all earlier work is done. A kernel does
-    // not.
+    // For copies within host memory, CUDA's own copy blocks this thread until all earlier work is done, whereas a
+    // kernel does not.
     return is_pinned(to) && is_pinned(from) ? launch_copy(to, from, bytes, queue->stream)
                                             : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, queue->stream);
   });
@@ -167,7 +167,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
                   const Interrupt* /*interrupt*/) noexcept {
   const OnDevice scope(*queue->device);
   if (program->recordings != nullptr && scope.error() == cudaSuccess && !is_recorded(queue->stream)) {
-    // The tasks of earlier programs must run first, and their errors must not be lost.
+    // The tasks of earlier programs must run first, and the errors of these tasks must not be lost.
     if (const cudaError_t error = queue->small.launch(queue->stream); error != cudaSuccess) {
       return status_of(error);
     }

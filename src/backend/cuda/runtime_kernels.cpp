@@ -213,7 +213,7 @@ std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource& s
   const std::string key = key_of(source, architecture);
   // Never destroyed: when the process exits, the driver may already be unloaded, and threads may still launch kernels.
   static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new RecentObjects<const LoadedKernels>(kMaxKept);  // null: the source cannot be compiled
+  static auto& known = *new RecentObjects<const LoadedKernels>(kMaxKept);  // null if source cannot be compiled
   const std::scoped_lock lock(mutex);
   std::shared_ptr<const LoadedKernels> kernels;
   if (const auto* const found = known.find(key); found != nullptr) {

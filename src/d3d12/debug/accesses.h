@@ -13,7 +13,7 @@ namespace anydml {
 
 // One access, kept as long as a later access may conflict with it.
 struct PastAccess {
-  std::shared_ptr<const DebugExecution> execution;  // null: none
+  std::shared_ptr<const DebugExecution> execution;  // null if there is none
   std::size_t op = 0;
   std::size_t access = 0;  // index among the execution's accesses
 

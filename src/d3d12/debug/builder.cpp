@@ -11,7 +11,7 @@
 
 namespace anydml {
 
-// Roles are stored once, because the same names, those in the application's operators, recur in every execution.
+// Each role is stored once, because the names from the application's operators recur in every execution.
 const char* role_of(std::string_view name) {
   static std::mutex mutex;
   static auto* const roles = new std::set<std::string, std::less<>>;  // never freed: messages may be posted at exit

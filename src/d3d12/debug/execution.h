@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A call to ExecuteCommandLists as the debug layer sees it: its barriers, and the bytes that each command accesses.
+// A call to ExecuteCommandLists, as recorded by the debug layer: its barriers, and the bytes that each command
+// accesses.
 #pragma once
 
 #include <atomic>
@@ -34,7 +35,7 @@ struct AllocatorUse {
 // Data that a list records for the debug layer, in addition to its commands.
 struct DebugRecording {
   std::vector<DebugBarrier> barriers;
-  std::shared_ptr<AllocatorUse> allocator;  // null: the list was opened before the debug layer was enabled
+  std::shared_ptr<AllocatorUse> allocator;  // null if the list was opened before the debug layer was enabled
   std::uint64_t resets = 0;                 // the allocator's resets when the list was opened
   std::string allocator_name;               // empty, or a space and the quoted name
 };
@@ -62,7 +63,7 @@ struct DebugOp {
     command,
   } kind;
   std::uint32_t list;
-  std::uint32_t command;       // its number in the list, starting from 1; barriers are not counted
+  std::uint32_t command;       // the command's number in the list, starting from 1; barriers are not counted
   std::uint32_t index;         // index of the barrier, or of the command's label
   std::uint32_t first_access;  // index among the execution's accesses
   std::uint32_t access_count;

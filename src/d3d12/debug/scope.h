@@ -24,7 +24,7 @@ class DebugScope {
   using Report = std::function<void(DebugMessage, std::string)>;
   using BufferName = std::function<std::string(std::uint64_t)>;  // empty, or a space and the quoted name
 
-  // finished: the executions that are known to be finished before this one begins.
+  // `finished` contains the executions that are known to finish before this one begins.
   DebugScope(std::shared_ptr<const DebugExecution> execution, const DebugClock& finished, MemoryAccesses& memories,
              const BufferName& buffer_name, const Report& report)
       : execution_(std::move(execution)),
@@ -38,8 +38,8 @@ class DebugScope {
  private:
   struct BufferState {
     D3D12_RESOURCE_STATES state = D3D12_RESOURCE_STATE_COMMON;
-    bool promoted = false;   // by a use, rather than by a transition
-    bool splitting = false;  // a split transition to `next` has begun
+    bool promoted = false;   // whether a use, rather than a transition, set the state
+    bool splitting = false;  // whether a split transition to `next` has begun
     D3D12_RESOURCE_STATES next = D3D12_RESOURCE_STATE_COMMON;
     std::size_t last_op = 0;  // the command or barrier that set the state
   };
@@ -60,7 +60,8 @@ class DebugScope {
     std::unordered_map<std::uint64_t, std::size_t> last_;
   };
 
-  // Per kind of message. Without a limit, a list that repeats a mistake would produce a message for every command.
+  // The limit for each kind of message. Without it, a list that repeats a mistake would produce a message for every
+  // command.
   static constexpr std::size_t kMaxReports = 16;
 
   void check_command(std::size_t op);

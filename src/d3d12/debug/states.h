@@ -12,8 +12,8 @@ namespace anydml {
 [[nodiscard]] bool is_write_state(D3D12_RESOURCE_STATES state);
 [[nodiscard]] std::string state_text(D3D12_RESOURCE_STATES state);
 
-// A mistake in one of the states of a transition, whatever the buffer's state is. The text is the end of a sentence,
-// and empty if the state is right.
+// A mistake in one of the states of a transition, regardless of the buffer's current state. The text completes a
+// sentence; it is empty if the state is correct.
 struct StateMistake {
   DebugMessage message;
   std::string text;

@@ -142,7 +142,7 @@ void DebugTracker::host_saw(const FenceCore& fence, std::uint64_t value) {
 void DebugTracker::host_waited(const FenceCore& fence, std::uint64_t value) {
   {
     const std::scoped_lock lock(mutex_);
-    advance();  // as in host_saw
+    advance();  // see host_saw
     if (const auto found = fences_.find(fence.number()); found != fences_.end()) {
       waited(found->second, value, fence.completed());
     }
@@ -170,7 +170,7 @@ void DebugTracker::look_at_events() {
     const auto end = state.expected.upper_bound(completed);
     if (end != state.expected.begin()) {
       if (!std::exchange(advanced, true)) {
-        advance();  // as in host_saw
+        advance();  // see host_saw
       }
       waited(state, *std::prev(end), completed);
       state.expected.erase(state.expected.begin(), end);

@@ -3,7 +3,7 @@
 // correct only by accident. Commands run in order here, so such mistakes would otherwise go unnoticed.
 //
 // Work is known to be finished only if the program has waited for it through a fence: by polling the fence, blocking on
-// it, or asking it to set an event. It is not enough that a submission happens to be finished.
+// it, or asking it to set an event. A submission that merely happens to be finished does not count.
 #pragma once
 
 #include <cstdint>
@@ -44,15 +44,15 @@ class DebugTracker {
   void add_messages(Messages messages);
   void post_messages() noexcept;
 
-  // The CPU signals the fence, has seen the fence's value, has waited until the fence reached the value, or will be
-  // notified by an event when the fence reaches it.
+  // Called when the CPU signals the fence, has seen the fence's value, has waited until the fence reached the value, or
+  // has asked for an event when the fence reaches it.
   void host_signal(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
   void host_saw(const FenceCore& fence, std::uint64_t value);
   void host_waited(const FenceCore& fence, std::uint64_t value);
   void host_expects(const std::shared_ptr<FenceCore>& fence, std::uint64_t value);
 
-  // The object is being released. Reports this if an execution may still need the object. describe() returns text such
-  // as "ID3D12Resource 'weights'".
+  // Called when the object is being released. Reports a mistake if an execution may still need the object. describe()
+  // returns text such as "ID3D12Resource 'weights'".
   template <class Describe>
   void released(const DebugObject& object, const Describe& describe) {
     if (end_uses(object)) {
@@ -71,13 +71,13 @@ class DebugTracker {
     std::uint64_t memory;
     std::uint64_t first;  // the range that the CPU may read
     std::uint64_t end;
-    bool names_range;      // the program passed the range; otherwise it may read any part of the buffer
+    bool names_range;      // the program specified the range; otherwise it may read any part of the buffer
     bool only_read_back;   // the CPU has no reason to access bytes that the device has not written
     std::uint64_t buffer;  // the buffer's offset in the memory
   };
   void map(const MapCall& call, const std::string& what);
-  // A buffer that occupies these bytes of the memory is being released. Forgets the writes that a Map of this buffer
-  // would have to wait for.
+  // Called when a buffer that occupies these bytes of the memory is being released. Forgets the writes that a Map of
+  // this buffer would have to wait for.
   void forget_mapped(std::uint64_t memory, std::uint64_t first, std::uint64_t end);
 
  private:
@@ -107,7 +107,7 @@ class DebugTracker {
     std::uint64_t first;
     std::uint64_t end;
     ExecutionId execution;
-    bool finished = false;  // kept even then, because a program may map the whole buffer to read just these bytes
+    bool finished = false;  // finished writes are kept: a program may map the whole buffer to read just these bytes
   };
 
   FenceState& state_of(const std::shared_ptr<FenceCore>& fence);
@@ -141,7 +141,7 @@ class DebugTracker {
   std::size_t described_ = 0;     // commands and accesses since accesses were last forgotten
   Messages messages_;             // not posted yet
   std::map<DebugObject, std::vector<ExecutionId>> uses_;
-  // By descriptors and queue: the queue's last execution that needs the descriptors.
+  // For each pair of descriptors and a queue, the queue's last execution that needs the descriptors.
   std::map<std::pair<DebugUses::Descriptors, std::uint32_t>, std::uint64_t> descriptors_;
   std::unordered_map<std::uint64_t, std::vector<MappedWrite>> mapped_;  // by memory block; oldest first
 };

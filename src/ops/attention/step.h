@@ -2,7 +2,7 @@
 // The parameters of attention steps. All steps use AttentionStep, and each kind has its own operands:
 //
 //   attend    queries, keys, values, bias, mask, lengths, output. Keys and values are unpacked or packed.
-//   rows      scores, bias, mask, lengths, exponentials, totals: the part between the two products, for devices that
+//   rows      scores, bias, mask, lengths, exponentials, totals: the step between the two products, for devices that
 //             compute the products in separate steps. Scores, exponentials and totals are packed FLOAT32, one row per
 //             query.
 //   append    past, new, lengths, all: for keys or for values, writes the past rows and then the new rows to `all`. The

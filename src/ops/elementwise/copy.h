@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Adds tensor copies to plans, for every family and for other code that builds plans.
+// Adds tensor copies to plans. Every family, and any other code that builds plans, may use this.
 #pragma once
 
 #include "plan/plan.h"

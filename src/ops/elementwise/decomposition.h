@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decomposes element-wise operators that are cheaper this way, because many elements share some intermediate values.
+// Decomposes element-wise operators if this is cheaper, because many elements share some intermediate values.
 #pragma once
 
 #include "ops/decomposition.h"
@@ -12,7 +12,8 @@ namespace anydml {
 // The decomposition of a composed operator; empty for all other operators.
 [[nodiscard]] Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, const KnownInputs& known);
 
-// How to compute an operator that is private to this family and created by decompose; null for all other operators.
+// Returns the recipe for an operator that is private to this family and created by decompose; null for all other
+// operators.
 [[nodiscard]] Recipe find_internal_recipe(const facts::Operator& op);
 
 }  // namespace anydml

@@ -70,7 +70,7 @@ struct VariantsOf {
 
 consteval std::array<std::string_view, kMaxInputs + 1> tensors_of(const facts::Operator& op) {
   std::array<std::string_view, kMaxInputs + 1> names;
-  names.fill("tensor");  // messages may name one tensor too many
+  names.fill("tensor");  // a message may name one tensor more than the operator has
   std::size_t position = 0;
   for (const auto wanted : {facts::is_input, facts::is_output}) {
     for (const facts::Field& field : op.fields) {
@@ -139,8 +139,8 @@ constexpr std::size_t position_of(const facts::Operator& op, std::size_t wanted)
   return facts::is_output(op.fields[wanted].kind) ? inputs : before;
 }
 
-// An entry must define a scalar for each type that the facts list for each of its tensors, and have as many tensors as
-// the facts list.
+// An entry must define a scalar for each type that the facts list for each of its tensors, and it must have the number
+// of tensors that the facts list.
 constexpr bool keeps_promises(const Entry& entry, const facts::Operator& op) {
   const auto inputs = std::ranges::count_if(op.fields, facts::is_input, &facts::Field::kind);
   const auto outputs = std::ranges::count_if(op.fields, facts::is_output, &facts::Field::kind);

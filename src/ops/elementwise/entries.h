@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of implemented operators, built from the entries in elementwise.def and the facts about them. It contains
-// the operators' names and types; what they compute is in the definitions, which are not included here.
+// the operators' names and types; the definitions, which are not included here, contain their computations.
 #pragma once
 
 #include <array>

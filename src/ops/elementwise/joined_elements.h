@@ -16,13 +16,13 @@ namespace anydml {
 
 struct JoinedElements {
   ElementStep step;       // its loops visit the elements of `operand` in packed order
-  std::uint32_t operand;  // has no slot. If it is a load, the step consumes its elements, otherwise it produces them
+  std::uint32_t operand;  // has no slot. The step consumes its elements if it is a load, and otherwise produces them
 
   [[nodiscard]] bool produces() const { return operand >= step.loads; }
 };
 
 // Sorts the loops so that they visit the elements of this operand in packed order, the order in which elements are
-// passed between the steps. Returns false if this would change the innermost loop.
+// passed between the steps. Returns false if sorting would change the innermost loop.
 [[nodiscard]] inline bool order_loops(LoopNest& nest, std::uint32_t by) {
   for (std::uint32_t i = 0; i < nest.rank; ++i) {
     Loop& loop = nest.loops[i];
@@ -46,7 +46,8 @@ struct JoinedElements {
   return true;
 }
 
-// Reads a prologue or an epilogue. Empty if the step cannot pass its elements in this order. May throw std::bad_alloc.
+// Reads a prologue or an epilogue. Returns no value if the step cannot pass its elements in this order. May throw
+// std::bad_alloc.
 [[nodiscard]] inline std::optional<JoinedElements> read_joined_elements(const Step& flat) {
   const auto joined = std::ranges::find(flat.operands, kForwardedSlot, &Operand::slot);
   if (joined == flat.operands.end()) {

@@ -6,7 +6,7 @@
 namespace anydml {
 namespace {
 
-// An entry applied to values, in the variant for these types. If the last value is absent, the entry without it is
+// Applies an entry to values, in the variant for these types. If the last value is absent, the entry without it is
 // used.
 struct Typed {
   std::uint16_t value;

@@ -20,13 +20,13 @@ struct GatherLoop {
   std::int64_t table;
   std::int64_t indices;
   std::int64_t slices;
-  std::int64_t number;  // the distance between target numbers; 0: the loop does not change the target
+  std::int64_t number;  // the distance between target numbers; 0 if the loop does not change the target
 };
 
 struct GatherCoordinate {
   std::int64_t size;    // size of the table's dimension
   std::int64_t stride;  // stride in the table
-  std::int64_t number;  // as in GatherLoop
+  std::int64_t number;  // see GatherLoop
 };
 
 // Operands: the table, the indices, the slices. If several items of a scatter have the same target, the last one in

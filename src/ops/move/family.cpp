@@ -47,8 +47,8 @@ Status check_padding(const OpDesc& desc) {
   return check_number(desc, "PaddingValue");
 }
 
-// The documentation divides the sizes by the block size but does not say what happens to a remainder; here it is an
-// error.
+// The documentation divides the sizes by the block size but does not define what happens to a remainder. Here, a
+// remainder is an error.
 Status check_blocks(const OpDesc& desc) {
   const bool to_depth = desc.op->name.starts_with("SPACE");
   const auto block = moves::numbers_of(desc, "BlockSize").front().as<i64>();

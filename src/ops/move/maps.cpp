@@ -88,8 +88,8 @@ void add_beyond(PaddingMode mode, const Padded& dimension, std::int64_t count, s
   }
 }
 
-// Adds the loops of all dimensions but one: later dimensions are covered fully, earlier dimensions only over the range
-// of the input's elements. Returns false if any of these loops is empty.
+// Adds the loops of all dimensions but one. Later dimensions are covered completely, and earlier dimensions only over
+// the range of the input's elements. Returns false if any of these loops is empty.
 bool add_other_loops(std::span<const Padded> padded, std::size_t dimension, const ByteStrides& strides,
                      bool from_output, Movement& movement) {
   for (std::size_t i = 0; i < padded.size(); ++i) {
@@ -243,7 +243,7 @@ struct Matrices {
         copies(all) {}
 
   // Fills rows x columns elements of each matrix, each row shifted `shift` columns to the right of the previous one.
-  // This repeats `count` times, each time `apart` rows further down and as many columns to the right.
+  // This repeats `count` times, each time `apart` rows further down and `apart` columns further to the right.
   void fill(std::int64_t y, std::int64_t x, std::int64_t rows, std::int64_t columns, std::int64_t shift,
             std::int64_t count = 1, std::int64_t apart = 0) const {
     if (rows <= 0 || columns <= 0) {
@@ -296,7 +296,7 @@ void fill_band(const Matrices& matrices, std::int64_t begin, std::int64_t end) {
     return;
   }
   // Row y covers the columns [y + begin, y + end), clipped to the matrix. The left edge clips the rows before `left`,
-  // and the right edge the rows from `right` on.
+  // and the right edge clips row `right` and the rows after it.
   const std::int64_t first = std::clamp<std::int64_t>(1 - end, 0, height);
   const std::int64_t last = std::clamp<std::int64_t>(width - begin, 0, height);  // one past the last row
   const std::int64_t left = std::clamp(-begin, first, last);

@@ -143,7 +143,7 @@ void lower_reversal(const OpDesc& desc, std::span<const PlacedTensor> tensors, C
   copies.add_step(operands, std::as_bytes(std::span(&step, 1)));
 }
 
-// In a graph the slices are views, and each channel is written directly to its location in the output.
+// In a graph, the slices are views, and each channel is written directly to its location in the output.
 Result<Decomposition> decompose_value_scale(const OpDesc& desc) {
   DecompositionBuilder list(desc);
   const auto scale = numbers_of(desc, "Scale");

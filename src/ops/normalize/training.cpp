@@ -137,7 +137,7 @@ class BatchParts {
     return list_.add(op, {value}, DataType::FLOAT32, reduced_);
   }
 
-  // Adds an operator that computes this output of the whole operator in FLOAT32, and a CAST if the output has a
+  // Adds an operator that computes this output of the whole operator in FLOAT32, and adds a CAST if the output has a
   // different type.
   std::uint32_t built(std::string_view op, const std::vector<std::uint32_t>& sources, std::uint32_t output,
                       const std::vector<OpAttribute>& attributes = {}) {

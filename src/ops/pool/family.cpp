@@ -160,7 +160,7 @@ PoolFunction function_of(const OpDesc& desc) {
   }
 }
 
-// indices: null if absent.
+// `indices` is null if absent.
 PoolStep make_step(const OpDesc& desc, const TensorDesc& input, const TensorDesc& output, const TensorDesc* indices) {
   const Windows windows = windows_of(desc);
   PoolStep step{};

@@ -39,7 +39,7 @@ struct PoolStep {
   std::uint32_t counts_padding;
   std::uint32_t rank;  // number of window axes, at least 1
   std::uint32_t unused;
-  PoolAxis batch;  // only the sizes and strides of these two are used
+  PoolAxis batch;  // of these two, only the sizes and strides are used
   PoolAxis channel;
   PoolAxis axes[kPoolAxes];
 };
@@ -84,7 +84,7 @@ struct PoolWindows {
 inline constexpr std::uint32_t kUnpoolShares = 64;  // maximum
 
 struct UnpoolStep {
-  PoolFunction function;  // always unpool, which distinguishes this struct from PoolStep
+  PoolFunction function;  // always `unpool`, to distinguish this struct from PoolStep
   DataType type;
   DataType index_type;
   std::uint32_t input_rank;

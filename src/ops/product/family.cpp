@@ -33,7 +33,7 @@ using products::kA;
 using products::kB;
 using products::kC;
 
-// With so few rows, packing a B that is not known in advance takes longer than multiplying.
+// Up to this number of rows, packing a B that is not known in advance takes longer than multiplying.
 constexpr std::int64_t kFewRows = 16;
 
 // The parameters of the two internal operators.

@@ -24,7 +24,7 @@ struct HalfParameters {
   ProductScale scale;
 };
 
-// c: null if absent.
+// `c` is null if absent.
 ProductStep make_step(const HalfParameters& parameters, const TensorDesc& a, const TensorDesc& b, const TensorDesc* c,
                       const TensorDesc& output) {
   ProductStep apart = make_matrices(a, parameters.transposed_a != 0, b, parameters.transposed_b != 0, c, output);

@@ -26,9 +26,9 @@ using products::strides_of;
 constexpr facts::Operator kIntegerPack = products::internal_operator("INTEGER_PACK");
 constexpr facts::Operator kIntegerProduct = products::internal_operator("INTEGER_PRODUCT");
 
-// With so few rows, packing a B that is not known in advance takes longer than multiplying.
+// Up to this number of rows, packing a B that is not known in advance takes longer than multiplying.
 constexpr std::int64_t kFewIntegerRows = 16;
-// With so few columns, most of a panel would be empty.
+// Up to this number of columns, most of a panel would be empty.
 constexpr std::int64_t kFewColumns = 4;
 
 constexpr std::size_t kNone = products::kNoInput;

@@ -10,9 +10,9 @@
 //
 // A convolution has the same operands: A is the filter, in its original form or packed by a separate step, and B is the
 // input. The packed filter contains the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one
-// block of kFilterBlock values of k after another. A block consists of strips of as many rows as the kernels process
-// together, and a strip is laid out like a panel. The sums of the rows follow as UINT32. With kMaxLines rows or fewer,
-// the bytes of a row are contiguous instead, in their original form.
+// block of kFilterBlock values of k after another. A block consists of strips, and a strip has the number of rows that
+// the kernels process together. A strip is laid out like a panel. The sums of the rows follow as UINT32. If there are
+// at most kMaxLines rows, the bytes of each row are contiguous instead, in their original form.
 #pragma once
 
 #include "ops/product/step.h"
@@ -86,10 +86,10 @@ struct IntegerConvolutionStep {
   std::uint32_t signed_filter;
   std::uint32_t signed_input;
   std::uint32_t signed_output;
-  std::uint32_t has_windows;  // 0: each k is a channel, and the pixels of a channel are equally spaced
-  std::uint32_t is_packed;    // 1: A is the packed filter, and the strides of the filter have no meaning
+  std::uint32_t has_windows;  // 0 if each k is a channel, and the pixels of a channel are equally spaced
+  std::uint32_t is_packed;    // 1 if A is the packed filter; the strides of the filter then have no meaning
   std::int64_t pixel_step;    // the distance between pixels in the input, if has_windows is 0
-  std::int64_t filter_zero;   // distance between the zero points of output channels; 0: one zero point for all
+  std::int64_t filter_zero;   // distance between the zero points of output channels; 0 if all share one zero point
   std::int64_t filter_scale;
 };
 

@@ -32,7 +32,7 @@ inline constexpr std::size_t kC = 2;
 
 // Converts an input that has the output's type to FLOAT32 if that type is FLOAT16.
 [[nodiscard]] std::uint32_t widened(DecompositionBuilder& list, const OpDesc& desc, std::uint32_t value);
-// The tensor reduced to the matrices that are distinct in memory, so that the packed form does not depend on the sizes
+// Reduces the tensor to the matrices that are distinct in memory, so that the packed form does not depend on the sizes
 // of the other operand.
 [[nodiscard]] TensorDesc without_repeats(TensorDesc matrices);
 // The tensor that the product itself computes: the output, or a packed tensor with the type of the sums if more
@@ -51,12 +51,12 @@ void exchange(ProductStep& step);
 // Drops loops over a single matrix, and merges loops that are contiguous in every operand.
 void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 
-// The sizes and strides of a matrix product, with batches joined. c: null if absent.
+// The sizes and strides of a matrix product, with batches joined. `c` is null if absent.
 [[nodiscard]] ProductStep make_matrices(const TensorDesc& a, bool transposed_a, const TensorDesc& b, bool transposed_b,
                                         const TensorDesc* c, const TensorDesc& output);
 
-// FLOAT16 products without conversion, in half.cpp. Returns no value if the operator's layouts or attributes are not
-// supported. The operator is then decomposed as on every other device.
+// FLOAT16 products without conversion, in half.cpp. If the operator's layouts or attributes are not supported, returns
+// no value, and the operator is decomposed in the same way as on all other devices.
 [[nodiscard]] std::optional<Result<Decomposition>> half_parts(const OpDesc& desc);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);

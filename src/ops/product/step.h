@@ -55,8 +55,8 @@ inline constexpr std::uint32_t kHalfOutput = 4;  // only for a half_product; C h
 
 struct ProductStep {
   ProductKind kind;
-  std::uint32_t panel;   // columns of a panel of B; 0: B is not packed, and no kernel needs it packed
-  std::uint32_t strip;   // rows of a strip of A; 0: A is in its original form
+  std::uint32_t panel;   // columns of a panel of B; 0 if B is not packed, because no kernel needs it packed
+  std::uint32_t strip;   // rows of a strip of A; 0 if A is in its original form
   std::uint32_t halves;  // a bit for each unpacked operand that is FLOAT16 instead of FLOAT32
   std::uint32_t batch_rank;
   ProductScale scale;
@@ -79,7 +79,8 @@ struct ProductStep {
   return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 16 : 32;
 }
 
-// The rows of a strip for these vectors: as many as fit into registers next to a panel's columns. 0 without vectors.
+// The rows of a strip for these vectors: the maximum that fits into registers together with a panel's columns. 0
+// without vectors.
 [[nodiscard]] constexpr std::uint32_t strip_rows(std::uint32_t vector_bytes) {
   return vector_bytes == 0 ? 0 : vector_bytes <= 32 ? 6 : 14;
 }

@@ -3,8 +3,8 @@
 //
 // Along a dimension, all outputs of a forward convolution have the same taps. The outputs of a backward convolution
 // with a stride are divided into classes by their remainder modulo the stride. The taps of a class are equally spaced
-// in the filter, and the input positions of its outputs are consecutive. So each class is a forward convolution with
-// fewer taps.
+// in the filter, and the input positions of its outputs are consecutive. Therefore each class is a forward convolution
+// with fewer taps.
 #pragma once
 
 #include <cstdint>

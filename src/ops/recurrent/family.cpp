@@ -98,7 +98,7 @@ Status check(const OpDesc& desc) {
                                  tensor.tensor.rank == 1 ? "" : "s", kRank));
     }
   }
-  // A time step is one or two phases of a plan's step.
+  // A time step consists of one or two phases of a plan's step.
   constexpr std::int64_t kMaxSteps = std::numeric_limits<std::int32_t>::max();
   const std::int64_t steps = desc.tensors[kX].tensor.sizes[1];
   const std::int64_t units = desc.tensors[kR].tensor.sizes[3];
@@ -233,7 +233,7 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
 
   struct {
     RecurrentStep step;
-    std::uint32_t outputs;  // bit i: output i of the network is an output of this operator
+    std::uint32_t outputs;  // bit i is set if output i of the network is an output of this operator
     std::uint32_t unused;
   } parameters{.step = step, .outputs = 0, .unused = 0};
   std::vector<TensorDesc> results;

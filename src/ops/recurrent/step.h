@@ -47,7 +47,7 @@ enum RecurrentOperand : std::size_t {
   kRecurrentOperands
 };
 
-// Strides in bytes. For dimensions that a tensor does not have, strides have no meaning.
+// Strides in bytes. If a tensor lacks a dimension, the stride of that dimension has no meaning.
 struct RecurrentStrides {
   std::int64_t time;
   std::int64_t direction;
@@ -62,10 +62,10 @@ struct RecurrentStep {
   std::uint32_t panel;    // units per panel
   std::uint32_t strip;    // rows per strip of hidden states, which kernels process together
   std::uint32_t directions;
-  std::uint32_t backward;  // bit i: direction i runs from the last time step to the first
+  std::uint32_t backward;  // bit i is set if direction i runs from the last time step to the first
   std::uint32_t clips;
   f32 clip;
-  std::uint32_t couples;              // LSTM: the forget gate is 1 minus the input gate
+  std::uint32_t couples;              // LSTM: whether the forget gate is 1 minus the input gate
   std::uint32_t linear_before_reset;  // GRU
   std::uint32_t unused;
   RecurrentActivation activations[kMaxDirections][kMaxActivations];

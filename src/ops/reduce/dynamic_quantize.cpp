@@ -29,7 +29,7 @@ TypeSet dynamic_quantize_types(std::size_t position) {
   }
 }
 
-// The documented rules already require the same type for output and zero point, and one element for scale and zero
+// The documented rules already require the same type for output and zero point, and one element each for scale and zero
 // point.
 Status check_dynamic_quantize(const OpDesc& desc) {
   const OpTensor& input = desc.tensors[0];

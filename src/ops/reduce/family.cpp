@@ -168,9 +168,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
   add(ReducePhase::combine, partials, tensors[1].operand());
 }
 
-// Whether a reduction can consume elements while they are computed, in memory order. If the reduction jumps often, or
-// if threads share rows with many columns, every operand of the joined step would be read in short pieces. Unless the
-// tensors are small, this takes longer than writing the elements to memory and reading them again.
+// Whether a reduction should consume elements while they are computed, in memory order. If the reduction jumps often,
+// or if threads share rows with many columns, every operand of the joined step would be read in short pieces. Unless
+// the tensors are small, that takes longer than writing the elements to memory and reading them again.
 bool takes_computed(const ReduceStep& step) {
   constexpr std::int64_t kSmall = 1 << 16;       // in elements
   constexpr std::int64_t kShortRun = 64;         // elements between two jumps

@@ -13,7 +13,7 @@ template <class T>
 struct Clip {
   compute_t<T> min;
   compute_t<T> max;
-  compute_t<T> last;  // for floats, added to the result: NaN if a bound is NaN, else -0, which changes nothing
+  compute_t<T> last;  // for floats: added to the result. NaN if a bound is NaN, otherwise -0, which changes nothing
 
   ANYDML_HOST_DEVICE constexpr explicit Clip(const Attributes& attributes)
       : min(widen(attributes.values[0].as<T>())), max(widen(attributes.values[1].as<T>())), last(0) {

@@ -102,7 +102,7 @@ template <Last last = Last::exact>
     const f64 error = fused(-b, first, 1.0);
     const f64 inverse = fused(first, fused(error, error, error), first);
     const f64 near = a * inverse;
-    // Written this way so that -0 is unchanged.
+    // This form leaves -0 unchanged.
     return last == Last::near ? near : fused(fused(b, near, -a), -inverse, near);
   } else {
     return a / b;

@@ -21,7 +21,7 @@ struct ModulusTruncate {
       }
       if constexpr (std::is_signed_v<T>) {
         if (b == -1) {
-          return 0;  // also for MIN % -1, which would trap in hardware on x86
+          return 0;  // this includes MIN % -1, which would trap on x86
         }
       }
       return static_cast<T>(a % b);
@@ -30,9 +30,10 @@ struct ModulusTruncate {
 
  private:
   // Long division on the significands. With a = A * 2^ea and b = B * 2^eb, ea >= eb, the remainder is (A * 2^(ea - eb)
-  // mod B) * 2^eb. The power of two is applied in steps of as many bits as 64-bit arithmetic allows. Since R < B <
-  // 2^(fraction bits + 1), a step can shift by (63 - fraction bits): 53 for FLOAT16 (one more step), 40 for FLOAT32 (up
-  // to 7 more steps) and 11 for FLOAT64 (up to 186 more steps). No floating-point operations are involved.
+  // mod B) * 2^eb. The power of two is applied in steps, each with the maximum number of bits that 64-bit arithmetic
+  // allows. Since R < B < 2^(fraction bits + 1), a step can shift by (63 - fraction bits): 53 for FLOAT16 (one more
+  // step), 40 for FLOAT32 (up to 7 more steps) and 11 for FLOAT64 (up to 186 more steps). No floating-point operations
+  // are involved.
   ANYDML_HOST_DEVICE static constexpr T of_floats(T a, T b) {
     using F = FloatParts<T>;
     using Bits = typename F::Bits;

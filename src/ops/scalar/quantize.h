@@ -10,7 +10,7 @@
 
 namespace anydml {
 
-// INT32 inputs have a FLOAT32 scale, and floats have a scale of the same type.
+// INT32 inputs have a FLOAT32 scale, and float inputs have a scale of their own type.
 template <class In>
 using scale_of_t = std::conditional_t<is_float<In>, In, f32>;
 template <class In, class Out>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The sum of products that every matrix product uses. The factors are processed in blocks of 256 in ascending order.
 // The sum of a block is a chain of fused multiply-adds that starts from +0. The total is the sum of the first block, to
-// which the sums of the other blocks are added in order. Without factors, the total is +0.
+// which the sums of the other blocks are added in order. If there are no factors, the total is +0.
 //
 // Kernels may compute blocks in any order and in parallel, as long as they add the sums in order. They must not skip a
 // factor of 0, since 0 times infinity is NaN. They may pad a block only with products of +0 and -0: underflow can make

@@ -28,7 +28,7 @@ struct SortStep {
   std::int64_t input_offset;  // in bytes, from the operand's address to the first element
   std::int64_t values_offset;
   std::int64_t indices_offset;
-  SortLoop axis;            // along a row; its size is the input's size, below 2^32 like any element count
+  SortLoop axis;            // along a row; its size is the input's, which is below 2^32 like any element count
   SortLoop rest[kMaxRank];  // over rows, in any order; the smallest stride in the input is innermost
 };
 

@@ -2,7 +2,8 @@
 // The core of attention. A piece of work is a group of queries of one head. Scores are computed transposed, with keys
 // as the rows of a product and queries as its columns. The kernels expect the columns of the second product in exactly
 // this layout, so nothing is packed between the two products. The rows of the second product are the columns of the
-// values. Only the scores of one piece exist at a time, and they stay in the L2 cache while they are needed.
+// values. Each thread stores the scores of only one piece at a time, and they stay in the L2 cache while they are
+// needed.
 //
 // If there are only a few queries, or if the machine has no vector target, queries are processed one by one, and keys
 // and values are read in place.

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kMinOfPiece = 16 << 10;  // elements, about ten microseconds of work
 constexpr std::int64_t kMaxStripsOfPiece = 12;
 
-// Without product kernels a strip has one row, so the strips form a plain matrix.
+// Without product kernels, a strip has one row, so the strips form a plain matrix.
 std::int64_t strip_of(const ProductKernels* kernels) { return kernels != nullptr ? kernels->strip : 1; }
 
 // Packs rows into strips, several strips per piece.
@@ -119,7 +119,7 @@ class AppendRun final : public cpu::PreparedStep {
   AttentionStep step_;
 };
 
-// One row of scores per piece. GPUs use these steps; the CPU only supports them for tests.
+// One row of scores per piece. GPUs use these steps; the CPU supports them only for tests.
 class RowsRun final : public cpu::PreparedStep {
  public:
   RowsRun(const AttentionStep& step, const Scores& scores)

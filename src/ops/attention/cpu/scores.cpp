@@ -16,7 +16,7 @@ constexpr std::int64_t kBlockElements = 1024;  // fits in the L1 cache together 
 
 std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-// Combines kScorePeriod numbers into one number for each of the `beside` queries.
+// Combines kScorePeriod numbers into one number for each of the `beside` interleaved queries.
 template <class Combine>
 void fold_period(f32* period, std::int64_t beside, Combine combine) {
   for (std::int64_t half = kScorePeriod / 2; half >= beside; half /= 2) {

@@ -48,7 +48,7 @@ class Scores {
              f32* totals) const noexcept;
 
  private:
-  [[nodiscard]] std::int64_t block() const;  // keys processed at a time
+  [[nodiscard]] std::int64_t block() const;  // the number of keys that are processed at a time
   void set(const QueryRange& queries, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
            f32* room) const;
   void hide(const QueryRange& queries, const std::byte* lengths, std::int64_t first, std::int64_t count,

@@ -63,7 +63,7 @@ HWY_FLATTEN HWY_NOINLINE bool find_hard(const Of& of, u32* HWY_RESTRICT flags, s
 // Computes one stretch. Returns whether any element is hard, for functions that detect this from the results. For all
 // other functions, the loop processes a fixed number of elements at a time: compilers then interleave the instructions
 // of several vectors and hide their latency. Elements beyond the count are also computed, but never used. This is a
-// separate function so that `flatten` inlines everything it calls, however long.
+// separate function, so that `flatten` inlines everything that it calls, regardless of size.
 template <class T, class Of, class... Inputs>
 HWY_FLATTEN HWY_NOINLINE bool run_ordinary(const Of& of, f32* HWY_RESTRICT to, [[maybe_unused]] u32* HWY_RESTRICT flags,
                                            std::size_t count, const Inputs* HWY_RESTRICT... from) {
@@ -167,8 +167,8 @@ HWY_INLINE void run_quickly(const Of& of, f32* to, u32* flags, std::size_t count
   }
 }
 
-// Computes the elements from `first` on, up to one stage. If kStaged is set, inputs and results pass through buffers in
-// the L1 cache, which have room for extra elements.
+// Computes the elements starting with `first`, up to one stage. If kStaged is set, inputs and results pass through
+// buffers in the L1 cache, which have room for extra elements.
 template <bool kStaged, class Scalar, std::size_t... kInputs>
 HWY_INLINE void run_stretch(const Scalar& scalar, const std::byte* const* inputs, std::byte* output, std::size_t first,
                             std::size_t part, std::index_sequence<kInputs...> indices) {
@@ -235,8 +235,8 @@ HWY_INLINE void run_function(const Scalar& scalar, const std::byte* const* input
 }
 
 inline constexpr std::size_t kHalves = 65536;
-// Rows of at least this length justify building a table, and shorter rows then use it too. The limit is higher for
-// functions with attributes, since the attributes may change.
+// A row of at least this length justifies building a table. After that, shorter rows use the table too. The limit is
+// higher for functions with attributes, since the attributes may change.
 template <class Of>
 inline constexpr std::size_t kWorthTable = std::is_empty_v<Of> ? 4096 : 16384;
 

@@ -16,7 +16,8 @@
 namespace anydml {
 
 // Two nested loops over elements. Strides are in bytes and may have any sign; addresses may have any alignment. A
-// kernel never writes between elements. The output may be one of the inputs if it has the same address and strides.
+// kernel never writes to the bytes between elements. The output may be one of the inputs if it has the same address and
+// strides.
 struct KernelArguments {
   struct Input {
     const std::byte* data;

@@ -126,7 +126,7 @@ ANYDML_HALVES inline Halves load_halves(const std::byte* from) {
   return vreinterpretq_f16_u8(vld1q_u8(reinterpret_cast<const u8*>(from)));
 }
 
-// at: the index of an element.
+// `at` is the index of an element.
 template <class Op, std::size_t kInputs>
 ANYDML_HALVES inline void compute_halves(Given given, const std::byte* const* inputs, std::size_t at, std::byte* to) {
   if constexpr (kInputs == 1) {

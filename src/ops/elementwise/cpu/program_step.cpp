@@ -37,7 +37,7 @@ struct Source {
 
 struct Operation {
   Kernel kernel;
-  const RunEntry* run;  // null: the operation cannot be part of a run
+  const RunEntry* run;  // null if the operation cannot be part of a run
   std::uint32_t inputs;
   Source sources[kMaxInputs];
   Source target;
@@ -72,7 +72,7 @@ struct Schedule {
   std::vector<PlannedStep> steps;
   std::vector<Stage> stages;
 
-  // Whether the whole program is a single run; no buffer then contains more than one block.
+  // Whether the whole program is a single run. In that case no buffer contains more than one block.
   [[nodiscard]] bool is_one_run() const { return stages.size() == 1 && stages[0].is_run; }
 };
 

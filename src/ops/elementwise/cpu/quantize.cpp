@@ -294,7 +294,7 @@ void run_added_rows(const RowBlock& block) noexcept {
   } while (row.next());
 }
 
-// inputs: in the operator's order; scales and zero points have stride 0.
+// The inputs are in the operator's order. Scales and zero points have stride 0.
 template <class T>
 void added_kernel(const KernelArguments& arguments) noexcept {
   static constexpr TiledRow kRow{run_added_rows<T>, nullptr, 2, {1, 1, 1}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A kernel for any scalar definition, for each of Highway's targets. It calls the definition in a loop, which the
 // compiler vectorizes for the target. The same source therefore defines the computation for a single element, for a
-// vector and for a GPU thread; to be fast here, a definition only has to be free of branches. FLOAT16 is computed in
+// vector and for a GPU thread; a definition is fast here if it has no branches. FLOAT16 is computed in
 // FLOAT32, a stretch at a time: the conversions are vectorized by hand, because compilers do not vectorize them.
 //
 // Definitions are not templates over vector types, because g++ does not let a template defined outside a target's

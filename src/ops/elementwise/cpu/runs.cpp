@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A block of eight vectors, as many as calling conventions keep in registers, is passed as function arguments. Each
-// function executes one instruction and ends with a tail call to the next one, so that the block never leaves the
+// A block of eight vectors, the maximum that calling conventions pass in registers, is passed as function arguments.
+// Each function executes one instruction and ends with a tail call to the next one, so that the block never leaves the
 // registers.
 //
 // Each instruction is the scalar definition in a loop over arrays; the compiler vectorizes the loop and keeps the

@@ -19,10 +19,10 @@ using RunFunction = void (*)();
 // One step of a run, over the elements that start at `data`.
 struct RunStep {
   RunFunction function;
-  std::byte* data;      // the operand that is not in registers, or the destination; null: none
+  std::byte* data;      // the operand that is not in registers, or the destination; may be null
   std::size_t mask;     // applied to the offset from `data`: all bits, or 0 if every block uses the same memory
   const void* scalar;   // the definition with its attributes
-  std::int32_t tensor;  // the operand that `data` is in, below kMaxOperands; -1: a buffer with room for whole blocks
+  std::int32_t tensor;  // the operand that `data` is in, below kMaxOperands; -1 for a buffer that fits whole blocks
   bool stores;
 };
 
@@ -33,7 +33,7 @@ inline constexpr std::size_t kRunInputs = 5;
 // The FLOAT32 variant of an entry, as part of a run.
 struct RunEntry {
   std::uint32_t variant;
-  std::array<RunFunction, kRunInputs> functions;  // one-input entries use only the first. Null: not allowed in runs
+  std::array<RunFunction, kRunInputs> functions;  // one-input entries use only the first. Null if not allowed in runs
   void (*prepare)(const Attributes& attributes, void* scalar);  // constructs the definition; it needs no destructor
 };
 inline constexpr std::size_t kRunScalarBytes = 16;  // size of the largest definition
@@ -42,7 +42,7 @@ inline constexpr std::size_t kMaxOfRunBlock = 128;  // maximum number of element
 
 // The run kernels of one target.
 struct RunKernels {
-  std::size_t block = 0;  // elements; 0: the target has no runs
+  std::size_t block = 0;  // elements; 0 if the target has no runs
   RunFunction load = nullptr;
   RunFunction store = nullptr;
   RunFunction end = nullptr;  // the last step of every run

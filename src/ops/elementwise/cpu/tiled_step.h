@@ -20,7 +20,7 @@ namespace anydml {
   return nest.rank >= 2 ? nest.loops[nest.rank - 2].strides[operand] : 0;
 }
 
-// How the loop nest is divided into pieces.
+// The division of the loop nest into pieces.
 struct Division {
   Tiling tiling;
   std::vector<std::int64_t> begins;  // the first tile of each piece, followed by the number of tiles
@@ -28,10 +28,11 @@ struct Division {
   [[nodiscard]] std::uint64_t pieces() const { return begins.size() - 1; }
 };
 
-// `vectors`: whether the kernels are vectorized, and thus about ten times as fast.
+// `vectors`: whether the kernels are vectorized, which makes them about ten times as fast.
 [[nodiscard]] Division divide(const Step& step, const LoopNest& nest, bool vectors, unsigned threads);
 
-// The step runs on its own, or is joined with a step of another family, which then passes it the tiles to process.
+// The step either runs on its own, or is joined with a step of another family. The other step then passes it the tiles
+// to process.
 class TiledStep : public cpu::PreparedStep, public cpu::JoinedStep {
  public:
   TiledStep(const ElementwiseStep& step, Division division, cpu::Target target)

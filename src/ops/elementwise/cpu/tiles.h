@@ -24,7 +24,7 @@ using RowFunction = void (*)(const RowBlock&) noexcept;
 
 struct TiledRow {
   RowFunction plain;
-  RowFunction stepped;  // supports steps of 1 and 2; null: inputs with a step of 2 are gathered
+  RowFunction stepped;  // supports steps of 1 and 2; null if inputs with a step of 2 are gathered
   std::size_t inputs;
   std::array<std::uint8_t, kMaxInputs + 1> sizes;  // element sizes: the inputs in order, then the output
 

@@ -56,8 +56,8 @@ HWY_NOINLINE hn::Vec<D> by_lanes(D d, hn::Vec<D> a, hn::Vec<D> b) {
   return hn::Load(d, reinterpret_cast<const hn::TFromD<D>*>(x));
 }
 
-// The bits of 2^52 and 2^84 as f64 and of 2^23 as f32: an integer placed in the low bits of such a number is added to
-// its value.
+// The bits of 2^52 and 2^84 as f64 and of 2^23 as f32: placing an integer in the low bits of such a number adds the
+// integer to its value.
 inline constexpr u32 kTwoTo23Bits = 0x4B00'0000U;
 inline constexpr u64 kTwoTo52Bits = 0x4330'0000'0000'0000U;
 inline constexpr u64 kTwoTo84Bits = 0x4530'0000'0000'0000U;

@@ -47,8 +47,8 @@ HWY_INLINE V settled(DF d, V r, V y) {
   return hn::Add(r, hn::IfThenElseZero(hn::Lt(r, hn::Zero(d)), y));
 }
 
-// The definition's result for the remainder m of |a| divided by |b|, in any float type that represents the sum of m and
-// b accurately enough.
+// Computes the definition's result from m, the remainder of |a| divided by |b|, in any float type that represents the
+// sum of m and b accurately enough.
 template <bool kFloor, class DF, class V = hn::Vec<DF>>
 HWY_INLINE V with_float_sign(DF d, V a, V b, V m) {
   const auto sign = hn::SignBit(d);
@@ -172,7 +172,7 @@ HWY_INLINE void long_divisions(D d, const V* x, const V* y, V* out) {
     }
   }
   for (std::size_t i = 0; i < kVectors; ++i) {
-    // Scaled in two halves: the whole power may not be representable.
+    // The scaling has two steps, because the whole power might not be representable.
     const V exponent = hn::Sub(y_exponent[i], hn::Set(d, 1023.0));
     const V half = hn::Floor(hn::Mul(exponent, hn::Set(d, 0.5)));
     const V scaled = hn::Mul(settled(d, r[i], divisor[i]), power_of_two(half));
@@ -265,7 +265,7 @@ requires(std::is_same_v<T, f32> || std::is_same_v<T, f64>) struct Arithmetic<T, 
   }
 
   // Handles a common reason for unproven lanes: the quotient was merely rounded up to the next integer. Returns whether
-  // that settles all lanes.
+  // this settles all lanes.
   static HWY_INLINE bool settles(D d, V a, V b, V& result) {
     const V b_sign = hn::And(b, hn::SignBit(d));
     const V y = hn::Abs(b);
@@ -313,7 +313,7 @@ struct F16Divisor {
   typename Arithmetic<f32, kFloor>::Divisor wide;
   hn::Vec<hn::ScalableTag<u16>> y_bits;
   hn::Vec<hn::ScalableTag<u16>> sign_bits;
-  hn::Vec<hn::ScalableTag<f32>> small_y;  // scaled by 2^-112, as Arm's kernels use it
+  hn::Vec<hn::ScalableTag<f32>> small_y;  // scaled by 2^-112, for Arm's kernels
   hn::Vec<hn::ScalableTag<f32>> small_inverse;
   hn::Vec<hn::ScalableTag<f32>> small_nudge;
 
@@ -337,7 +337,7 @@ struct Arithmetic<f16, kFloor> {
   using V = hn::Vec<D>;
   using DF = hn::ScalableTag<f32>;
   using F = hn::Vec<DF>;
-  using Halves = hn::Rebind<hwy::float16_t, DF>;  // as many lanes as FLOAT32 has
+  using Halves = hn::Rebind<hwy::float16_t, DF>;  // with the number of lanes of FLOAT32
   using Divisor = F16Divisor<kFloor>;
   static constexpr bool kAlwaysQuick = false;
   static constexpr std::size_t kUnroll = 4;

@@ -347,8 +347,8 @@ requires(std::is_integral_v<T> && sizeof(T) <= 4) struct Arithmetic<T, kFloor> :
   static constexpr std::size_t kUnrollOneDivisor = kUnrollSimple;
 
   // The sign of a single divisor is known. For floor, 2^(bits - 1) is added to the dividends, so that none is negative,
-  // and the remainder of that number is subtracted afterwards. For a negative divisor, the same is done with -a and
-  // 2^(bits - 1) - 1.
+  // and the remainder of that number is subtracted afterwards. A negative divisor is handled in the same way, with -a
+  // and 2^(bits - 1) - 1.
   struct Divisor {
     V b;
     UnsignedDivisor<U> magnitude;

@@ -110,9 +110,9 @@ HWY_NOINLINE void run_thoroughly(const std::byte* a, const std::byte* b, std::by
   }
 }
 
-// Rows of at least this many bytes prefetch this far ahead, because the divisions leave the CPU little room to look
-// ahead itself. The data is prefetched into the L1 cache. On Neoverse V1, prefetching 4 KiB of each operand occupied
-// too much of that cache, and the kernel reached only a third of the memory bandwidth instead of half.
+// Rows of at least this many bytes prefetch this far ahead, because with these divisions the CPU itself cannot look far
+// ahead. The data is prefetched into the L1 cache. On Neoverse V1, prefetching 4 KiB of each operand occupied too much
+// of that cache, and the kernel reached only a third of the memory bandwidth instead of half.
 inline constexpr std::int64_t kBytesAhead = HWY_ARCH_ARM_A64 ? 1536 : 4096;
 
 // Computes one row into contiguous memory.
@@ -122,7 +122,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   using V = typename A::V;
   const typename A::D d;
   constexpr std::size_t kUnroll = kB == Operand::repeated ? A::kUnrollOneDivisor : A::kUnroll;
-  const std::size_t step = hn::Lanes(d) * sizeof(T);  // in bytes, like everything below
+  const std::size_t step = hn::Lanes(d) * sizeof(T);  // in bytes, like all numbers below
   const std::size_t bytes = count * sizeof(T);
   const V a_repeated = repeated(load_element<T>(a));
   const V b_repeated = repeated(load_element<T>(b));
@@ -179,7 +179,7 @@ HWY_INLINE void run_row(const std::byte* a, const std::byte* b, std::byte* out, 
   const bool skips = (kA == Operand::stepped && steps.a != 1) || (kB == Operand::stepped && steps.b != 1);
   const V a_last = skips ? load_singly(d, a + last * steps.a, steps.a) : load_a(last);
   const V b_last = skips ? load_singly(d, b + last * steps.b, steps.b) : load_b(last);
-  // Loads that skip elements read one element more than they need, which the last load must not do.
+  // Loads that skip elements read one element more than they need. The last load must not do this.
   const std::size_t whole = skips ? bytes - 1 : bytes;
   const bool fetches = bytes >= kBytesAhead;
   std::size_t n = 0;

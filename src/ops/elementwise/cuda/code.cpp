@@ -32,11 +32,11 @@ class Slots {
   [[nodiscard]] std::size_t count() const { return until_.size(); }
 
  private:
-  std::vector<std::uint32_t> until_;  // the last instruction that reads each slot; kNever: free
+  std::vector<std::uint32_t> until_;  // the last instruction that reads each slot; kNever if free
 };
 
 struct Value {
-  std::uint32_t last_use;  // the index of the instruction; the instruction count for a store; kNever: not needed
+  std::uint32_t last_use;  // the index of the instruction; the instruction count for a store; kNever if not needed
   std::uint16_t slot;
   std::uint8_t bytes;
 };

@@ -26,8 +26,9 @@ struct DefinitionTypes<Scalar, Result (Scalar::*)(Inputs...) const> {
     }
     return widest;
   }();
-  // The widest operand is accessed 16 bytes at a time and narrower ones in smaller pieces: neighboring threads then
-  // touch neighboring bytes in every access, and the several vectors of each thread keep enough bytes in flight.
+  // The widest operand is accessed 16 bytes at a time, and narrower operands are accessed in smaller pieces.
+  // Neighboring threads then touch neighboring bytes in every access, and each thread has several vectors, which keep
+  // enough bytes in flight.
   static constexpr u32 kVectorElements = kVectorBytes / kWidest;
   static constexpr u32 kVectorInputBytes = kVectorElements * (sizeof(Inputs) + ...);
 
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     return;
   }
 
-  // Issue the loads of all vectors before anything waits for one of them. Broadcast elements are loaded afterwards.
+  // Issue the loads of all vectors before any code waits for one of them. Broadcast elements are loaded afterwards.
   u32 inputs[kVectors][Types::kInputs][4];
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {

@@ -17,7 +17,7 @@ struct Table {
   int device;
   FillHalves fill;
   std::string scalar;
-  std::uint16_t* results;  // null: the table could not be built, and there is no second attempt
+  std::uint16_t* results;  // null if the table could not be built; there is no second attempt
 };
 
 std::uint16_t* make_table(const GpuProperties& gpu, FillHalves fill, const ScalarBytes& scalar) noexcept {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Looks up FLOAT16 functions of one contiguous input in a table in shared memory. The results are correct by
-// construction, since the definition filled the table, and the speed is limited only by memory, however expensive the
-// function is.
+// construction, since the definition filled the table. Only memory limits the speed, even if the function is expensive.
 #pragma once
 
 #include "ops/elementwise/cuda/entry_device.cuh"
@@ -15,7 +14,7 @@ namespace anydml::cuda {
 inline constexpr u32 kWorthTable = 1 << 20;
 inline constexpr int kTableThreads = 1024;
 inline constexpr u32 kTableBytes = kHalves * sizeof(u16);
-inline constexpr int kTableVectors = 2;  // in flight per thread
+inline constexpr int kTableVectors = 2;  // vectors in flight per thread
 
 template <class Scalar>
 __global__ void fill_halves(u16* table, const __grid_constant__ Scalar scalar) {

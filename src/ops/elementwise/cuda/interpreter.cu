@@ -84,7 +84,7 @@ __device__ inline void store_bits(std::byte* to, u64 bits, u32 bytes, bool align
   }
 }
 
-// A block of this size fits, however many registers a function uses.
+// A block of this size fits regardless of how many registers a function uses.
 constexpr u32 kCodeThreads = 128;
 
 template <class Parameter>

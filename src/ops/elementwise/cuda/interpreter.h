@@ -41,7 +41,7 @@ struct CodeFunction {
   std::uint16_t number;
   std::uint8_t inputs;
   std::uint8_t element_sizes[kMaxInputs + 1];  // the inputs in order, then the output
-  std::uint16_t scalar_words;                  // 0: the definition has no attributes
+  std::uint16_t scalar_words;                  // 0 if the definition has no attributes
   void (*make_scalar)(const Attributes& attributes, std::uint64_t* words);
 };
 // Returns false if the entry has no such variant.

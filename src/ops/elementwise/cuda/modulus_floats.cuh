@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tuned kernels of the two modulus operators on floats packed in 32-bit words. The results have the same bits as those
-// of the scalar definitions.
+// Tuned kernels of the two modulus operators on floats packed in 32-bit words. The results have the same bits as the
+// results of the scalar definitions.
 //
 // Each quotient is an estimate that is either proven to be correct or verified using its remainder. Fused operations,
 // directed rounding and the approximate reciprocal are written explicitly, because the proofs rely on them.
@@ -58,14 +58,15 @@ struct Real<f64> {
   static __device__ f64 from(u64 bits) { return __longlong_as_double(static_cast<long long>(bits)); }
 };
 
-// x mod y for magnitudes, if the bits of the result are below those of y; otherwise the remainder is not known yet.
+// Computes x mod y for magnitudes. If the bits of the result are not below the bits of y, the remainder is not known
+// yet.
 //
 // If x >= y, then x, y and x - q * y for every integer q are multiples of y's last place u. If the rounded value r of
 // this difference is below y, then the exact value is below y < 2^24 u, and r is exact. If -y <= r < 0, r is exact too,
-// and the answer is r + y. The estimate is biased upward, so that this second case, which costs nothing extra, is the
-// usual error. If the quotient is too small, the difference can reach 2^25 u, may be inexact and is rejected. If x < y,
-// q is 0, or 1 for an x just below y; in both cases the difference is exact. Infinities, NaN, zero and subnormal
-// divisors yield NaN, whose bits are above every y.
+// and the answer is r + y. The estimate is biased upward, so that an error usually leads to this second case, which
+// costs nothing extra. If the quotient is too small, the difference can reach 2^25 u, may be inexact and is rejected.
+// If x < y, q is 0, or 1 for an x just below y; in both cases the difference is exact. Infinities, NaN, zero and
+// subnormal divisors yield NaN, whose bits are above every y.
 template <class F>
 [[nodiscard]] __device__ inline F try_remainder(F x, F y, F reciprocal) {
   using R = Real<F>;
@@ -157,12 +158,12 @@ inline constexpr bool kFastDoubles = true;
 inline constexpr bool kFastDoubles = false;
 #endif
 
-// x mod y in FLOAT64, 48 bits of the quotient at a time: y times a power of 2^48 is subtracted as often as it fits,
-// from the largest power that any lane needs down to 1; for a lane with a smaller x, the first quotients are 0. The
-// quotient, below 2^50, may be off by one: it is rounded down from an estimate whose error is less than one half. The
-// remainder is then between -1 and 2 divisors; the next power corrects it, and a final step corrects the last one.
-// Every difference is exact: it is a multiple of the last place of that divisor, or of x if x is smaller, and less than
-// two 24-bit divisors.
+// x mod y in FLOAT64, 48 bits of the quotient at a time: for each power of 2^48, from the largest power that any lane
+// needs down to 1, the largest multiple of y times this power that fits is subtracted. For a lane with a smaller x, the
+// first quotients are 0. The quotient, below 2^50, may be off by one: it is rounded down from an estimate whose error
+// is less than one half. The remainder is then between -1 and 2 divisors; the next power corrects it, and a final step
+// corrects the last one. Every difference is exact: it is a multiple of the last place of that divisor, or of x if x is
+// smaller, and less than two 24-bit divisors.
 //
 // Processes two elements at the same time, since their steps are independent. An element that needed no steps is
 // unaffected.

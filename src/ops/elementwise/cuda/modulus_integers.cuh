@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tuned kernels of the two modulus operators on integers packed in 32-bit words. The results have the same bits as
-// those of the scalar definitions.
+// Tuned kernels of the two modulus operators on integers packed in 32-bit words. The results have the same bits as the
+// results of the scalar definitions.
 #pragma once
 
 #include "ops/elementwise/cuda/modulus_floats.cuh"
@@ -39,7 +39,7 @@ requires(!is_float<T> && sizeof(T) == 2) struct Modulus<kFloor, T> {
   }
   static __device__ Divisor prepare(bits_t<T> b) { return divisor_of(static_cast<f32>(static_cast<T>(b))); }
 
-  // The result in the lowest bits.
+  // Returns the result in the lowest bits.
   static __device__ u32 element(f32 a_in_significand, const Divisor& b) {
     if constexpr (!kSigned) {
       const f32 a = a_in_significand - (0x1p23f - 0.5f);
@@ -108,8 +108,8 @@ constexpr u32 kHalf = 0x38003800;
 // 8-bit integers, two at a time in FLOAT16: a byte permutation places a byte in the significand of 1024, which adds its
 // value to 1024. The sign bits of signed bytes are flipped, which adds 128. The quotient is (|a| + 1/2) / |b| - 1/2,
 // rounded to nearest: (|a| + 1/2) / |b| is 1 / (2 |b|) away from every integer, and the rounding errors of the
-// reciprocal and of the product amount to less than 3/4 of that, even for 255. So the quotient is always correct, and
-// the remainder is exact.
+// reciprocal and of the product amount to less than 3/4 of that, even for 255. Therefore the quotient is always
+// correct, and the remainder is exact.
 template <bool kFloor, class T>
 requires(!is_float<T> && sizeof(T) == 1) struct Modulus<kFloor, T> {
   static constexpr bool kSigned = std::is_signed_v<T>;

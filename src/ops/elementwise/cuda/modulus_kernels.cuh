@@ -321,7 +321,8 @@ template <class T>
   }
 }
 
-// The number of blocks that fit: GPUs differ in how many threads a multiprocessor can run.
+// The number of blocks that fit. It depends on the GPU, because the maximum number of threads per multiprocessor
+// differs.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 inline constexpr int kMaxTiles = 4;
 #elif defined(__CUDA_ARCH__) && \

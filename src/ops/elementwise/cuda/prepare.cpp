@@ -11,9 +11,9 @@
 namespace anydml::cuda {
 namespace {
 
-// Rows shorter than this many vectors are not worth a partially filled vector.
+// For rows that are shorter than this many vectors, partially filled vectors are not worthwhile.
 constexpr std::int64_t kVectorsOfLongRow = 8;
-// Tiles that are mostly empty are not worth shared memory.
+// For tiles that are mostly empty, shared memory is not worthwhile.
 constexpr std::uint32_t kMinTileSize = 16;
 // Kernels count elements in 32 bits.
 constexpr std::int64_t kMaxElements = 0xffffffff;

@@ -48,9 +48,9 @@ class PreparedElements final : public PreparedStep {
   };
 
   KernelShape shape_ = KernelShape::strided;
-  std::uint8_t small_type_ = 0;         // DataType; 0: not a small task
+  std::uint8_t small_type_ = 0;         // DataType; 0 if not a small task
   std::uint16_t small_code_ = 0;        // EntryId
-  const KernelSet* kernels_ = nullptr;  // null: the step is interpreted, or fused element by element
+  const KernelSet* kernels_ = nullptr;  // null if the step is interpreted, or fused element by element
   std::unique_ptr<Code> code_;          // null unless the step is interpreted
   KernelSet fused_set_ = {};
   std::shared_ptr<const RuntimeKernels> fused_;  // if set, kernels_ is null or fused_set_ (sizes only)

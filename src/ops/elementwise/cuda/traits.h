@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Properties of a definition that kernels may exploit, beyond its call operator. An entry that is not listed here is
-// still correct: it has separate kernels for each type and is launched alone.
+// Properties of a definition that kernels may exploit, beyond its call operator. An entry that is not listed here still
+// works correctly, but has separate kernels for each type and is launched alone.
 #pragma once
 
 #include "backend/cuda/kernels/bits.h"
@@ -36,9 +36,8 @@ requires(kMovesBits<Definition>) struct KernelScalarOf<Definition<T>> {
 template <class Scalar>
 using KernelScalar = typename KernelScalarOf<Scalar>::Type;
 
-// Definitions that small tasks may use: a single kernel contains all of them, for every type, and needs as many
-// registers as the most demanding one. Each of them must therefore have only a few instructions, one type, and no
-// attributes.
+// Definitions that small tasks may use: a single kernel contains all of them, for every type, and needs the registers
+// of the most demanding one. Each of them must therefore have only a few instructions, one type, and no attributes.
 template <template <class> class Definition>
 inline constexpr bool kIsSmall = false;
 template <>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMinOfPiece = 32 << 10;  // in additions
 constexpr std::int64_t kMaxOfPiece = 1 << 20;
-constexpr std::int64_t kCostOfUnit = 64;  // overhead of a unit, as the number of additions that take the same time
+constexpr std::int64_t kCostOfUnit = 64;  // overhead of a unit, in additions that could be done in that time
 constexpr std::int64_t kPartsOfThread = 16;
 
 struct Cut {

@@ -128,7 +128,7 @@ struct FoldUnit {
     }
   }
 
-  // Adds the elements for all dimensions from `dimension` on. The dimensions before it are fixed at a window position
+  // Adds the elements for `dimension` and all later dimensions. The dimensions before it are fixed at a window position
   // and a block, both numbered in row-major order.
   void add(std::uint32_t dimension, std::int64_t in_window, std::int64_t block) {
     const FoldDimension& along = step.dimensions[dimension];

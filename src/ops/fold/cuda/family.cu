@@ -43,7 +43,8 @@ struct Folded {
 template <class T>
 using sum_t = std::conditional_t<is_float<T>, compute_t<T>, T>;
 
-// Adds the window positions in all dimensions from kAt on, row by row, for fixed positions in the dimensions before it.
+// Adds the window positions in dimension kAt and all later dimensions, row by row, for fixed positions in the
+// dimensions before it.
 template <class T, u32 kAt, u32 kRank, class Index>
 __device__ void add_positions(const Folded<kRank, Index>& folded, const Index (&coordinates)[kRank], u64 in_window,
                               u64 block, const std::byte* from, bool aligned, sum_t<T>& sum, bool& covered) {
@@ -107,7 +108,7 @@ class Folding final : public PreparedStep {
       const FoldDimension& dimension = step.dimensions[i];
       maximum *= static_cast<u64>(dimension.size);
       steps_ |= static_cast<u64>(dimension.output);
-      // The index type must be able to represent each size plus its padding, and every other parameter by itself.
+      // The index type must be able to represent each size plus its padding, and each of the other parameters.
       largest = std::max({largest, static_cast<u64>(dimension.size) + static_cast<u64>(dimension.padding),
                           static_cast<u64>(dimension.window), static_cast<u64>(dimension.stride),
                           static_cast<u64>(dimension.dilation), static_cast<u64>(dimension.blocks)});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs NONZERO_COORDINATES on the CPU, in three phases: each block of the input counts its nonzero elements, prefix
 // sums of the counts give the first row of each block, and each block writes its rows. The remaining rows of the output
-// are zero; each block writes as many of these as it has zeros, so all blocks do the same amount of work.
+// are zero. Each block writes one of these rows for each of its zeros, so all blocks do the same amount of work.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -56,7 +56,7 @@ std::int64_t count_nonzero(const std::byte* from, std::int64_t stride, std::int6
   std::int64_t found = 0;
   if (stride == static_cast<std::int64_t>(sizeof(T))) {
     const auto* const elements = reinterpret_cast<Unaligned*>(from);
-    T narrow = 0;  // sums of up to 255 elements fit every type
+    T narrow = 0;  // sums of up to 255 elements fit into every type
     for (std::int64_t first = 0; first < count; first += 255, narrow = 0) {
       for (std::int64_t i = first; i < std::min(count, first + 255); ++i) {
         narrow = static_cast<T>(narrow + ((elements[i] & mask) != 0 ? 1 : 0));
@@ -96,7 +96,7 @@ class Coordinates {
 
  private:
   const NonzeroStep& step_;
-  // The first element of the current input row; initially none.
+  // The first element of the current input row; initially there is none.
   std::int64_t begin_ = std::numeric_limits<std::int64_t>::min();
   std::uint32_t outer_[kMaxRank] = {};
 };
@@ -159,8 +159,8 @@ class Nonzero final : public cpu::PreparedStep {
                      coordinates.write(first + positions[i], row);
                    }
                  });
-    // The zero rows follow the rows of all nonzero elements. The zero rows of earlier blocks come before those of this
-    // block.
+    // The zero rows follow the rows of all nonzero elements. The zero rows of earlier blocks come before the zero rows
+    // of this block.
     row = operands[2] + (all_rows + begin - first_row) * step_.row_stride;
     const std::int64_t zeros = end - begin - (end_row - first_row);
     const auto packed = static_cast<std::int64_t>(step_.columns * sizeof(std::uint32_t));

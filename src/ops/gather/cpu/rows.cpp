@@ -65,7 +65,7 @@ void resolve_indices(const IndexRow& row, std::int64_t count, std::int64_t* __re
     const std::int64_t end = row.end_number;
     for_each_index<Index>(row, count, [=](Index index, std::int64_t i) { offsets[i] = resolve_index(index, size); });
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t resolved = offsets[i];  // -1 is skipped too, since `first` is never negative
+      const std::int64_t resolved = offsets[i];  // this also skips -1, since `first` is never negative
       offsets[i] = resolved >= first && resolved < end ? resolved * stride : kNowhere;
     }
     return;
@@ -126,8 +126,8 @@ void gather_runs(const RunRow& row, const std::int64_t* offsets, std::int64_t co
   }
 }
 
-// Runs to be written are prefetched in the same way, but only every fourth line: the hardware fetches the lines in
-// between.
+// Runs to be written are prefetched in the same way, but only every fourth line: the hardware fetches the lines between
+// them.
 constexpr std::int64_t kWrittenAhead = 4096;  // bytes
 constexpr std::int64_t kWrittenStep = 256;
 

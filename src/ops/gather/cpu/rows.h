@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Moves rows of items on the CPU: a batch of indices is first converted to offsets into the table, and then runs of
-// bytes are moved. This way, no separate kernel is needed for each pair of index type and element size.
+// bytes are moved. Thus the pairs of an index type and an element size do not need separate kernels.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct IndexRow {
   std::int64_t first_number = 0;  // scatter: the range of targets to write, numbered by coordinates
   std::int64_t end_number = 0;
 };
-// count: at most kItemsAtOnce.
+// `count` is at most kItemsAtOnce.
 using ResolveItems = void (*)(const IndexRow& row, std::int64_t count, std::int64_t* offsets) noexcept;
 [[nodiscard]] ResolveItems find_resolve(DataType index_type, GatherKind kind);
 
@@ -50,7 +50,7 @@ using MoveElements = void (*)(const IndexRow& indices, const RunRow& row, std::i
 // Moves items of any kind, in batches.
 class ItemRows {
  public:
-  // whole_runs: runs are never split.
+  // whole_runs: whether runs must never be split.
   ItemRows(const GatherStep& step, bool whole_runs)
       : elements_(find_move_elements(step)),
         resolve_(find_resolve(step.index_type, step.kind)),

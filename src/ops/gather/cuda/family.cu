@@ -17,7 +17,7 @@ namespace {
 constexpr i64 kMaxIterations = i64{1} << 30;  // per launch, so that they fit in 32 bits
 constexpr i64 kMaxRun = i64{1} << 30;         // bytes
 constexpr u32 kMaxWord = 16;
-// above this many targets per item, clear only the targets that some item writes, not all of them
+// with more targets per item than this, clear only the targets that some item writes
 constexpr i64 kManyTargets = 8;
 
 struct PartLoop {
@@ -194,7 +194,7 @@ class SelectionRun final : public PreparedStep {
   std::vector<Part> parts_;
   // The OR of all strides and the run: a power of two divides it if and only if it divides each of them.
   u64 steps_ = 0;
-  u64 index_steps_ = 0;  // the same for the indices
+  u64 index_steps_ = 0;  // the OR of the strides of the indices
 };
 
 class OneHotRun final : public PreparedStep {

@@ -94,7 +94,8 @@ struct GatherOffsets {
   return offsets;
 }
 
-// The position that an index refers to, or -1 if it is out of range. kNearest: clamps the index instead, as in gathers.
+// The position that an index refers to, or -1 if it is out of range. With kNearest, the index is instead clamped, as in
+// gathers.
 template <bool kNearest>
 [[nodiscard]] __device__ inline i64 load_index(const std::byte* from, DataType type, bool aligned, i64 size) {
   const auto resolve = [size]<class Index>(Index index) {

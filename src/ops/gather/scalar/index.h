@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How an index that comes from data is interpreted. Whatever its value, it never refers to an element outside its
-// dimension. A negative index of a signed type counts from the end of the dimension.
+// Interprets an index that comes from data. An index of any value never refers to an element outside its dimension. A
+// negative index of a signed type counts from the end of the dimension.
 #pragma once
 
 #include <type_traits>

@@ -151,7 +151,7 @@ bool interleaves(const ReadyCopy& a, const ReadyCopy& b) {
 }
 
 // A pattern restarts with each tile, so tiles consist of whole patterns. Tiles for transposing are narrow and tall, so
-// that much of each source page is read at a time.
+// that a large part of each source page is read at a time.
 Band make_band(std::span<ReadyCopy> copies, std::size_t first) {
   constexpr std::int64_t kNarrow = 64;
   std::int64_t width = 0;
@@ -264,8 +264,8 @@ void run_rows(std::span<const ReadyCopy> copies, std::int64_t tile, std::byte* c
   }
 }
 
-// Calls the kernel for tiles [begin, end). Consecutive tiles along a row, or whole rows of tiles, form one block;
-// narrow tiles run one at a time.
+// Calls the kernel for tiles [begin, end). Consecutive tiles along a row, or whole rows of tiles, form one block.
+// Narrow tiles run one at a time.
 void run_tiles(const ReadyCopy& copy, std::int64_t begin, std::int64_t end, const std::byte* from, std::byte* to) {
   std::int64_t column = 0;
   std::int64_t row = 0;

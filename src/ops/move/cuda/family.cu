@@ -185,7 +185,7 @@ class MoveRun final : public PreparedStep {
     return part.transposed && part.copy.run == word;
   }
 
-  // Whether a row of the last loop is long enough for a group of lanes, but not too long.
+  // Whether the length of a row of the last loop is suitable for a group of lanes: long enough, but not too long.
   [[nodiscard]] static bool goes_by_rows(const CopyPart& part, u32 word) {
     const i64 words = part.copy.run > word ? part.copy.run / word : part.loops.empty() ? 1 : part.loops.back().size;
     return count_loops(part, word) >= 2 && words >= i64{kMinOfRow} && words <= i64{kMaxOfRow};

@@ -23,8 +23,8 @@ struct MoveEntry {
   u32 first_block;
   u32 count;  // words
   u16 rank;
-  u16 has_run;               // 1: the last loop is over the words of a run; 0: a run is one word
-  u32 lanes;                 // per row, a power of two; only used by move_rows
+  u16 has_run;               // 1 if the last loop is over the words of a run; 0 if a run is one word
+  u32 lanes;                 // per row, a power of two; used only by move_rows
   FastDivisor sizes[kRank];  // loop sizes, outermost first
   i32 from_strides[kRank];   // in bytes
   i32 to_strides[kRank];

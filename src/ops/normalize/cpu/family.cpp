@@ -36,7 +36,7 @@ std::int64_t width_of(const AxisLoops& loops, std::int64_t threads) {
   const std::int64_t limit = loops.count > kReduceBlock                           ? kMaxTreeColumns
                              : loops.has_lanes != 0 && loops.count > kFewElements ? kMaxLaneColumns
                                                                                   : kMaxColumns;
-  // If a tile does not fit in scratch memory anyway, make it wider so that it is read in longer runs.
+  // If a tile does not fit in scratch memory, make it even wider, so that it is read in longer runs.
   const std::int64_t fitting =
       loops.count * kMinColumns > kMaxRoom ? limit : kTileElements / std::max<std::int64_t>(1, loops.count);
   std::int64_t width = std::clamp(fitting / kMinColumns * kMinColumns, kMinColumns, limit);

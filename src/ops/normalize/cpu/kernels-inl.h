@@ -6,8 +6,8 @@
 //
 // Each row is read three times: for its maximum, for the exponentials and their sum, and for the results. Rows that fit
 // into a stage stay in the L1 cache between these passes, and several short rows are processed at a time. The
-// exponentials of a longer row are stored in the output if possible, or else in scratch memory if they fit; otherwise
-// they are computed twice.
+// exponentials of a longer row are stored in the output if possible. If not, they are stored in scratch memory if they
+// fit, and otherwise computed twice.
 
 #include "ops/normalize/cpu/rows-inl.h"
 
@@ -87,7 +87,7 @@ ANYDML_FLATTEN bool has_tiny_exponential(const Elements* exponentials, std::int6
 }
 #endif
 
-// Computes the results of a part of a row. exponentials: EXP(x - maximum), only used by softmax; `to` may be the same
+// Computes the results of a part of a row. exponentials: EXP(x - maximum), used only by softmax; `to` may be the same
 // buffer.
 template <NormalizeFunction kFunction>
 ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 maximum, f32 total, std::int64_t count,
@@ -112,7 +112,7 @@ ANYDML_FLATTEN void finish(const Elements* x, const Elements* exponentials, f32 
   } else {
     ANYDML_INDEPENDENT
     for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = (x[i] - maximum) - total;  // here `total` is the logarithm of the sum
+      to[i] = (x[i] - maximum) - total;  // in this case `total` is the logarithm of the sum
     }
   }
 }

@@ -10,8 +10,8 @@
 
 namespace anydml {
 
-// How a step is split. Along: a unit is one row. Across: a unit is several rows with adjacent elements, which are
-// columns in memory.
+// The division of a step into units. Along: a unit is one row. Across: a unit is several rows with adjacent elements,
+// which are columns in memory.
 struct NormalizeCut {
   bool across;
   std::int64_t width;  // columns per unit

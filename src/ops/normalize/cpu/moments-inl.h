@@ -69,8 +69,8 @@ HWY_INLINE void store_floats(FloatVector values, std::byte* to) {
 #endif
 
 // Computes adjacent results from adjacent elements if all scales and the root are ordinary numbers (is_ordinary). Each
-// result is a long chain of operations, so the chains of four vectors are interleaved, which compilers do not do by
-// themselves.
+// result is a long chain of operations, so the chains of four vectors are interleaved. Compilers do not do this on
+// their own.
 template <class T>
 ANYDML_FLATTEN void finish_ordinary(const Elements* x, f32 mean, f32 root, const f32* scale, const f32* bias,
                                     std::int64_t count, std::byte* to) {
@@ -326,8 +326,8 @@ void moment_row(const MomentRows<T>& all, const LoopWalk& row, const LoopWalk& a
   }
 }
 
-// Returns the packed FLOAT32 scale or bias that all rows share, in place or copied to the buffer. Null if neither is
-// possible.
+// Returns the packed FLOAT32 scale or bias that all rows share, in place or copied to the buffer. Returns null if
+// neither is possible.
 template <class T>
 const f32* shared_coefficients(const AxisLoops& loops, const Coefficients<T>& of, f32* buffer) {
   const std::byte* const memory = of.at(LoopWalk(loops.kept, loops.kept_rank, 0));

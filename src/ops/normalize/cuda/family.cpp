@@ -37,7 +37,7 @@ class NormalizeRun final : public PreparedStep {
     is_contiguous_ = loops.reduced_rank == 1 && loops.reduced[0].input == element &&
                      loops.reduced[0].output == element && loops.count % kTogether == 0;
     // Adjacent threads access adjacent elements if the order of sums allows it. The order does not allow it if a row is
-    // a single chain of additions: then one thread must process the whole row.
+    // a single chain of additions, because one thread must then process the whole row.
     const std::int64_t along = std::abs(loops.reduced[loops.reduced_rank - 1].input);
     const AxisLoop& column = loops.kept[loops.kept_rank - 1];
     const bool across_is_nearer = column.size > 1 && column.input != 0 && std::abs(column.input) < along;

@@ -23,7 +23,7 @@ __device__ inline void look(Found& found, f32 x, u32 index) {
   }
 }
 
-// One warp or one block of threads per row.
+// Processes one row per warp or per block of threads.
 template <class T>
 __global__ void __launch_bounds__(kNormalizeThreads) hardmax_along(const __grid_constant__ NormalizeLaunch launch) {
   __shared__ Found of_warps[kNormalizeThreads / 32];
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kNormalizeThreads) hardmax_along(const __grid_
   }
 }
 
-// 32 rows whose elements are adjacent; eight warps share the elements.
+// Processes 32 rows whose elements are adjacent. Eight warps share the elements.
 template <class T>
 __global__ void __launch_bounds__(kNormalizeThreads) hardmax_across(const __grid_constant__ NormalizeLaunch launch) {
   constexpr u32 kWarps = kNormalizeThreads / 32;

@@ -12,8 +12,8 @@ template <NormalizeFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished_total(f32 sum) {
   return kFunction == NormalizeFunction::log_softmax ? logarithm_of(sum) : sum;
 }
-// difference: x - maximum; exponential: EXP of the difference. Softmax only uses the exponential, log-softmax only the
-// difference.
+// difference: x - maximum; exponential: EXP of the difference. Softmax uses only the exponential, and log-softmax uses
+// only the difference.
 template <NormalizeFunction kFunction>
 [[nodiscard]] __device__ inline f32 finished(f32 difference, f32 exponential, f32 total) {
   return kFunction == NormalizeFunction::log_softmax ? difference - total : exponential / total;
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kNormalizeThreads) in_blocks(const __grid_cons
   }
 }
 
-// One block of threads per plain row. The row stays in the threads' registers. Shared memory only contains the
+// One block of threads per plain row. The row stays in the threads' registers. Shared memory contains only the
 // exponentials for the sums: one warp adds up a block of 4,096 elements, with two lanes per thread. The remaining warps
 // wait; meanwhile, other rows use the multiprocessor.
 inline constexpr u32 kThreadsAtOnce = 1024;  // per multiprocessor, so that each thread has up to 64 registers
@@ -355,7 +355,7 @@ __global__ void __launch_bounds__(kColumnThreads<kHasLanes>)
             lines[i][column] = exponential_here(row.load(first + i) - maximum);
           }
         }
-        __syncthreads();  // by now the previous lines have been added
+        __syncthreads();  // at this point, the previous lines have been added
         if (!computes) {
 #pragma unroll 8
           for (u32 i = 0; i < some; ++i) {

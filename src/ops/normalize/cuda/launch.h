@@ -41,7 +41,8 @@ struct NormalizeLaunch {
 };
 
 // The kernels. warps: one warp per row, in registers; blocks: one block of threads per row, with shared memory;
-// across_lanes: several rows with adjacent elements, whose sums have lanes; across: the same for sums without lanes.
+// across_lanes: several rows with adjacent elements, whose sums have lanes; across: like across_lanes, for sums without
+// lanes.
 enum class NormalizeKernel : u32 { warps, blocks, across_lanes, across };
 
 // Each of these functions launches a kernel and returns the error code of the CUDA call.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Computes the elements of softmax and related operators, for the kernels of all devices. `maximum` is the maximum of
 // the row. If an element is NaN or the maximum is infinite, the differences or the sum are NaN, and so the whole row
-// becomes NaN, even if the maximum itself is not. Everything is FLOAT32; FLOAT16 inputs are widened, and FLOAT16
+// becomes NaN, even if the maximum itself is not NaN. Everything is FLOAT32; FLOAT16 inputs are widened, and FLOAT16
 // results are rounded.
 //
 //   softmax        EXP(x - maximum) / total        total: the sum of EXP(x - maximum), in the order of fold_order.h
@@ -28,7 +28,7 @@ inline constexpr f32 kMinElement = from_bits<f32>(0xff800000);  // -infinity
   using namespace exponential;
   const f32 x = select(difference < -104.0f, -104.0f, difference);
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-  constexpr f64 kShift = 0x1.8p52 + 1023;  // as in parts_of
+  constexpr f64 kShift = 0x1.8p52 + 1023;  // see parts_of
   const f64 shifted = fused(f64{x}, kLog2OfE, kShift);
   const f64 k = shifted - kShift;
   const f64 r = fused(k, -kLn2Low, fused(k, -kLn2High, f64{x}));

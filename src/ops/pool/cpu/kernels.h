@@ -15,7 +15,7 @@ namespace anydml {
 // How a step is split. A unit is a row of the output, or a tile of some of its columns. The rows of a tile are
 // processed in sequence, because they share rows of the input.
 //
-// A column is one element or, if channels are adjacent in memory, one element of each channel: `inner` of them.
+// A column is one element or, if channels are adjacent in memory, one element of each channel. It has `inner` elements.
 //
 // A row of the input is converted to a form that includes padding elements: `span` columns. With a stride it is split
 // into phases, the columns with the same remainder modulo the stride, so that a tap reads adjacent elements for
@@ -29,7 +29,7 @@ struct PoolCut {
   std::int64_t units;
   std::int64_t units_of_piece;
   std::int64_t span;
-  std::int64_t kept_rows;             // input rows kept for each row of a window; 0: none
+  std::int64_t kept_rows;             // input rows kept for each row of a window; may be 0
   std::int64_t window_rows;           // rows of a window, over all axes but the last
   std::int64_t phase;                 // elements of a phase, including elements after its end that a vector may read
   std::int64_t ready_length;          // elements of a row that taps read
@@ -38,7 +38,7 @@ struct PoolCut {
   // Regions of the scratch memory, in bytes.
   std::int64_t held;      // kept input rows
   std::int64_t folded;    // an input row, or the combined rows of a window
-  std::int64_t ready;     // the same with padding, split into phases
+  std::int64_t ready;     // the same row with padding, split into phases
   std::int64_t totals;    // a row of the output
   std::int64_t divisors;  // one per column
   std::int64_t gathered;  // strided elements of a tensor

@@ -181,7 +181,7 @@ class Tile {
     return last_held_;
   }
 
-  // Returns null if the row has already been loaded. In either case the row is at last_held_.
+  // Returns null if the row has already been loaded. In both cases, the row is at last_held_.
   Value* held_row(const InputRow& row) {
     const std::int64_t at = cut_.kept_rows != 0 ? row.held_at + row.height % cut_.kept_rows : 0;
     Value* const to = held_ + at * cut_.ready_length;

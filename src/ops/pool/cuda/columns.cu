@@ -9,7 +9,7 @@
 namespace anydml::cuda {
 namespace {
 
-// A NaN wins, and +0 is above -0. A FLOAT16 is compared as a FLOAT32.
+// NaN wins, and +0 is above -0. FLOAT16 elements are compared as FLOAT32.
 struct ColumnMax {
   static constexpr bool kIsMax = true;
   static constexpr f32 kNeutral = from_bits<f32>(0xff800000);

@@ -20,7 +20,7 @@ constexpr const char* kTooMany = "the CUDA backend pools tensors of at most 4,29
   return (reinterpret_cast<std::uintptr_t>(address) | steps) % size == 0;
 }
 
-// Empty if no column kernel supports these windows.
+// Returns no value if no column kernel supports these windows.
 [[nodiscard]] std::optional<PoolShape> shape_of(const PoolStep& step) {
   if (step.rank != 2 || step.index_type != DataType::unknown ||
       (step.type != DataType::FLOAT32 && step.type != DataType::FLOAT16)) {

@@ -21,8 +21,8 @@ std::int64_t met_taps(const WindowClass& along, const WindowAxis& axis, std::int
   return std::min(along.taps.count, ceil_div(positions, move));
 }
 
-// The largest number of outputs that a tile may have along a dimension. It is limited only if most taps of each output
-// fall into the padding, because a larger tile would have to include these taps.
+// The largest number of outputs that a tile may have along a dimension. There is a limit only if most taps of each
+// output fall into the padding, because a larger tile would have to include these taps.
 std::int64_t max_along(const WindowClass& along, const WindowAxis& axis, std::int64_t minimum) {
   constexpr std::int64_t kMany = 4;
   if (kMany * met_taps(along, axis, 1) > along.taps.count) {
@@ -51,8 +51,8 @@ ConvolutionTiles cut_evenly(const ConvolutionStep& step, const WindowClasses& cl
   return tiles;
 }
 
-// One of the classes with the most outputs. Along dimension i, it also has the most taps, or the fewest if bit i is
-// set.
+// Returns one of the classes with the most outputs. Along dimension i, the class also has the most taps, or the fewest
+// taps if bit i is set.
 WindowClasses extreme_classes(const Windows& windows, std::uint32_t bits) {
   WindowClasses classes{};
   for (std::uint32_t i = 0; i < kWindowAxes; ++i) {

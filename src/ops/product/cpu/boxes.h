@@ -26,7 +26,7 @@ struct TapClasses {
   [[nodiscard]] WindowClasses of(std::int64_t number) const;
 };
 
-// How the outputs of one group and class are cut into tiles. No class has more outputs than the first.
+// The division of one group and class of outputs into tiles. No class has more outputs than the first class.
 struct ConvolutionTiles {
   std::int64_t rows;
   std::int64_t count[kWindowAxes];   // pixels along each dimension
@@ -40,7 +40,7 @@ struct ConvolutionTiles {
 struct ConvolutionLimits {
   std::int64_t strip;  // granularity of rows
   std::int64_t panel;
-  std::int64_t block;     // values of k for which the image is copied at a time; 0 if nothing is copied
+  std::int64_t block;     // values of k for which the image is copied at a time; 0 if no part is copied
   bool by_lines;          // whether kernels read the copied part of the image directly
   bool skips;             // whether tiles leave out taps that touch only padding
   std::int64_t min_work;  // smallest number of multiply-adds in a piece

@@ -196,7 +196,7 @@ class ConvolutionRun final : public cpu::PreparedStep {
     state.classes = classes;
     if (has_same_geometry && !skips_ && state.depth <= kProductBlock) {
       state.has_same_windows = state.box.outputs() <= panel_columns() || by_lines(step_);
-      return;  // the box, the depth and the plane are unchanged
+      return;  // the box, the depth and the plane do not change
     }
     state.box = box_of(tiles_, state.classes, pixels / class_count_);
     state.depth = step_.channels * state.classes.taps();
@@ -207,8 +207,8 @@ class ConvolutionRun final : public cpu::PreparedStep {
     }
   }
 
-  // Whether the outputs of two classes use the same input elements. Consecutive classes often do if the stride is
-  // large.
+  // Whether the outputs of two classes use the same input elements. This is often the case for consecutive classes if
+  // the stride is large.
   [[nodiscard]] static bool meet_the_same(const WindowClasses& one, const WindowClasses& other) {
     for (std::uint32_t i = 0; i < kWindowAxes; ++i) {
       const WindowClass& a = one.axes[i];

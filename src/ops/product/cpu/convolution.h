@@ -8,10 +8,10 @@
 
 namespace anydml {
 
-// The step that packs the filter of a convolution.
+// Prepares the step that packs the filter of a convolution.
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_filter(const Step& flat, const ProductKernels* kernels);
-// The convolution. kernels: null to use the scalar definition. Returns null if the filter was packed for a different
-// target, or if the step would pass on elements that are not consecutive.
+// Prepares the convolution. `kernels` is null to use the scalar definition. Returns null if the filter was packed for a
+// different target, or if the step would pass on elements that are not consecutive.
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_convolution(const Step& flat, const ProductKernels* kernels,
                                                                      const cpu::StepContext& context,
                                                                      cpu::Neighbor after);

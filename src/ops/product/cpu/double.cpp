@@ -67,7 +67,7 @@ struct Buffers {
 
 class DoubleRun final : public cpu::PreparedStep {
  public:
-  // kernels: null to use the scalar definition. row: null unless a single row is multiplied by an unpacked B.
+  // `kernels` is null to use the scalar definition. `row` is null unless a single row is multiplied by an unpacked B.
   DoubleRun(const DoubleStep& step, const DoubleKernels* kernels, bool has_c, const Tiles& tiles, DoubleRow row,
             cpu::Target target)
       : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.product.batches), 1,

@@ -130,7 +130,8 @@ class DoubleConvolutionRun final : public cpu::PreparedStep {
     }
   };
 
-  // Gathers the factors of one pixel and stores them `step` elements apart. A tap outside the input has the factor +0.
+  // Gathers the factors of one pixel and stores them at a distance of `step` elements. A tap outside the input has the
+  // factor +0.
   void gather(const TileBounds& bounds, const Factors& factors, const std::byte* input, std::int64_t pixel,
               std::int64_t depth, f64* to, std::int64_t step) const {
     const Outputs outputs(bounds.classes, pixel);

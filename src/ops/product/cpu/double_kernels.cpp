@@ -63,7 +63,7 @@ struct WideFactors {
 #endif
 };
 
-// The numbers of rows and vectors are chosen to fill the registers, as for FLOAT32.
+// As for FLOAT32, the numbers of rows and vectors are chosen to fill the registers.
 template <std::size_t kRows>
 void add_block(const f64* HWY_RESTRICT a, const f64* HWY_RESTRICT b, std::int64_t b_step, std::int64_t depth,
                f64* HWY_RESTRICT totals, std::int64_t totals_step, bool is_first) noexcept {

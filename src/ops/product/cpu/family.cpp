@@ -65,7 +65,7 @@ struct Buffers {
 
 class ProductRun final : public cpu::PreparedStep {
  public:
-  // kernels: null to use the scalar definition.
+  // `kernels` is null to use the scalar definition.
   ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
              const cpu::StepContext& context, cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
@@ -370,7 +370,7 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
     return prepare_double_convolution(flat, context);
   }
   if (kind == ProductKind::half_product) {
-    return nullptr;  // allowing inexact results would not make this faster on the CPU
+    return nullptr;  // inexact results would not be faster on the CPU
   }
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));

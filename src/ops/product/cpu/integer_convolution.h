@@ -10,7 +10,7 @@ namespace anydml {
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat,
                                                                              const cpu::StepContext& context,
                                                                              cpu::Neighbor after);
-// The convolution with an unpacked filter (integer_definition.cpp).
+// Prepares the convolution with an unpacked filter (integer_definition.cpp).
 [[nodiscard]] std::unique_ptr<cpu::PreparedStep> prepare_integer_definition(const IntegerConvolutionStep& step,
                                                                             cpu::Neighbor after);
 

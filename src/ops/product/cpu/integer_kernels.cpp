@@ -202,7 +202,7 @@ HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row
 #endif
 }
 
-// Quantizes as many elements as fill whole vectors; returns the number of these elements.
+// Quantizes the elements that fill whole vectors, and returns the number of these elements.
 template <class Out, bool kCorrects>
 HWY_INLINE std::int64_t quantize_vectors(const IntegerRow& row, std::byte* to) {
   const hn::Rebind<i16, Sums> d_half;

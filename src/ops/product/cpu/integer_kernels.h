@@ -93,7 +93,7 @@ inline constexpr std::int64_t kInterleaved = 8;
 [[nodiscard]] const IntegerRows& integer_rows(cpu::Target target);
 
 // Sums over k of weights[k] * the byte at from + offsets[k] + i, for i below `count`, modulo 2^32. The sums replace the
-// totals if this is the first part of k. Otherwise they are added to the totals. Weights are differences of two bytes.
+// totals if this is the first part of k, and otherwise are added to the totals. Weights are differences of two bytes.
 // The function may read up to kIntegerLineSlack - 1 bytes past the last element, but it writes only the totals of the
 // elements.
 using IntegerLine = void (*)(const std::byte* from, const std::int64_t* offsets, const i16* weights, std::int64_t depth,

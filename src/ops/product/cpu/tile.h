@@ -21,7 +21,7 @@ inline constexpr std::int64_t kMinWork = 400'000;  // multiply-adds in a piece, 
 struct Panel {
   const f32* first;
   std::int64_t step;
-  const f32* next = nullptr;  // the panel that follows, if it is contiguous in memory; null: unknown
+  const f32* next = nullptr;  // the next panel, if it is contiguous in memory; null if unknown
 };
 
 // Prefetches one of `parts` equal parts of some elements that are needed soon. Without this, the CPU would start

@@ -10,7 +10,8 @@
 
 namespace anydml {
 
-// The size of the parts if `size` is cut into nearly equal parts: at most `maximum`, and a multiple of `unit`.
+// Cuts `size` into nearly equal parts, and returns the size of a part, which is a multiple of `unit` and at most
+// `maximum`.
 [[nodiscard]] constexpr std::int64_t even_part(std::int64_t size, std::int64_t maximum, std::int64_t unit) {
   const std::int64_t parts = ceil_div(size, std::max(unit, maximum / unit * unit));
   return ceil_div(ceil_div(size, parts), unit) * unit;

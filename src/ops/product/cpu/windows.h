@@ -22,7 +22,7 @@ struct WindowTile {
   [[nodiscard]] std::int64_t outputs() const { return count[0] * count[1] * count[2]; }
 };
 
-// How the elements that a tile needs from one channel are laid out in the copy. Offsets are in elements.
+// The layout, in the copy, of the elements that a tile needs from one channel. Offsets are in elements.
 struct WindowPlane {
   // Along a dimension, the copy consists of `parts` stretches of `length` elements. Stretch p starts at the input
   // position start + p * part_move and continues in steps of coordinate_step.

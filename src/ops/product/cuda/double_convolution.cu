@@ -12,7 +12,8 @@ namespace {
 constexpr u32 kThreads = 128;
 constexpr i64 kMaxGrid = 65'536;
 
-// The element that a filter tap reads along a dimension. kSkipped: the tap does not contribute to this output.
+// The element that a filter tap reads along a dimension. kSkipped means that the tap does not contribute to this
+// output.
 constexpr i64 kSkipped = -1;
 constexpr i64 kOutside = -2;
 __device__ i64 coordinate_of(const DoubleWindowLaunch& launch, u32 axis, i64 output, i64 tap) {

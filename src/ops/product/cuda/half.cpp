@@ -94,7 +94,7 @@ class HalfProductRun final : public PreparedStep {
   HalfProductRun(const ProductStep& step, bool has_c, const CublasLtDevice& device)
       : HalfProductRun(step, has_c, device, Maker(*device.library, step)) {}
 
-  // Returns null if the library can run this product, or else the reason why it cannot.
+  // Returns null if the library can run this product, and otherwise the reason why it cannot.
   [[nodiscard]] const char* why_not() const {
     return is_created_ && aligned_.state == kBlasSuccess ? nullptr
                                                          : "cuBLASLt has no algorithm for a product of FLOAT16";
@@ -190,8 +190,8 @@ class HalfProductRun final : public PreparedStep {
   Handle b_;
   Handle c_;
   Handle output_;
-  // One choice for addresses that are multiples of 16 bytes, and one for addresses that are only multiples of the
-  // element size.
+  // The first choice is for addresses that are multiples of 16 bytes, and the second is for addresses that are
+  // multiples only of the element size.
   BlasChoice aligned_{.algorithm = {}, .workspace_bytes = 0, .state = -1, .waves = 0, .reserved = {}};
   BlasChoice unaligned_ = aligned_;
 };

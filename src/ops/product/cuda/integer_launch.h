@@ -32,7 +32,7 @@ struct ByteFactorLaunch {
   bool is_signed;
 };
 
-// A number for each output; a stride is 0 if all rows or all columns share the number.
+// A number for each output; a stride is 0 if all rows, or all columns, share one number.
 struct NumberLaunch {
   const std::byte* at;  // null if the number is 0
   std::int64_t row_stride;
@@ -68,7 +68,7 @@ struct IntegerLaunch : IntegerFinishLaunch {
   FastDivisor batch_sizes[kProductBatchRank];
 };
 
-// A byte convolution: A is the filter and B the input. There is only one class of outputs, and the bias is INT32. A
+// A byte convolution: A is the filter, and B is the input. There is only one class of outputs, and the bias is INT32. A
 // word of k is up to four adjacent channels at one tap. If k is split, thread blocks compute parts of it, and a second
 // kernel adds their totals.
 struct IntegerWindowLaunch : ConvolutionLaunch, IntegerFinishLaunch {

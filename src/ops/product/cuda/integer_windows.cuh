@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(byte_threads(kTile), kTile == kLargeTile ? 2 :
     const u32 channel = first_channel + first_row + row;
     const u32 zero =
         shifted_zero(zero_at(launch.filter_zero, channel, 0, launch.filter_is_signed), launch.filter_is_signed);
-    // The first part adds the product of both zero points for all k.
+    // The first part of k adds the product of both zero points for all k.
     const u32 of_zeros = blockIdx.y == 0 ? block.depth * zero : 0;
     row_numbers[row] = {
         .zero = zero, .rest = stages.side_sums[row] - of_zeros, .channel = ChannelNumbers(launch, channel)};

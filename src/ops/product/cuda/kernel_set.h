@@ -29,7 +29,7 @@ struct TileGrid {
 [[nodiscard]] cudaError_t start_convolution_sums(const ConvolutionLaunch& launch, cudaStream_t stream);
 // Depthwise convolutions with windows of 3 x 3 or 5 x 5 taps and strides of 1 or 2.
 struct PlaneForm {
-  u32 taps;  // 0: the convolution does not have this form
+  u32 taps;  // 0 if the convolution does not have this form
   u32 stride;
 };
 [[nodiscard]] cudaError_t start_planes(const ConvolutionLaunch& launch, const PlaneForm& form, const dim3& grid,

@@ -26,7 +26,7 @@ inline constexpr u32 kMaxThin = 4;  // maximum number of rows or columns of a th
   return tile == kWideTile ? 256 : tile == kFlatTile ? 128 : 64;
 }
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 tile_threads(u32 tile) { return tile == kWideTile ? 256 : 128; }
-// The columns and rows of a thread's outputs.
+// The number of columns and of rows of a thread's outputs.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 thread_columns(u32 tile) { return tile == kWideTile ? 16 : 8; }
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 thread_rows(u32 tile) {
   return tile_rows(tile) * tile_columns(tile) / (tile_threads(tile) * thread_columns(tile));
@@ -59,7 +59,7 @@ struct FactorLaunch {
   bool is_aligned;     // to the element size
   bool k_is_near;      // the stride of k is smaller than the stride of the side
   bool has_vectors;    // four elements along the side, starting at a multiple of 4, are 16 aligned contiguous bytes
-  bool has_k_vectors;  // the same for four elements along k
+  bool has_k_vectors;  // like has_vectors, for four elements along k
 };
 
 // C, or the output.

@@ -30,7 +30,8 @@ constexpr auto kBlock = static_cast<std::int64_t>(kProductBlock);
   const std::int64_t depth = std::min(ceil_div(blocks, splits) * kBlock, outputs.depth);
   const std::int64_t busiest = ceil_div(outputs.tiles(tile.rows, tile.columns) * splits, multiprocessors);
   const auto warps = static_cast<double>(std::min(busiest, tile.at_a_time) * tile.threads / 32);
-  // One warp for each of a multiprocessor's four partitions is enough to use them all; more warps only hide latency.
+  // One warp for each of the multiprocessor's four partitions is enough to use all of them. More warps only hide
+  // latency.
   double rate = warps < 4 ? 0.8 * warps / 4 : warps < 8 ? 0.8 + 0.14 * (warps - 4) / 4 : 0.94 + 0.06 * (warps - 8) / 4;
   rate = std::min(rate, 1.0) * tile.rate;
   double cycles = static_cast<double>(busiest) * static_cast<double>(tile.rows * tile.columns) *

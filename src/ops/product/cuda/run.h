@@ -93,8 +93,8 @@ struct TileChoice {
 };
 [[nodiscard]] TileChoice choose_tiles(const TiledOutputs& outputs, std::span<const TileKind> kinds, bool may_split,
                                       const GpuProperties& gpu);
-// is_thin returns whether an output has so few rows or columns, and sums so long, that reading the larger factor
-// dominates. choose_thin returns the tile choice for such an output.
+// is_thin returns whether an output has such a small number of rows or columns, and such long sums, that the time is
+// mostly spent on reading the larger factor. choose_thin returns the tile choice for such an output.
 [[nodiscard]] bool is_thin(const TiledOutputs& outputs);
 [[nodiscard]] TileChoice choose_thin(const TiledOutputs& outputs);
 
@@ -102,8 +102,8 @@ struct TileChoice {
 
 // Whether outputs, positions and k fit into the 32-bit integers that the kernels use.
 [[nodiscard]] bool windows_fit(const ConvolutionStep& step);
-// Whether threads compute outputs without tiles, because tiles would be almost empty. This is the case with few output
-// channels, if the sums are short or if there are enough of them for all threads.
+// Whether threads compute outputs without tiles, because tiles would be almost empty. This is the case if there are few
+// output channels, and the sums are short or there are enough sums for all threads.
 [[nodiscard]] bool is_direct(const ConvolutionStep& step, const GpuProperties& gpu);
 // Sets the sizes and strides of a launch for up to kLaunchClasses classes along each dimension, starting with the given
 // classes. Returns the number of classes in the launch, and the number of columns in the largest of these classes.

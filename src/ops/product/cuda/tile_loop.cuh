@@ -2,7 +2,7 @@
 // The loop that all tiled FLOAT32 products use. A thread block computes a tile of outputs, and each of its threads
 // computes 4 x 8, 8 x 8 or 8 x 16 outputs. The factors pass through shared memory in stages of 16 values of k, copied
 // asynchronously while earlier stages are multiplied. The sums of a block of k are kept in registers. The totals are
-// needed only once in 256 values of k, so they are kept in shared memory. This leaves enough registers for several
+// needed only once every 256 values of k, so they are kept in shared memory. This leaves enough registers for several
 // thread blocks on a multiprocessor.
 #pragma once
 
@@ -141,8 +141,8 @@ class SharedTotals {
 };
 
 // Writes the sums of a block of k to memory and resets them to +0. The tile's first output has index `first`, its rows
-// are row_step apart, and this many rows and columns remain from there. If row_step is a multiple of 4, the other
-// numbers are too.
+// are row_step apart, and this many rows and columns remain, starting with that output. If row_step is a multiple of 4,
+// the other numbers are multiples of 4 too.
 template <u32 kTile>
 __device__ inline void write_sums(const SplitLaunch& split, const ThreadPosition<kTile>& position, u32 block, u32 first,
                                   u32 rows, u32 columns, u32 row_step, ThreadSums<kTile>& sums) {
@@ -182,7 +182,7 @@ __device__ inline void write_sums(const SplitLaunch& split, const ThreadPosition
   return total;
 }
 
-// Multiplies `depth` values of k; the first begins a block. The factors provide these functions:
+// Multiplies `depth` values of k, the first of which begins a block. The factors provide these functions:
 //   begin()              called once, before the other functions
 //   copy(a, b, step)     starts copying a stage, [k][side] with rows of tile_row; all threads call it, in step order
 //   prepare(step)        called after stage step - kTileStages + 1 has arrived, some time before copy(..., step)

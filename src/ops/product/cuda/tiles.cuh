@@ -22,8 +22,7 @@ template <class Launch>
 }
 
 // A thread's share of one matrix's factors in a tile. Neighboring threads read neighboring memory. Missing values of k
-// are filled with +0 in one matrix and -0 in the other, so that their products do not change any sum, even if it is
-// zero.
+// are filled with +0 in one matrix and -0 in the other, so that their products do not change any sum, not even a zero.
 template <u32 kSide, u32 kThreads, bool kFillsWithMinus, u32 kOrder>
 class FactorLoader {
  public:

@@ -366,7 +366,7 @@ struct DirectPixels {
   const std::byte* from[kDirectPixels];
   i32 positions[kDirectPixels][kLaunchAxes];
 
-  // The first column must belong to the block.
+  // The first column must be in the block.
   __device__ DirectPixels(const ConvolutionLaunch& launch, const WindowBlock& block, u32 first)
       : first_column(first), channel(block.group * launch.rows.divisor + block.row_part) {
 #pragma unroll

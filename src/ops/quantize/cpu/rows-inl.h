@@ -171,11 +171,11 @@ class QuantizePosition {
   }
 
   [[nodiscard]] std::int64_t offset(QuantizeOperand operand) const { return offsets_[operand]; }
-  // The remaining iterations of the innermost loop.
+  // Returns the number of remaining iterations of the innermost loop.
   [[nodiscard]] std::int64_t left() const { return step_.loops[step_.rank - 1].size - indices_[step_.rank - 1]; }
 
-  // How many times the innermost loop can run completely from here before any loop outside the second innermost loop
-  // advances.
+  // Returns how many times the innermost loop can run completely, from this position, before any loop outside the
+  // second innermost loop advances.
   [[nodiscard]] std::int64_t whole_loops() const {
     const std::uint32_t around = step_.rank - 2;
     return step_.rank < 2 || indices_[step_.rank - 1] != 0 ? 0 : step_.loops[around].size - indices_[around];
@@ -206,8 +206,8 @@ class QuantizePosition {
   std::int64_t offsets_[kQuantizeOperands] = {};
 };
 
-// The scales and zero points for elements of the innermost loop: one of each for all elements, or one of each per
-// element.
+// The scales and zero points for elements of the innermost loop: either one of each for all elements, or one of each
+// for every element.
 struct QuantizeParameters {
   bool is_one;  // the same for all elements
   f32 scale;
@@ -271,7 +271,7 @@ class QuantizeChunks {
     }
   }
 
-  // Processes all whole blocks from here on, for contiguous tensors. Returns the number of elements processed.
+  // Processes all remaining whole blocks, for contiguous tensors. Returns the number of processed elements.
   std::int64_t dequantize_blocks_at(QuantizePosition& position, std::int64_t part, std::int64_t count,
                                     std::byte* computed) {
     const std::int64_t length = inner_.size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // RANDOM_GENERATOR on a GPU. Each thread processes one counter and writes its four words. If the output is not
-// contiguous, each thread writes one element instead.
+// contiguous, each thread instead writes one element.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Recurrent networks on the CPU. A time step has one phase, or two phases for a GRU that multiplies after the reset. A
 // tile consists of some rows of one panel of units, in one direction. Its products with the hidden state, its gates and
-// its new state are computed together, so a phase needs only the hidden state of the previous phase from other tiles. A
-// piece is a sequence of tiles.
+// its new state are computed together. Therefore a phase needs only one thing from other tiles: the hidden state of the
+// previous phase. A piece is a sequence of tiles.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
 
 class RecurrentRun final : public cpu::PreparedStep {
  public:
-  // products: null to compute products directly from their definition.
+  // `products` is null to compute products directly from their definition.
   RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& context,
                const ProductKernels* products, const RecurrentKernels& kernels)
       : PreparedStep(static_cast<std::uint64_t>(cut.pieces),

@@ -15,7 +15,7 @@ namespace anydml::cuda {
 namespace {
 
 constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // thread blocks in a launch
-constexpr std::int64_t kMaxWalkedUnits = 2048;   // above this, the factors of eight units exceed shared memory
+constexpr std::int64_t kMaxWalkedUnits = 2048;   // with more, the factors of eight units exceed shared memory
 
 // Returns a mask of the operands whose elements are all aligned.
 u32 aligned_operands(const RecurrentStep& step, std::byte* const* bases, std::size_t count) {
@@ -51,8 +51,7 @@ class RecurrentPack final : public PreparedStep {
 
 class RecurrentRun final : public PreparedStep {
  public:
-  // walk: the same network as a single launch for all time steps, or a launch without blocks if a single launch is
-  // impossible.
+  // `walk` is the same network as a single launch for all time steps. If that is impossible, it has no blocks.
   RecurrentRun(const RecurrentLaunch& launch, const RecurrentLaunch& walk, const Step& flat)
       : launch_(launch), walk_(walk) {
     for (std::size_t i = 0; i < kRecurrentOperands; ++i) {
@@ -77,7 +76,7 @@ class RecurrentRun final : public PreparedStep {
       if (error == cudaSuccess) {
         return error;
       }
-      error = cudaSuccess;  // the driver may have reserved some multiprocessors; run step by step instead
+      error = cudaSuccess;  // the driver may have reserved some multiprocessors, so run step by step
     }
     for (std::int64_t time = 0; error == cudaSuccess && time < launch.step.steps; ++time) {
       for (u32 phase = 0; error == cudaSuccess && phase < launch.phases; ++phase) {
@@ -116,8 +115,8 @@ void set_tiles(RecurrentLaunch& launch) {
 }
 
 // Chooses the tiles of a launch for all time steps. Every multiprocessor runs at most one block, which keeps its part
-// of the matrix in shared memory. Small blocks, with few rows and few units, leave less work for each thread, so they
-// are tried first.
+// of the matrix in shared memory. Small blocks, with few rows and few units, are tried first, because they leave less
+// work for each thread.
 RecurrentLaunch walk_of(RecurrentLaunch launch, const GpuProperties& gpu) {
   const bool is_single = launch.step.rows == 1;
   for (launch.rows = is_single ? 1 : 2; launch.rows <= (is_single ? 1 : kRecurrentMaxRows); launch.rows *= 2) {

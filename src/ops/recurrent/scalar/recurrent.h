@@ -53,7 +53,7 @@ struct ResetSum {
   }
 };
 
-// The bounds -threshold and threshold, as in ELEMENT_WISE_CLIP.
+// The bounds -threshold and threshold, in the form that ELEMENT_WISE_CLIP uses.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Attributes clip_bounds(f32 threshold) {
   return {{Scalar(-f64{threshold}), Scalar(f64{threshold}), Scalar(), Scalar()}};
 }

@@ -207,7 +207,7 @@ class Reduction final : public cpu::PreparedStep {
         const std::byte* elements = contiguous(operands, at.input, first, count, buffer);
         const Stretch stretch = best_stretch(elements, count);
         Partial partial{stretch.key, 0};
-        // A block that is not better than an earlier block is never chosen, so its index is not needed.
+        // A block is never chosen if an earlier block is at least as good, so its index is not needed.
         const bool last = step_.takes_last != 0;
         if (known != output || is_better(stretch.key, best, last)) {
           const std::byte* from = elements + stretch.first * kBytes;
@@ -237,8 +237,8 @@ class Reduction final : public cpu::PreparedStep {
   }
 
   // Calls use(rows, stride, count, number) for the elements of a block, which are passed as rows of `width` outputs.
-  // The rows passed are contiguous: in place, gathered or computed. number: the index of the first of these rows within
-  // the block.
+  // The rows passed are contiguous: in place, gathered or computed. number: the index, within the block, of the first
+  // of these rows.
   template <class Use>
   void for_each_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                      std::int64_t width, Use use) const {
@@ -323,8 +323,8 @@ class Reduction final : public cpu::PreparedStep {
     }
   }
 
-  // Searches several rows at a time. If an output's extreme among these rows is better than its best so far, locates
-  // the row that contains it.
+  // Searches several rows at a time. If an output's extreme among these rows is better than its best key so far,
+  // locates the row that contains the extreme.
   void search_rows(std::byte* const* operands, std::int64_t input, std::int64_t first, std::int64_t count,
                    std::int64_t width, Accumulator* keys, u32* indices) const {
     alignas(64) Accumulator some[static_cast<std::size_t>(kRowBytes) / sizeof(Accumulator)];

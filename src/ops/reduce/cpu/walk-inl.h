@@ -92,7 +92,7 @@ class Outputs {
   alignas(64) std::byte buffer_[static_cast<std::size_t>(kHeld) * sizeof(u64)];
 };
 
-// How the work is split. A unit is one block of elements, of one output (along) or of `width` outputs (across).
+// The division of the work. A unit is one block of elements, of one output (along) or of `width` outputs (across).
 struct Cut {
   bool across;
   std::int64_t width;  // columns of the innermost kept loop per unit

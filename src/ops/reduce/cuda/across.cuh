@@ -7,7 +7,7 @@
 
 namespace anydml::cuda {
 
-// kColumns: outputs per thread. kLanes: the fold has an order and lanes.
+// kColumns: the number of outputs per thread. kLanes: whether the fold has an order and lanes.
 template <class W, u32 kColumns, bool kLanes>
 struct Across {
   using T = typename W::T;

@@ -85,7 +85,7 @@ struct TeamPosition {
 };
 [[nodiscard]] __device__ inline TeamPosition position_in_team(const ReduceLaunch& launch) {
   const u64 unit = (u64{blockIdx.x} * kReduceThreads + threadIdx.x) >> launch.team_shift;
-  const bool exists = unit < launch.units;  // if not, the thread only takes part in its warp's shuffles
+  const bool exists = unit < launch.units;  // otherwise the thread only takes part in its warp's shuffles
   const Quotient parts = divide(exists ? static_cast<u32>(unit) : 0, launch.blocks);
   return {threadIdx.x & (launch.team - 1), elements_of(launch, parts.quotient, parts.remainder, exists)};
 }
@@ -364,7 +364,7 @@ __global__ void __launch_bounds__(kReduceThreads) along_wide(const __grid_consta
   }
 }
 
-// Elements with any layout. Thread t has the lanes t and t + 32.
+// Supports elements with any layout. Thread t has the lanes t and t + 32.
 template <class W>
 __global__ void __launch_bounds__(kReduceThreads) along_elements(const __grid_constant__ typename W::Launch launch) {
   using T = typename W::T;

@@ -86,7 +86,8 @@ class ReduceRun final : public PreparedStep {
     }
   }
 
-  // Compiles a step and its joined steps into one kernel. Returns null on success, or else the reason for the failure.
+  // Compiles a step and its joined steps into one kernel. Returns null on success, and otherwise the reason for the
+  // failure.
   [[nodiscard]] const char* join(const ReduceStep& step, const GpuProperties& gpu) {
     if (neighbors_.before.step == nullptr && neighbors_.after.step == nullptr) {
       return nullptr;
@@ -151,9 +152,9 @@ class ReduceRun final : public PreparedStep {
     (loop.input < 0 ? lowest_ : end_) += (loop.size - 1) * loop.input;
   }
 
-  // Chooses the direction: along an output's elements, or across outputs. The contiguous direction is preferred, or
-  // else the one with smaller strides. Also determines whether vectors can be used. A vector must not cross the end of
-  // a row.
+  // Chooses the direction: along an output's elements, or across outputs. The contiguous direction is preferred. If
+  // neither is contiguous, the direction with smaller strides is chosen. Also determines whether vectors can be used. A
+  // vector must not cross the end of a row.
   void choose_way(const ReduceStep& step) {
     const ReduceLoop& inner = step.reduced[step.reduced_rank - 1];
     const ReduceLoop& column = step.kept[step.kept_rank - 1];
@@ -235,7 +236,7 @@ class ReduceRun final : public PreparedStep {
               .blocks = static_cast<u32>(ceil_div<u64>(units, kReduceThreads / kLaneGroups)),
               .threads = kReduceThreads};
     }
-    const bool few = in_order_ && launch.count >= kMinStagedRows;  // too few threads, unless there are many outputs
+    const bool few = in_order_ && launch.count >= kMinStagedRows;  // enough threads only if there are many outputs
     if (by_vectors && !(few && vectors < enough_vector_threads_)) {
       set_columns(launch, columns / vector_elements(), vectors, 1);
       return choose_groups(launch, ReduceKernel::across_vectors);

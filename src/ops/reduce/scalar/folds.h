@@ -43,7 +43,7 @@ template <class A>
   }
 }
 
-template <class T>  // a float, or unsigned
+template <class T>  // a float or an unsigned integer
 struct SumFold : FoldTypes<T, true> {
   using typename FoldTypes<T, true>::Loaded;
   using typename FoldTypes<T, true>::Accumulator;
@@ -66,7 +66,7 @@ struct Unsigned<T> {
 template <class T>
 using unsigned_t = typename Unsigned<T>::type;  // floating-point types stay unchanged
 
-template <class T>  // a float, or signed
+template <class T>  // a float or a signed integer
 struct AbsoluteSumFold : FoldTypes<T, true> {
   using typename FoldTypes<T, true>::Loaded;
   using Accumulator = unsigned_t<typename FoldTypes<T, true>::Accumulator>;

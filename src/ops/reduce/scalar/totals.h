@@ -39,9 +39,9 @@ class HalfSum {
       return round_to<f16>(not_finite_);
     }
     const bool negative = units_ < 0 || only_negative_zeros_;
-    // The quotient keeps two more bits than the last place of any FLOAT16. The lower of these bits is also set if
-    // anything below it is nonzero, so rounding this number to nearest gives the correctly rounded quotient. Values
-    // that do not fit in 53 bits are infinite in FLOAT16 anyway.
+    // The quotient keeps two more bits than the last place of any FLOAT16. The lower of these bits is also set if any
+    // bit below it is nonzero, so rounding this number to nearest gives the correctly rounded quotient. Values that do
+    // not fit in 53 bits are infinite in FLOAT16 anyway.
     const u128 quarters = static_cast<u128>(units_ < 0 ? -units_ : units_) * 4;
     f64 rounded = 0;
     if (static_cast<u64>(quarters >> 64) == 0) {

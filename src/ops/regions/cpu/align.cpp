@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ROI_ALIGN on the CPU. A unit of work consists of some channels of a region, which share the positions and weights of
 // the samples. An average is a weighted sum over the image elements that contribute to a bin's samples; each row of the
-// image is loaded for a whole row of bins. A maximum needs the value of each sample.
+// image is loaded for a whole row of bins. For a maximum, the value of each sample is computed.
 #include <algorithm>
 #include <cstdio>
 #include <limits>
@@ -130,7 +130,7 @@ class Averages final : public Aligning<T> {
   }
 
  private:
-  // The range of image columns from the first to the last one needed.
+  // The range of image columns from the first needed column to the last.
   struct Span {
     std::int64_t first;
     std::int64_t count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ROI_ALIGN_GRAD on the CPU. No two threads add to the same element. For the image gradient, a unit of work consists of
-// some rows of some channels of a batch, and all regions are added to it in order. For the box gradient, a unit is the
-// box of one region.
+// ROI_ALIGN_GRAD on the CPU. Two threads never add to the same element. For the image gradient, a unit of work consists
+// of some rows of some channels of a batch, and all regions are added to it in order. For the box gradient, a unit is
+// the box of one region.
 #include <algorithm>
 #include <cstdio>
 #include <type_traits>

@@ -105,7 +105,7 @@ struct RegionCut {
     return static_cast<std::uint64_t>((units + units_of_piece - 1) / units_of_piece);
   }
 };
-// cost: the approximate number of operations per unit.
+// `cost` is the approximate number of operations per unit.
 [[nodiscard]] inline RegionCut cut_regions(std::int64_t units, double cost, unsigned threads) {
   constexpr double kPiece = 40'000;
   constexpr std::int64_t kPiecesOfThread = 8;

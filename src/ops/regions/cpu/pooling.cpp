@@ -53,7 +53,7 @@ class Pooling final : public cpu::PreparedStep {
   }
 
  private:
-  // from: null if the region has no batch.
+  // `from` is null if the region has no batch.
   void pool(const i64 (&corners)[4], const std::byte* from, std::byte* to, std::byte* scratch) const {
     auto* const maximum = reinterpret_cast<f32*>(scratch + room_.maximum);
     const RegionAxis& rows = step_.axes[0];

@@ -32,7 +32,7 @@ struct KeepElement {
   }
 };
 
-// All bins have the same amount of space. Returns false if it is not enough.
+// All bins have the same amount of space. Returns false if there is not enough space.
 __device__ bool keep(const RegionSamples& samples, u32 bin, u32 bins, KeptAxis& kept) {
   const u32 room = kKeptElements / bins;
   u32 count = 0;

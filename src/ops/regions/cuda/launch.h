@@ -30,7 +30,7 @@ struct RegionLaunch {
 
 // The image elements that receive the gradient of a bin's maximum sample.
 struct RegionPeakTaps {
-  i32 row;  // negative if the bin has no such sample
+  i32 row;  // negative if the bin has no maximum sample
   i32 column;
   f32 second_row;
   f32 second_column;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a region is sampled along one axis, and which elements of the image contribute to a sample. This is the
+// Defines where a region is sampled along one axis, and which elements of the image contribute to a sample. This is the
 // definition of ROI_ALIGN, ROI_ALIGN1 and ROI_ALIGN_GRAD for every device; docs/numerics.md contains it as a Python
 // program.
 #pragma once
@@ -111,7 +111,7 @@ class RegionSamples {
     return {first, beyond};
   }
 
-  // Only for samples inside the image.
+  // Must be called only for samples inside the image.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr RegionTap tap(i64 bin, i64 number) const {
     const f32 x = coordinate(bin, number);
     const f32 at = axis_.nearest != 0 ? round_up(x - 0.5F) : x;
@@ -210,7 +210,7 @@ template <class Load>
 }
 
 // The maximum sample of a bin, for the gradient of MAX: the first of equal samples, or the first NaN. Samples outside
-// the image count as 0; if this 0 is above all samples inside the image, no sample is chosen.
+// the image count as 0; if 0 is above all samples inside the image, no sample is chosen.
 struct RegionPeak {
   bool exists;
   i64 numbers[2];  // indices among the samples of the bin, along rows and columns

@@ -68,7 +68,7 @@ std::size_t column_bytes(const ResampleDimension& dimension, std::int64_t count)
 }
 
 // Taps never move backwards from one column to the next, so the first and the last column of a tile determine its span.
-// The span is computed rather than estimated: with an offset so large that no bits are left for fractions, coordinates
+// The span is computed rather than estimated: if an offset is so large that no bits are left for fractions, coordinates
 // skip many elements.
 std::int64_t max_span(const ResampleDimension& dimension, std::int64_t count) {
   std::int64_t maximum = 0;
@@ -110,7 +110,7 @@ Columns make_columns(const ResampleDimension& dimension, std::int64_t first, std
     } else {
       tap = nearest_of(dimension, first + c);
     }
-    columns.base = c == 0 ? tap : columns.base;  // later columns start at this tap or after it
+    columns.base = c == 0 ? tap : columns.base;  // later columns start at or after this tap
     firsts[c] = static_cast<std::int32_t>(tap - columns.base);
     columns.span = std::max(columns.span, tap - columns.base + taps);
   }

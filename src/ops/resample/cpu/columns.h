@@ -12,14 +12,14 @@ namespace anydml {
 // Columns whose taps advance evenly, so that kernels need not read the arrays.
 struct RegularColumns {
   std::int32_t period = 0;   // columns after which the taps repeat; 0 if there are no regular columns
-  std::int32_t advance = 0;  // how far the taps advance per period, in input elements
+  std::int32_t advance = 0;  // the distance that the taps advance per period, in input elements
   std::int64_t begin = 0;
   std::int64_t end = 0;  // begin plus a multiple of the period
 };
 
 struct Columns {
   std::int64_t count = 0;
-  std::int64_t base = 0;      // the input element that `first` is relative to
+  std::int64_t base = 0;      // `first` is relative to this input element
   std::int64_t span = 0;      // number of elements from `base` to the last one that is read
   std::int32_t max_taps = 1;  // per column
   const std::int32_t* first = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Resampling on the CPU. First, means along the columns are computed for whole rows of the input, and kept for other
-// output rows that need them. Then the means of these rows are computed.
+// Resampling on the CPU. First, means along the columns are computed for whole rows of the input. They are kept for
+// other output rows that need them. Then the means of these rows are computed.
 #include "backend/cpu/family.h"
 
 #include <algorithm>

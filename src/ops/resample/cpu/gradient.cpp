@@ -96,7 +96,7 @@ class GradientAxis {
 
   GradientDimension dimension_;
   std::vector<GradientTaps> taps_;
-  std::vector<f32> seconds_;  // the weight of each element's second tap; 0 if there is no second tap
+  std::vector<f32> seconds_;  // the weight of each element's second tap, or 0 if there is none
 };
 
 // A tile of columns, which depends on the elements [base, base + span) of the input gradient.
@@ -177,7 +177,7 @@ void make_table(const GradientAxis& axis, GradientTile& tile) {
   find_regular(axis, tile);
 }
 
-// How a step is split. A unit is a tile of one row of the output gradient.
+// The division of a step into units. A unit is a tile of one row of the output gradient.
 struct GradientCut {
   GradientStep step{};
   std::int64_t element = 0;  // bytes

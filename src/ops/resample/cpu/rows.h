@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a resampling step is split into rows. A row consists of columns along the last sampled dimension, and each column
-// is a run of elements that are contiguous in both tensors. A unit of work is a tile of one output row.
+// The division of a resampling step into rows. A row consists of columns along the last sampled dimension, and each
+// column is a run of elements that are contiguous in both tensors. A unit of work is a tile of one output row.
 #pragma once
 
 #include <vector>
@@ -28,7 +28,7 @@ struct ResampleRows {
   std::int64_t tile_run = 0;
   std::int64_t column_tiles = 0;
   std::int64_t run_tiles = 0;
-  std::int64_t rows = 1;  // rows of the sampled dimensions: units that share rows of the input
+  std::int64_t rows = 1;  // rows of the sampled dimensions; these units share rows of the input
   std::int64_t units = 0;
   std::int64_t units_of_piece = 0;
 

@@ -44,7 +44,7 @@ struct GradientLaunch {
   u32 levels;  // the sampled dimensions, outermost first
   u32 input_is_aligned;
   u32 output_is_aligned;
-  u32 counts_elements;  // 1: divide by the number of elements in the windows; 0: by `coordinates`
+  u32 counts_elements;  // 1 to divide by the number of elements in the windows; 0 to divide by `coordinates`
   f32 coordinates;
   FastDivisor sizes[kMaxRank];
   u32 level_of[kMaxRank];       // the sampled dimension of a loop, or kNoLevel for a copied dimension

@@ -48,7 +48,7 @@ template <bool kLastTap>
   }
   if (forward.kind == ResampleKind::window) {
     const i64 position = p + dimension.padding;
-    const i64 before = position - dimension.window + 1;  // windows that begin here or later contain the position
+    const i64 before = position - dimension.window + 1;  // windows that begin at or after this one contain the position
     const i64 first = before <= 0 ? 0 : (before + dimension.stride - 1) / dimension.stride;
     const i64 last = position / dimension.stride + 1;
     const i64 end = last < forward.output_size ? last : forward.output_size;

@@ -11,7 +11,7 @@ namespace anydml {
 enum class ResampleKind : u32 {
   copied,      // output i is input i
   decreasing,  // the element at the coordinate, rounded down
-  increasing,  // the same, rounded up
+  increasing,  // the element at the coordinate, rounded up
   linear,      // the mean of the two neighbors
   stretched,   // the mean of all neighbors that a filter wider than two elements reaches
   window,      // the mean of a pooling window; only used by gradients

@@ -9,7 +9,7 @@ namespace anydml {
 
 // x / (1 + |x|). A FLOAT64 division would take several times as long as this code: the reciprocal in FLOAT32 has a
 // relative error of about 2^-24, and two terms of the series for 1 / (1 - error) remove the error. If x is infinite,
-// the error is NaN.
+// that error is NaN.
 struct SoftsignOf {
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 ordinary(f32 value) const {
     const f64 x{value};
@@ -79,7 +79,8 @@ struct GeluOf {
   // q = exp(-a^2 / 2) times approximately 1 / (sqrt(2 pi) a); a^2 is exact.
   [[nodiscard]] ANYDML_HOST_DEVICE constexpr f64 hard(f32 x) const {
     using namespace error_function;
-    // Below -15 the result is -0; the value of 1 / a^2 does not matter there. For -infinity the last line returns NaN.
+    // Below -15 the result is -0; the value of 1 / a^2 does not matter in that range. For -infinity the last line
+    // returns NaN.
     const f64 a{select(x < -15.0f, 15.0f, -x)};
     const f64 a_squared = a * a;
     const f64 v = quotient_of<Last::near>(1.0, a_squared);

@@ -53,8 +53,8 @@ template <Near near = Near::itself>
   const f64 k = shifted - kShift;
   f64 r = fused(k, -kLn2High, x);
   r = fused(k, -kLn2Low, r);
-  // Written as sums of products with powers of r: on Arm, constant factors are free, but a constant addend costs a
-  // move.
+  // The polynomial is written as sums of products with powers of r, because on Arm, constant factors are free, but a
+  // constant addend costs a move.
   const f64 r2 = r * r;
   const f64 r3 = r2 * r;
   const f64 r4 = r2 * r2;

@@ -3,7 +3,7 @@
 // for every input. A function is a class `Of` that returns a FLOAT64 so close to the true value that rounding it once
 // yields the correct result. tests/functions proves this for every FLOAT32, which includes every FLOAT16.
 //
-//   f64 ordinary(f32 x) const   branch-free, since compilers vectorize it (cpu/function_loops-inl.h)
+//   f64 ordinary(f32 x) const   branch-free, so that compilers can vectorize it (cpu/function_loops-inl.h)
 //   bool is_hard(f32 x) const   optional: whether x needs `hard` instead of `ordinary`
 //   f64 hard(f32 x) const       branch-free too; hard elements are gathered and processed together
 //
@@ -17,7 +17,7 @@
 // A function of two arguments may have a fast path for FLOAT16, since there are too many pairs for a table:
 //
 //   f32 quick(f32 x, f32 y) const           close enough to the true value that rounding it is correct
-//   bool is_unclear(f32 result) const       unless it is too close to a midpoint: then the functions above decide
+//   bool is_unclear(f32 result) const       whether it is too close to a midpoint: then the functions above decide
 #pragma once
 
 #include "base/scalar.h"

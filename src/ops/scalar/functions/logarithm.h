@@ -61,8 +61,8 @@ struct LogOf {
     const f64 a3 = fused(fused(r, kLog17, kLog16), r2, fused(r, kLog15, kLog14));
     const f64 p = fused(fused(fused(r4, kLog18, a3), r4, a2), r8, fused(a1, r4, a0));
     const f64 sum = fused(k, ln2, fused(p, r2, r));
-    // Sets the last bit, so that no sum is a midpoint between two FLOAT32 values and no tie is broken the wrong way. If
-    // the sum would be a midpoint, the true value is above it.
+    // Sets the last bit, so that no sum is a midpoint between two FLOAT32 values, and no tie is rounded in the wrong
+    // direction. If the sum would be a midpoint, the true value is above it.
     return from_bits<f64>(to_bits(sum) | 1);
   }
 };

@@ -48,7 +48,7 @@ inline constexpr f32 kOrdinary = 0x1p22F;
 
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr bool is_huge(f32 x) { return magnitude_of(x) > kOrdinary; }
 
-// Reduces by multiples of pi / Parts or, with Odd, by odd multiples of pi / Parts / 2.
+// Reduces an angle by multiples of pi / Parts or, with Odd, by odd multiples of pi / Parts / 2.
 template <int Parts, bool Odd>
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Reduced reduce(f64 x) {
   f64 shifted = 0.0;

@@ -29,9 +29,9 @@ constexpr std::int64_t kGroupBytes = 512 << 10;  // per group; fits in the L2 ca
 
 static_assert(kStageColumns <= kMaxScanLoad && kScanLines * kMaxScanLoad <= kScanRows * kStageColumns);
 
-// How a step is split. A tile consists of some rows. Across: the rows are in the innermost kept loop. Shared: threads
-// share the rows of a tile, and a unit is a group of a tile's blocks; along, a tile is then a single row. Several
-// groups at a time are first added up and then written, while they are still in the cache.
+// The division of a step. A tile consists of some rows. Across: the rows are in the innermost kept loop. Shared:
+// threads share the rows of a tile, and a unit is a group of a tile's blocks; along, a tile is then a single row.
+// Several groups are first added up together and then written, while they are still in the cache.
 struct ScanCut {
   bool across;
   bool shared;
@@ -196,7 +196,7 @@ class Scan final : public cpu::PreparedStep {
     return std::min(block_, loops_.count - block * block_);
   }
 
-  // Scans chains along memory, in place or through scratch memory. outputs: null if no output is needed.
+  // Scans chains along memory, in place or through scratch memory. `outputs` is null if no output is needed.
   void along(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t chains, std::int64_t columns,
              std::byte* sums, const std::byte* carries, std::byte* scratch) const {
     if (!loads_ && (!stores_ || outputs == nullptr)) {
@@ -278,7 +278,7 @@ class Scan final : public cpu::PreparedStep {
     }
   }
 
-  // Scans as many rows as a kernel processes together, and advances `row` past them.
+  // Scans the number of rows that a kernel processes together, and advances `row` past these rows.
   void scan_tile_along(const Addresses& at, LoopWalk& row, std::int64_t rows) const {
     alignas(8) std::byte sums[kMaxRows * sizeof(u64)];
     alignas(8) std::byte carries[kMaxRows * sizeof(u64)];

@@ -26,7 +26,8 @@ struct ScanKernels {
   // null if no output is needed; otherwise it may equal inputs. carries: null if all carries are identities.
   void (*along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows, std::int64_t columns,
                 std::byte* sums, const std::byte* carries) noexcept;
-  // Like `along`, but over the unconverted elements; null if no kernel supports them. rows: a multiple of kScanRows.
+  // Like `along`, but over the unconverted elements; null if no kernel supports these elements. rows: a multiple of
+  // kScanRows.
   void (*elements_along)(const std::byte* const* inputs, std::byte* const* outputs, std::int64_t rows,
                          std::int64_t columns, std::byte* sums, const std::byte* carries) noexcept;
   // Like `along`, but for chains whose numbers are in lines: a line contains the next number of each chain.

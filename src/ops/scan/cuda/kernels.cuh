@@ -314,7 +314,7 @@ __global__ void __launch_bounds__(kScanThreads) scan_chains(const __grid_constan
   }
 }
 
-// One warp per row. All its threads compute the same chain, and each keeps one carry.
+// Processes one row per warp. All threads of the warp compute the same chain, and each thread keeps one carry.
 template <class C, ScanFunction kFunction>
 __global__ void __launch_bounds__(256) carry_rows(C* totals, u32 rows, u32 chains_of_row) {
   constexpr u32 kAll = 0xffffffff;

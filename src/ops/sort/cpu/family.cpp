@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds the first K elements of rows on the CPU. If K is small compared to a row, a pass over the row's keys leaves few
-// words to sort; otherwise all words are sorted. A row is never split between threads. Rows with interleaved elements
-// are read together, so that each cache line is read once.
+// Finds the first K elements of rows on the CPU. If K is small compared to the length of a row, a pass over the row's
+// keys leaves only a few words to sort; otherwise all words are sorted. A row is never split between threads. Rows with
+// interleaved elements are read together, so that each cache line is read once.
 #include "backend/cpu/family.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ constexpr std::int64_t kTileBytes = 1 << 20;  // bytes of keys for rows that are
 constexpr std::int64_t kMaxTogether = 64;     // rows
 constexpr std::int64_t kSmallPart = 8;        // K is small if it is at most 1/8 of a row
 
-// How a step is split. A unit consists of `width` rows of the innermost loop. If it has more than one row, all of its
-// keys are in scratch memory.
+// The division of a step into units. A unit consists of `width` rows of the innermost loop. If it has more than one
+// row, all of its keys are in scratch memory.
 struct SortCut {
   std::int64_t width;
   std::int64_t tiles;  // units per innermost loop
@@ -179,7 +179,7 @@ class Sort final : public cpu::PreparedStep {
   }
 
  private:
-  // outer: the index over all loops except the innermost.
+  // `outer` is the index over all loops except the innermost.
   [[nodiscard]] Row row_at(std::int64_t outer, std::int64_t inner, std::byte* const* operands) const noexcept {
     Row row{.input = operands[0] + step_.input_offset,
             .values = operands[1] + step_.values_offset,
@@ -209,7 +209,7 @@ class Sort final : public cpu::PreparedStep {
     }
   }
 
-  // keys: the keys of the whole row, or null if they have not been computed.
+  // `keys` contains the keys of the whole row, or is null if they have not been computed.
   void sort_row(const Row& row, const Key* keys, std::byte* scratch) const noexcept {
     auto* const buffer = reinterpret_cast<Key*>(scratch);
     auto* const words = reinterpret_cast<Word*>(scratch + cut_.words);

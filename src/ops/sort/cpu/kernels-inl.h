@@ -87,7 +87,7 @@ HWY_INLINE hn::Vec<D> load_lanes(D d, const std::byte* from) {
     constexpr auto kInfinity = static_cast<i16>(FloatParts<f16>::kInfinity);
     const auto magnitude = hn::And(x, hn::Set(d, static_cast<i16>(FloatParts<f16>::kMagnitude)));
     const auto key = hn::IfNegativeThenElse(x, hn::Neg(magnitude), magnitude);
-    const auto nan = hn::Set(d, static_cast<i16>(kInfinity + 1));  // as in increasing_key
+    const auto nan = hn::Set(d, static_cast<i16>(kInfinity + 1));  // see increasing_key
     return hn::IfThenElse(hn::Gt(magnitude, hn::Set(d, kInfinity)), nan, key);
   } else if constexpr (is_float<T>) {
     return hn::IfThenElse(hn::Eq(x, x), x, hn::Set(d, std::numeric_limits<T>::infinity()));

@@ -89,7 +89,7 @@ __device__ inline void write_result(const SortLaunch& launch, const RowOffsets& 
   }
 }
 
-// Sorts as many parts of rows at a time as fit into shared memory.
+// Sorts several parts of rows at a time, up to the number that fits into shared memory.
 template <class U>
 __global__ void __launch_bounds__(kTileThreads) sort_parts(const __grid_constant__ SortLaunch launch) {
   using Word = word_t<sort_key_t<U>>;

@@ -64,7 +64,7 @@ struct WholeSort {
 
 // Kernels that process elements, for each element size. They return the CUDA error.
 //   select     the first K of each part, K at most kMaxSelected
-//   sort       the same for any K, for parts that fit into shared memory
+//   sort       like select, for any K, for parts that fit into shared memory
 //   load       words of all elements, rows of `pitch` words each
 //   write      values and indices from the first K words of each row
 struct SortStarts {

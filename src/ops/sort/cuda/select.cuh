@@ -155,7 +155,7 @@ __device__ void find_limit(Key minimum, u32 k, Key (&minima)[kSelectThreads], Ke
 }
 
 // The smallest number in [low, high] for which enough(number) is true. It must be true for `high`, and if it is true
-// for a number, also for all greater numbers. All threads call this with the same arguments.
+// for a number, it must be true for all greater numbers. All threads call this with the same arguments.
 template <class Number, class Enough>
 [[nodiscard]] __device__ Number bisect(Number low, Number high, const Enough& enough) {
   using Unsigned = std::make_unsigned_t<Number>;
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kSelectThreads) select_parts(const __grid_cons
       }
     });
     __syncthreads();
-    if (size > kMaxCandidates) {  // and therefore more than K
+    if (size > kMaxCandidates) {  // this is also more than K
       const auto count = [&](const auto& wanted) {
         u32 own = 0;
         keys.visit([&](Key key, u32 index) { own += wanted(key, index) ? 1 : 0; });

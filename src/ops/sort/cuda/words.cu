@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kTileThreads) sort_words(const __grid_constant
   }
 }
 
-// Sorts the tiles of a whole-row sort. If `size` is 0, runs all steps up to the size of a tile. Otherwise runs the
+// Sorts the tiles of a whole-row sort. If `size` is 0, runs all steps up to the size of a tile. Otherwise, runs the
 // last steps for a larger size.
 template <class Word>
 __global__ void __launch_bounds__(kTileThreads) sort_tiles(const WholeSort sort, u64 size) {
