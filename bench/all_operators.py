@@ -6,12 +6,12 @@ usage: all_operators.py [LIBANYDML] [options]     python3 bench/all_operators.py
                                                   python3 bench/all_operators.py --device cuda --json build/all-h200.json
                                                   python3 bench/all_operators.py --operators GEMM,TOP_K
 
-It takes less than two minutes. The tensors of each case are in all_operators_cases.py. The pass reads and writes as
+A run takes less than two minutes. The tensors of each case are in all_operators_cases.py. The pass reads and writes as
 many bytes as the operator. It is the faster of anydml's BIT_XOR, IDENTITY, FILL_VALUE_CONSTANT and REDUCE and, on the
-CPU, memmove, memset and memchr with the same number of threads. The pass and the operator alternate, and a time is the
-minimum over all rounds. The JSON is rewritten after each case. On a GPU the arrays are PyTorch's, and work is launched
-without waiting for the previous launch. Products, recurrent networks and attention compute more than they move, so
-their FLOP/s are reported too.
+CPU, memmove, memset and memchr with the same number of threads. The pass and the operator alternate, and each time is
+the minimum over all rounds. The JSON is rewritten after each case. On a GPU the arrays are PyTorch's, and work is
+launched without waiting for the previous launch. Products, recurrent networks and attention compute more than they
+move, so their FLOP/s are reported too.
 """
 import argparse
 import ctypes
@@ -27,7 +27,7 @@ from all_operators_cases import CASES, Array
 from peer_run import ROOT, about, items, say
 
 PASS_BYTES = 256 << 20  # the size of each array of the pass
-MAX_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # limits for consecutive launches on a GPU
+MAX_LAUNCHES, LAUNCHED_SECONDS = 20, 0.05  # limits on consecutive launches on a GPU
 MIN_ROUNDS, MAX_ROUNDS = 3, 200
 SEED = 1
 
@@ -56,7 +56,7 @@ class Values:
     def input(self, array, position):
         if array is None:
             return None, None, None
-        if not isinstance(array, Array):  # a function that creates it
+        if not isinstance(array, Array):  # a function that creates the array
             return self.arrays.put(array(self.np, self.random)), None, None
         key = array.code, array.low, array.high, position
         if key not in self.result or len(self.result[key]) < array.count:
@@ -121,7 +121,7 @@ class Pass:
             begin, count = share(max(writes - copied, 0))
             ctypes.memset(target + copied + begin, 0, count)
             begin, count = share(max(reads - copied, 0))
-            self.c.memchr(ctypes.c_void_p(source + copied + begin), 255, ctypes.c_size_t(count))  # never found
+            self.c.memchr(ctypes.c_void_p(source + copied + begin), 255, ctypes.c_size_t(count))  # not found
         return lambda: list(self.pool.map(part, range(self.threads)))
 
 
@@ -140,7 +140,7 @@ def timed(run, arrays, launches):
 
 
 def measure(runs, arrays, seconds):
-    """Returns the minimum and the median time of each function. The functions alternate."""
+    """Returns the minimum and the median time of each function. The calls alternate between the functions."""
     launches = []
     for run in runs:
         run()

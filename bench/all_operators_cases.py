@@ -13,7 +13,7 @@ from examples import EXAMPLES  # noqa: E402
 
 ELEMENTS = 1 << 24  # in an element-wise tensor: larger than CPU caches, but still quick on a GPU
 CODES = {"FLOAT32": "f4", "FLOAT16": "f2", "UINT8": "u1", "INT8": "i1", "INT32": "i4", "UINT32": "u4"}
-# The ranges of functions that are not defined for all numbers; other functions use -4 to 4.
+# The ranges for functions that are not defined for all numbers. Other functions use -4 to 4.
 RANGES = {"LOG": (0.01, 100), "SQRT": (0.01, 100), "POW": (0.01, 4), "CONSTANT_POW": (0.01, 100), "ASIN": (-0.99, 0.99),
           "ACOS": (-0.99, 0.99), "ATANH": (-0.99, 0.99), "ACOSH": (1, 100), "BIT_SHIFT_LEFT": (0, 8),
           "BIT_SHIFT_RIGHT": (0, 8), "LOGICAL_AND": (0, 2), "LOGICAL_OR": (0, 2), "LOGICAL_XOR": (0, 2),
@@ -35,7 +35,7 @@ class Row(NamedTuple):
     inputs: list
     outputs: list
     attributes: dict = {}
-    reads: int = 0  # the bytes that have to be read; 0: all of every input
+    reads: int = 0  # the bytes that must be read, or 0 for all inputs in full
     flops: int = 0  # multiplications and additions
 
 
@@ -56,7 +56,7 @@ def index(limit, *sizes, code="u4"):
 
 
 def elementwise(name, example):
-    """Like the example, but with more elements. Scales and zero points are single elements."""
+    """Returns a case that is like the example but has more elements. Scales and zero points are single elements."""
     short = name.removeprefix("ELEMENT_WISE_").removeprefix("ACTIVATION_")
     quantizing = "QUANTIZE" in name
     low, high = RANGES.get(short, (-4, 4))
@@ -140,7 +140,7 @@ def recurrent(kind, gates, activations, more, absent):
 
 
 def attention(heads):
-    """512 tokens; keys and values have the given number of heads."""
+    """Attention over 512 tokens, whose keys and values have the given number of heads."""
     query, key = f(1, TOKENS, WIDTH, low=-1, high=1), f(1, TOKENS, WIDTH * heads // HEADS, low=-1, high=1)
     return Row([query, key, key, *[None] * (8 if heads == HEADS else 9)],
                [query, *[f(1, heads, TOKENS, WIDTH // HEADS)] * 2],

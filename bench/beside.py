@@ -40,7 +40,7 @@ class Arrays:
         return self.torch.from_numpy(array).cuda() if self.device == "cuda" else array
 
     def empty(self, shape, dtype):
-        built = self.np.full(shape, 77).astype(dtype)  # written, so that the pages exist before the first round
+        built = self.np.full(shape, 77).astype(dtype)  # filled, so that the pages exist before the first round
         return self.put(built)
 
     def get(self, array):
@@ -76,7 +76,7 @@ class OfAnydml(Anydml):
         self.device = ctypes.c_void_p(self.device)
 
     def compile(self, operator, inputs, outputs, attributes, unsigned=False, constants=(), absent=(0, 0)):
-        """inputs and outputs: the arrays, each with its sizes and strides in elements, or None for the array's own."""
+        """inputs and outputs are pairs: an array, and its sizes and strides in elements or None for the array's own."""
         from numpy_oracle import VALUES, Attribute, Tensor, to_attribute
 
         def describe(array, sizes, strides):
@@ -169,7 +169,7 @@ class OfOnnxRuntime:
             infos.append([helper.make_tensor_value_info(f"{prefix}{i}", helper.np_dtype_to_tensor_dtype(dtype),
                                                         list(array.shape))
                           for i, (array, dtype) in enumerate(zip(arrays, dtypes))])
-        # Constants follow in the order of the inputs; "" is an omitted input.
+        # The constants come after the inputs, in the same order. "" is an omitted input.
         names = [f"x{i}" for i in case.order or range(len(inputs))] + list(constants)
         initializers = [self.onnx.numpy_helper.from_array(value, name) for name, value in constants.items() if
                         value is not None]
@@ -208,7 +208,7 @@ def make_passes(anydml, arrays, threads, count):
     return passes
 
 
-# A library's threads spin for a while after their last task, and would compete with the next library for processors.
+# A library's threads spin for a while after their last task and would compete with the next library's threads.
 PAUSE = 0.03
 RUNS_IN_TURN = 8
 LAUNCHES_IN_ROW = 50
@@ -280,8 +280,8 @@ def run_case(case, anydml, peers, arrays, threads, seconds, scale):
     if "anydml" not in contenders:
         return report
     for name, outputs in results.items():
-        # Compare only the first outputs: indices of equal elements may differ. Sums in a different order differ
-        # slightly.
+        # Only the first outputs are compared, because indices of equal elements may differ. Sums in a different order
+        # differ slightly.
         near = built.near or (1e-3 if built.outputs[0][1] == "float16" else 1e-5)
         if not np.allclose(arrays.get(results["anydml"][0]), arrays.get(outputs[0]), near, near):
             report.setdefault("different", []).append(name)

@@ -35,7 +35,7 @@ double multiply_adds(long rounds, float unused, float* result) {
 #define START(n) Vector sum##n = {0};
   CHAINS(START)
 #if defined(ADD_DOTS)
-  if ((getauxval(AT_HWCAP2) & (1UL << 13)) == 0) { /* no SMMLA */
+  if ((getauxval(AT_HWCAP2) & (1UL << 13)) == 0) { /* this core has no SMMLA */
     for (long i = 0; i < rounds; ++i) {
       CHAINS(ADD_DOTS)
     }

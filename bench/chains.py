@@ -6,8 +6,8 @@ usage: chains.py [--elements N] [--rounds N] [--json FILE]
 
 A chain of k steps over FLOAT32 (multiply by a number, add a number, RELU, ABS, repeated in this order) runs as an
 anydml graph, operator by operator, in NumPy, and in PyTorch with and without torch.compile if PyTorch is installed. The
-pass is IDENTITY over the same memory. Times are the minimum over all rounds, in milliseconds.
-It needs anydml and NumPy: pip install .
+pass is IDENTITY over the same memory. Times are the minimum over all rounds, in milliseconds. The script needs anydml
+and NumPy (pip install .).
 """
 import argparse
 import json
@@ -37,7 +37,7 @@ def lowest(call, rounds):
 
 
 def columns(elements, rounds):
-    """{name: [ms for each number of steps]}; the pass has one time."""
+    """Returns {name: [ms for each number of steps]}. The pass has a single time."""
     x = (np.arange(elements) % 1000 - 500).astype(np.float32)
     s = np.float32([1.5])
     out = np.empty_like(x)

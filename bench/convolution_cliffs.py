@@ -5,9 +5,9 @@ disproportionately slow: huge filters, filters larger than the image, few channe
 
 usage: convolution_cliffs.py [--random N] [--seed S] [--all]
 
-Uses one thread; a time is the better of two measurements of CPU time. Filters are not constant. It prints the sizes
-that take longer than the loops (with --all: every size), and the worst one. --random adds random sizes. Needs a C
-compiler.
+Uses one thread; a time is the better of two measurements of CPU time. Filters are not constant. The script prints the
+sizes that take longer than the loops (with --all, every size), and the worst size. --random adds random sizes. Needs a
+C compiler.
 """
 import argparse
 import ctypes

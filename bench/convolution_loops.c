@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Straightforward convolutions of one image: nested loops, the innermost along a row. They visit only the taps inside
-// the image. The order of summation differs from the one in docs/numerics.md.
+// Straightforward convolutions of one image with nested loops. The innermost loop runs along a row, and the loops visit
+// only the taps inside the image. The order of summation differs from the one in docs/numerics.md.
 
 typedef struct {
   long groups, ins, outs;  // channels per group

@@ -32,7 +32,7 @@ PACKAGES = ("numpy", "torch")
 SEED = 1
 TYPES = ("FLOAT32", "FLOAT16")
 KINDS = ("ordinary", "huge", "subnormal", "nan", "infinite")
-# The ranges of ordinary numbers for functions that do not use -4 to 4.
+# The ranges of ordinary numbers, for functions that do not use -4 to 4.
 RANGES = {"log": [(0.01, 100)], "asin": [(-1, 1)], "acos": [(-1, 1)], "acosh": [(1, 100)], "atanh": [(-0.99, 0.99)],
           "pow": [(0.1, 10), (-4, 4)], "atan2": [(-4, 4), (-4, 4)]}
 # C expressions in x and y. The C names of other functions are their own names with the suffix f.
@@ -166,7 +166,7 @@ def make_inputs(np, random, name, dtype, count, kind):
 
 
 def work(options):
-    """Runs in the environment's Python."""
+    """Runs in the Python interpreter of the virtual environment."""
     import numpy as np
     sys.path.insert(0, str(ROOT / "tests" / "ops"))
     from numpy_oracle import Library

@@ -43,7 +43,7 @@ def measure_anydml(options):
         report = json.loads(Path(file.name).read_text())
     times, passes = {}, {}
     for row in report["cases"]:
-        # ACTIVATION_TANH is measured as ELEMENT_WISE_TANH, or the other way around.
+        # ACTIVATION_TANH may be measured as ELEMENT_WISE_TANH, or the other way around.
         name = names.get(row["directml_operator"]) or row["operator"]
         times[name, row["type"]] = row["ns_per_element"]
         inputs = len(FUNCTIONS[name].ranges)
@@ -77,7 +77,7 @@ class Torch:
         try:
             compute(*arrays, out=out)
             return lambda i: compute(*sets[i][0], out=sets[i][1])
-        except TypeError:  # activations have no out=
+        except TypeError:  # PyTorch's activations have no out=
             return lambda i: compute(*sets[i][0])
 
     def copy(self, sets):

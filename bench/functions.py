@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Counts wrong answers from other libraries' functions by comparing them with anydml's: how many are not correctly
-rounded, and the largest error in units in the last place. Prints Markdown tables.
+"""Compares other libraries' functions with anydml's. Counts the answers that are not correctly rounded, and finds the
+largest error in units in the last place. Prints Markdown tables.
 
 usage: functions.py [LIBANYDML] [options]       python3 bench/functions.py --json build/functions.json
                                                 python3 bench/functions.py --functions exp,log --no-compiled
@@ -11,8 +11,8 @@ of them uniform over an interesting range of the function, the other half random
 
 A result is wrong if any bit differs from the number of the type nearest to the true value; all NaNs are equal, and +0
 differs from -0. anydml's result is used as the nearest number, and a sample of its results is checked against mpmath
-with 200 bits. The error is the distance to the value in FLOAT64, in units in the last place of the right result; it is
-infinite if only one of the two is NaN or infinite.
+with 200 bits. The error is the distance from the true value in FLOAT64, in units in the last place of the right result.
+It is infinite if only one of the two values is NaN or infinite.
 
 The libraries come from PyPI, in a separate virtual environment (build/peers), as for peers.py, or with --no-venv from
 the Python that runs this script. PyTorch and CuPy are also counted on an NVIDIA GPU, if there is one; CuPy is not
@@ -244,7 +244,7 @@ def differ(np, actual, right):
 
 
 def largest_error(np, actual, right, value):
-    """The largest error, in units in the last place of the right result. value: the true value rounded to FLOAT64."""
+    """The largest error, in units in the last place of the right result. `value` is the true value in FLOAT64."""
     with np.errstate(all="ignore"):
         is_clear = np.isfinite(actual) & np.isfinite(right)
         unit = np.spacing(np.abs(np.where(is_clear, right, right.dtype.type(1)))).astype(np.float64)
@@ -255,7 +255,7 @@ def largest_error(np, actual, right, value):
 
 
 def is_nearest(mp, np, result, value):
-    """Whether no other number of the type is closer to the value; the next power of two follows the largest number."""
+    """Whether no other number of the type is closer to the value. A power of two follows the largest number."""
     if mp.isnan(value):
         return bool(np.isnan(result))
     if np.isnan(result):
@@ -285,7 +285,7 @@ def count_not_nearest(np, mpmath, function, inputs, results, sample, random):
             continue
         try:
             value = compute(*(mp.mpf(float(one)) for one in given))
-        except (ValueError, ZeroDivisionError, OverflowError):  # a pole
+        except (ValueError, ZeroDivisionError, OverflowError):  # the function has a pole here
             continue
         value = value if not isinstance(value, mp.mpc) else value.real if value.imag == 0 else mp.nan
         looked += 1
@@ -307,7 +307,7 @@ def answer(peer, name, type_name, inputs):
 
 
 def work(options):
-    """Runs in the environment's Python."""
+    """Runs in the Python interpreter of the virtual environment."""
     import numpy as np
     sys.path.insert(0, str(ROOT / "tests" / "ops"))
     from function_oracles import FUNCTIONS as VALUES

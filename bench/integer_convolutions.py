@@ -5,8 +5,8 @@
 usage: integer_convolutions.py LIBANYDML [--threads N ...] [--seconds S] [--only TEXT]
 
 The layers are the forward layers of convolutions.py, UINT8 by INT8, with a zero point for the input and a scale for
-each output channel. Filters are constant. ONNX Runtime runs ConvInteger and QLinearConv, which are skipped if it is
-missing. The script restarts itself for each number of threads. Needs a C compiler.
+each output channel. Filters are constant. ONNX Runtime runs ConvInteger and QLinearConv; without ONNX Runtime, these
+are skipped. The script restarts itself for each number of threads. Needs a C compiler.
 """
 import os
 import time

@@ -15,11 +15,11 @@ class GeneratedInput:
 
     views: for each input, the sizes and strides in elements that DirectML's operator uses to read it, or None.
     torch(torch, inputs, outputs): a function that writes the results to the outputs, or returns a tensor. onnx: the
-    node, its attributes and its constant inputs, which follow the other inputs; None is an omitted input. bytes: the
-    bytes that must be read and written. unsigned: DirectML's operator treats INT64 as UINT64. order: the order of the
-    inputs for ONNX, if it differs. flops: multiplications and additions of a product. near: how far results may differ,
-    relative to their size. constants: the indices of the inputs that are the same in every run of DirectML's operator.
-    absent: how many of its inputs and outputs are omitted at the end.
+    node, its attributes and its constant inputs, which follow the other inputs; None stands for an omitted input.
+    bytes: the bytes that must be read and written. unsigned: whether DirectML's operator treats INT64 as UINT64. order:
+    the order of the inputs for ONNX, if it differs. flops: multiplications and additions of a product. near: how far
+    results may differ, relative to their size. constants: the indices of the inputs that are the same in every run of
+    DirectML's operator. absent: the number of inputs and outputs that are omitted at the end.
     """
     operator: str
     inputs: list

@@ -9,10 +9,10 @@ usage: networks.py [PROGRAM] [options]      python3 bench/networks.py --threads 
 PROGRAM is the program that ./run network builds. PyTorch builds the same networks with the same weights from the same
 seed (networks_torch.py), once in FLOAT64, as the reference, and once in FLOAT32, without TF32, which is timed. The
 difference reported is the largest absolute difference divided by the largest absolute element of the output. The
-libraries take turns and use the same number of threads; a time is the median of all runs. --cpu, for a machine that is
-not idle, uses one thread and measures CPU time. --check compares results at small sizes without timing, and exits with
-status 1 if a network differs from FLOAT64 by more than 1e-5 and more than four times as much as PyTorch's FLOAT32, or
-predicts a different class. Without PyTorch the exit status is 77.
+libraries run alternately with the same number of threads, and each time is the median of all runs. --cpu uses one
+thread and measures CPU time, for machines that are not idle. --check compares results at small sizes without timing,
+and exits with status 1 if a network differs from FLOAT64 by more than 1e-5 and more than four times as much as
+PyTorch's FLOAT32, or predicts a different class. Without PyTorch the exit status is 77.
 """
 import argparse
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch versions of the networks in examples/networks, with the same weights: reimplemented from their descriptions,
-not from the graphs. networks.py compares and times them.
+"""PyTorch versions of the networks in examples/networks, with the same weights. They are written from the networks'
+descriptions, not from the graphs. networks.py compares and times them.
 
 Each function accepts Layers and a scale, and returns the input and a function of it. Layers create weights in the order
 in which the networks in examples/networks add them, since a tensor's numbers depend on its position in that order."""

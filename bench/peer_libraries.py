@@ -49,7 +49,7 @@ class Anydml:
         attributes = dict(row.attributes)
         if row.is_reduction:
             attributes["Axes"] = REDUCTION_LAYOUTS[layout]
-        # An array of structs contains copies, which point into data that the originals keep alive.
+        # An array of structs contains copies that point into the originals' data, so the originals must stay alive.
         kept = [to_attribute(*one) for one in attributes.items()], [to_tensor(array) for array in inputs]
         given = (Attribute * max(1, len(attributes)))(*kept[0])
         tensors = (Tensor * max(1, len(inputs)))(*kept[1])
@@ -61,7 +61,7 @@ class Anydml:
             return None
         sources = (ctypes.c_void_p * max(1, len(inputs)))(*(array.ctypes.data for array in inputs))
         targets = (ctypes.c_void_p * 1)(out.ctypes.data)
-        targets.keep = inputs, out  # keeps the arrays alive as long as the function
+        targets.keep = inputs, out  # the arrays must live as long as the function
         return lambda: self.must(self.handle.anydml_compiled_run(compiled, sources, count, targets, one))
 
     def must(self, code):
@@ -226,7 +226,7 @@ class CLoops:
 
 
 class PlainC(CLoops):
-    """The obvious loop: fmod, or %, and for floor a correction of the sign."""
+    """The obvious loop, with fmod or %. For floor, it also corrects the sign."""
     key, short = "c", "C loop"
     FLOATS = {"FLOAT32": ("float", "fmodf"), "FLOAT64": ("double", "fmod"), "FLOAT16": ("_Float16", "fmodf")}
     SUFFIX = {"FLOAT32": "f", "FLOAT64": "", "FLOAT16": "f"}
@@ -273,7 +273,8 @@ class PlainC(CLoops):
 class Sleef(CLoops):
     """SLEEF's fmod with the machine's vectors; it has no floor."""
     key, short = "sleef", "SLEEF"
-    # A flag of /proc/cpuinfo, the compiler's flags, the header; by type: vector, lanes, load, store, function.
+    # Each row has a flag of /proc/cpuinfo, the compiler's flags, the header and, for each type, the vector type, the
+    # number of lanes, and the load, store and modulus functions.
     TARGETS = (
         ("avx512f", ("-mavx512f",), "immintrin.h",
          {"FLOAT32": ("__m512", 16, "_mm512_loadu_ps", "_mm512_storeu_ps", "Sleef_fmodf16_avx512f"),

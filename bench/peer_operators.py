@@ -5,7 +5,7 @@ Every function writes to existing memory, except for functions without an out ar
 of all elements. Attributes are the same as in the benchmark (tools/bench/operators.cpp). An operator that a library
 only offers as several passes over memory is omitted, because timing it would measure something different.
 """
-COLUMNS = 4096  # in a reduction
+COLUMNS = 4096  # the size of the reduced dimension
 ANSWERS = ("logical_equals", "logical_greater_than", "logical_less_than", "logical_greater_than_or_equal",
            "logical_less_than_or_equal", "is_nan", "is_infinity")
 REDUCTION_LAYOUTS = {"inner": (1,), "outer": (0,), "whole": (0, 1)}
@@ -19,7 +19,7 @@ class Row:
         self.name, self.inputs, self.numpy, self.torch = name, inputs, numpy, torch
         self.attributes = dict(attributes)
         self.directml = directml or f"ELEMENT_WISE_{name.upper()}"
-        self.output = output  # the dtype's name; None: the first input's
+        self.output = output  # the dtype's name, or None for the first input's dtype
         self.only = only      # by NumPy's kind of dtype: "f", "i", "u"
         self.is_reduction = self.directml in ("REDUCE", "ARGMIN", "ARGMAX")
 
@@ -170,11 +170,12 @@ ROWS = {row.name: row for rows in (simple_rows(), activation_rows(), typed_rows(
 
 # ---- Operands -------------------------------------------------------------------------------------------------------
 
-PERIOD = 1 << 20  # number of values after which they repeat
+PERIOD = 1 << 20  # the number of values after which they repeat
 
 
 def make_inputs(np, random, row, dtype, count, operands, result):
-    """Returns arrays for the row's letters: a and b as for the modulus, m without signs, s shifts, c a condition.
+    """Returns arrays for the row's letters: a and b are operands as for the modulus, m has no signs, s has shift
+    counts, and c is a condition.
 
     `result` keeps the arrays for the type's other rows."""
     def draw(letter):

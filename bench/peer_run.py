@@ -45,8 +45,8 @@ def importable(python, package):
 
 
 def make_environment(folder, packages):
-    """Returns the Python interpreter of a virtual environment that has the peers. Prints peers that cannot be
-    installed."""
+    """Returns the Python interpreter of a virtual environment that has the peers. Prints the names of peers that cannot
+    be installed."""
     python = folder / "bin" / "python"
     if not python.exists():
         say(f"creating a virtual environment in {folder}")

@@ -9,15 +9,15 @@ usage: peers.py [LIBANYDML] [options]       python3 bench/peers.py --json build/
 operators other than the modulus, NumPy and PyTorch are measured, if they implement the operator in a single pass.
 
 NumPy, PyTorch and ONNX Runtime come from PyPI, in a separate virtual environment (build/peers), or with --no-venv from
-the Python that runs this script. SLEEF is measured if its headers are installed (Debian: libsleef-dev), the plain C
-loop if there is a compiler. Missing libraries are reported and skipped.
+the Python that runs this script. SLEEF is measured if its headers are installed (Debian: libsleef-dev), and the plain C
+loop if a compiler is installed. Missing libraries are reported and skipped.
 
 Times: the median over all rounds, for tensors of 64 MiB with ordinary data. The peers alternate and write to existing
 memory. NumPy always uses one thread; the C loops are split among the threads in contiguous parts.
 
-Wrong answers: compared with anydml's, which are themselves checked against the C library's fmod and Python's integers
-on a sample. Any bit that differs is wrong; all NaNs are equal, and +0 differs from -0. Integer divisors are never zero,
-and the smallest number is never divided by -1, because some peers trap there.
+Wrong answers are found by comparison with anydml's, a sample of which is checked against the C library's fmod and
+Python's integers. Any bit that differs is wrong; all NaNs are equal, and +0 differs from -0. Integer divisors are never
+zero, and the smallest number is never divided by -1, because some peers trap there.
 """
 import argparse
 import json
@@ -148,14 +148,15 @@ def measure_times(options, np, peers, types, threads):
 
 
 def take_turns(options, running):
-    """Returns the seconds of each function, by key. The functions alternate until rounds and time are sufficient."""
+    """Returns the seconds of each function, by key. The functions alternate until they have run for enough rounds and
+    long enough."""
     samples = {key: [] for key, _ in running}
     begin = time.perf_counter()
     for turn in range(options.rounds * 10):
         if turn >= options.rounds and time.perf_counter() - begin >= options.min_time:
             break
         for key, function in running:
-            # Two runs are enough if each takes seconds.
+            # Two runs are enough if one run takes seconds.
             if turn >= 2 and sum(samples[key]) > 10 * options.min_time:
                 continue
             before = time.perf_counter()
@@ -209,7 +210,8 @@ differing = {}  # peers whose results clearly differ from anydml's: they may com
 
 
 def alike(np, out, own):
-    """Whether results are about the same; libraries sum in different orders. Unwritten outputs are not compared."""
+    """Whether results are about the same, since libraries sum in different orders. Unwritten outputs are not
+    compared."""
     if not out.any():
         return True
     with np.errstate(all="ignore"):

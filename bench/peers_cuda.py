@@ -5,14 +5,15 @@ answers.
 
 usage: peers_cuda.py [options]       python3 bench/peers_cuda.py --json build/gpu/peers.json
 
-The cases are the same as in dmlrun bench on such a device: the same kinds of data, layouts and sizes, in preallocated
-buffers, timed with CUDA events. A time is the median over all rounds. The pass is the library's own and alternates with
-the operator: torch.add on int32 if two arrays are read, otherwise the faster of copy_ and torch.add with a number.
+The cases are the same as in dmlrun bench on a GPU: they have the same kinds of data, layouts and sizes, use
+preallocated buffers and are timed with CUDA events. Each time is the median over all rounds. The pass is the library's
+own and alternates with the operator: torch.add on int32 if two arrays are read, otherwise the faster of copy_ and
+torch.add with a number.
 
 Latency: 1,000 calls on 1,024 FLOAT32 elements, as a loop and as a CUDA graph, until the device is done (wall clock).
 
-Wrong answers: a sample of each case compared with NumPy, which uses C's fmod and integers. Any bit that differs is
-wrong; all NaNs are equal, and +0 differs from -0. Missing features of a library are reported and skipped.
+Wrong answers are counted in a sample of each case, compared with NumPy, which uses C's fmod and integers. Any bit that
+differs is wrong; all NaNs are equal, and +0 differs from -0. Missing features of a library are reported and skipped.
 """
 import argparse
 import json
@@ -86,7 +87,7 @@ def extent(elements, layout):
 
 
 def view(flat, elements, layout, transpose):
-    """The operand in the layout, for both libraries; their views work like NumPy's."""
+    """Returns the operand in the layout, for either library. Their views work like NumPy's."""
     flat = flat[:extent(elements, layout)]
     if layout == "stride2":
         return flat[::2]
@@ -117,7 +118,7 @@ class Torch:
         return self.torch.empty(count, dtype=getattr(self.torch, str(dtype)), device="cuda")
 
     def single(self, value, dtype):
-        return self.torch.tensor(np.array(value, dtype=dtype))  # on the CPU, where PyTorch treats it as a number
+        return self.torch.tensor(np.array(value, dtype=dtype))  # on the CPU, PyTorch treats it as a number
 
     def operator(self, name):
         return self.torch.remainder if name == "modulus_floor" else self.torch.fmod
@@ -230,7 +231,7 @@ def measure_case(peer, clock, data, operator, layout, elements, samples):
     flat_out = peer.empty(needed, data.dtype)
     a = peer.single(data.single_a, data.dtype) if layout == "dividend" else view(flat_a, elements, layout, False)
     b = peer.single(data.single_b, data.dtype) if layout == "scalar" else view(flat_b, elements, layout, True)
-    # Every second element of the inputs, as in dmlrun bench: the output is packed.
+    # As in dmlrun bench, the inputs are every second element in memory, and the output is packed.
     out = view(flat_out, elements, "tensor" if layout == "stride2" else layout, False)
     call = peer.call(operator, a, b, out)
     call()  # fails here if the library does not have the operator

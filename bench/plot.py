@@ -9,8 +9,9 @@ usage: plot.py                                       redraws the documents' pict
        plot.py FILE.json ... [--out FOLDER]          draws the data of these files, for viewing; build/plots by default
 
 The files are written by `dmlrun bench --json`, bench/peers.py --json, bench/peers_cuda.py --json and
-bench/all_operators.py --json; reports of the last are kept as NAME-all.json. Every picture in the documents, and every
-figure of a table between `<!-- figures: NAME -->` and `<!-- end of figures -->`, comes from docs/performance/*.json.
+bench/all_operators.py --json; all_operators.py's reports are kept as NAME-all.json. Every picture in the documents, and
+every figure of a table between `<!-- figures: NAME -->` and `<!-- end of figures -->`, comes from
+docs/performance/*.json.
 """
 import argparse
 import json

@@ -39,7 +39,7 @@ OneDnn& onednn() {
   return all;
 }
 
-// Converts the elements to the form that a primitive requires.
+// Converts the elements to the memory format that a primitive requires.
 Memory brought_to(const Memory::desc& wanted, Memory given) {
   if (wanted == given.get_desc()) {
     return given;

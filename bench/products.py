@@ -52,8 +52,8 @@ def best_time(run, seconds, clock):
 
 
 def times_in_turns(runs, seconds, clock):
-    """Returns the best time of each library. A library runs a few times before it is timed, because its own threads
-    sleep and the previous library's threads still spin."""
+    """Returns the best time of each library. A library runs a few times before it is timed, because its own threads are
+    asleep and the previous library's threads still spin."""
     best = [float("inf")] * len(runs)
     end = time.perf_counter() + seconds * len(runs)
     while time.perf_counter() < end or math.inf in best:
@@ -96,8 +96,8 @@ def peak(threads, seconds, clock, source="multiply_adds.c"):
 
 
 class OneOperator:
-    """A graph of one operator. `constants`: the indices of the constant inputs, which are packed once. An input that is
-    None is absent."""
+    """A graph of one operator. `constants` has the indices of the constant inputs, which are packed once. None is an
+    absent input."""
 
     def __init__(self, library, name, inputs, out, attributes, constants=()):
         self.handle, self.arrays = library.handle, (*inputs, out)

@@ -44,7 +44,7 @@ def check_case(case):
 
 
 def check_other_operators(program, folder, short):
-    """Checks one row for each kind of memory traffic, then every row once."""
+    """Checks one row for each kind of memory traffic, and then every row once."""
     report = run(program, folder, *short, "--sizes", "5000", "--operators",
                  "ELEMENT_WISE_ADD,if,cast_float64,LOGICAL_EQUALS,relu,reduce_sum,argmax,FILL_VALUE_SEQUENCE",
                  "--types", "FLOAT32,INT8", "--layouts", "all")
@@ -58,7 +58,7 @@ def check_other_operators(program, folder, short):
     layouts = {}
     for case in report["cases"]:
         layouts.setdefault((case["operator"], case["type"]), []).append(case["layout"])
-    fits = [layout for layout in LAYOUTS if layout != "dims8"]  # needs more elements
+    fits = [layout for layout in LAYOUTS if layout != "dims8"]  # this layout needs more elements
     assert layouts["add", "FLOAT32"] == fits, layouts["add", "FLOAT32"]
     assert layouts["relu", "INT8"] == [one for one in fits if one not in ("scalar", "dividend", "row")]
     assert layouts["logical_equals", "FLOAT32"] == [one for one in fits if one != "inplace"]
@@ -73,14 +73,14 @@ def check_other_operators(program, folder, short):
     built = subprocess.run([program, "operators", "--built", "--json"], capture_output=True, text=True, check=True)
     names = {one["name"] for one in json.loads(built.stdout)}
     seen = {case["directml_operator"] for case in every["cases"]}
-    # Rows that share another row's kernels exist too, but not in "all".
+    # Rows that share another row's kernels exist too, but "all" leaves them out.
     assert seen <= names and {"ELEMENT_WISE_ADD", "CAST", "REDUCE", "ARGMIN", "FILL_VALUE_CONSTANT"} <= seen
     assert {"add1", "clip1", "activation_identity"} <= set(rows), set(rows)
     assert {(case["operator"], case["type"]) for case in every["cases"]} <= {
         (name, one) for name, types in rows.items() for one in types}
     left = [line for line in listed.stderr.splitlines()
             if "is not implemented yet" not in line and "supports only" not in line]
-    assert not left, left  # such a line reports an attribute without a default (tools/bench/operators.cpp)
+    assert not left, left  # lines like these report an attribute without a default (tools/bench/operators.cpp)
 
 
 def check_words(program):

@@ -25,7 +25,7 @@ def data(random, kind, shape):
         return random.random(shape)
     if kind == "normal, squared":
         return random.standard_normal(shape) ** 2
-    return np.exp(4 * random.standard_normal(shape))  # magnitudes far apart, all positive: the condition number is 1
+    return np.exp(4 * random.standard_normal(shape))  # all positive, so the condition number is 1
 
 
 def largest(results, exact, bits):

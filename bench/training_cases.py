@@ -4,7 +4,7 @@ import math
 
 from moving_cases import F32, Case, GeneratedInput, by, scaled, size_of
 
-ANYTHING = math.inf  # for results that cannot be compared: other random numbers, and changing parameters
+ANYTHING = math.inf  # for results that cannot be compared: different random numbers, and parameters that change
 PLANES = ("StartPadding", "EndPadding")
 
 

@@ -11,8 +11,9 @@ two libraries run alternately in separate processes with the same number of thre
 over all rounds. Peak memory is the largest resident set of a process that does nothing else, minus that of a process
 that only imports the library. Without ONNX Runtime, only anydml runs. --device cuda runs anydml's graphs on a GPU, and
 ONNX Runtime on the CPU. With --integers, anydml multiplies integers where a model multiplies dequantized floats, as
-ONNX Runtime does. A line is printed and the JSON file is written as soon as a model is done. --sizes instead measures
-how much longer the first run with inputs of a new size takes than later runs, for a model with symbolic sizes.
+ONNX Runtime does. Each model's line is printed, and the JSON file is written, as soon as the model is done. With
+--sizes, the script instead measures how much longer the first run at a new input size takes than later runs, for models
+with symbolic sizes.
 """
 import argparse
 import importlib.util
@@ -70,7 +71,7 @@ def work(kind, name, folder, device, integers, rounds, answer):
 
 
 def show_sizes(model, options):
-    """Shows the cost of a model's first input size and of later sizes (the minimum over several), in this process."""
+    """Shows the cost, in this process, of a model's first input size and of later sizes (the minimum over several)."""
     import anydml.onnx
     from zoo_models import SIZES, fetch
     path = fetch(model, options.folder)
@@ -90,7 +91,7 @@ def show_sizes(model, options):
 
 
 def ask(kind, name, options, folder, seconds):
-    """Returns the answer of a process, or the reason why it is missing."""
+    """Returns a process's answer, or the reason why there is no answer."""
     answer = pathlib.Path(folder) / "answer"
     answer.unlink(missing_ok=True)
     command = [sys.executable, __file__, "--work", kind, name, str(options.folder), options.device,

@@ -52,7 +52,7 @@ bool Attributes::may_be_infinite(const facts::Operator& op, const facts::Field& 
   const bool is_real = field.type == facts::FieldType::real || field.type == facts::FieldType::reals ||
                        field.type == facts::FieldType::scale_bias || field.type == facts::FieldType::scalar_union;
   return !is_real || std::ranges::find(kCompared, field.name) != std::end(kCompared) ||
-         op.name == "ACTIVATION_THRESHOLDED_RELU";  // its Alpha is the threshold
+         op.name == "ACTIVATION_THRESHOLDED_RELU";  // Alpha is the threshold here
 }
 
 void Attributes::check_finite(const anydml_attribute& attribute, nb::handle value) {
@@ -225,7 +225,7 @@ nb::object Attributes::as_integer(nb::handle value) {
   }
   nb::object integer = nb::steal(in_python([&] { return PyNumber_Index(value.ptr()); }));
   if (!integer.is_valid()) {
-    leave_type_errors_aside();  // float arrays and tensors have an __index__ that raises
+    leave_type_errors_aside();  // float arrays and tensors have an __index__ that raises TypeError
   }
   return integer;
 }

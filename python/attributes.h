@@ -35,7 +35,7 @@ class Attributes {
   enum class Form { number, numbers, name_or_number, one_operator, operators };
   struct Number {
     bool is_integer = false;
-    bool is_large = false;  // beyond INT64, within UINT64
+    bool is_large = false;  // greater than INT64's maximum, but within UINT64
     double real = 0;
     std::int64_t integer = 0;
     std::uint64_t natural = 0;
@@ -54,7 +54,7 @@ class Attributes {
 
   static Form form_of(const facts::Field& field);
 
-  // Chooses a form for an unknown field; the library then reports the error.
+  // Chooses a form for a field that is unknown, so that the library can report the error.
   static Form form_of(nb::handle value);
 
   anydml_attribute make(const std::string& name, nb::handle value, Form form);
@@ -83,7 +83,7 @@ class Attributes {
   static void add_attribute(std::string& key, const anydml_attribute& one);
 
   std::vector<anydml_attribute> all_;
-  std::deque<std::string> texts_;  // deques, because all_ points to elements, which must not move
+  std::deque<std::string> texts_;  // these are deques because all_ points to their elements, which must not move
   std::deque<std::vector<double>> reals_;
   std::deque<std::vector<std::int64_t>> integers_;
   std::deque<std::vector<anydml_operator>> operators_;

@@ -86,7 +86,7 @@ Call::Call(nb::handle given, nb::handle outs) : arrays(list_of(given)), inputs(a
 void Call::read() {
   tensors.clear();
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    if (!arrays[i].is_none()) {  // otherwise its type is ANYDML_NONE
+    if (!arrays[i].is_none()) {  // the type of an absent tensor is ANYDML_NONE
       take(operands[i], arrays[i], name(i));
       check_writable(i);
     }

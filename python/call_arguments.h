@@ -23,7 +23,7 @@ struct CallArguments {
   std::size_t inputs = 0;
   void* memory[kMax];
   PyObject* given[kMax];
-  std::uint16_t at[kMax];            // the offset of each operand in the key
+  std::uint16_t at[kMax];            // each operand's offset in the key
   const Library* library = nullptr;  // set if the operands are PyTorch tensors
   bool has_arrays = false;           // whether any operand is a NumPy array
   nb::object held[2];                // tuples that keep copied list items alive
@@ -54,7 +54,7 @@ struct CallArguments {
     return add_tensor(one);
   }
 
-  // None and True can request a new array. None can also mean that the output is absent.
+  // None and True can request a new array. None may also stand for an absent output.
   [[nodiscard]] bool add_out(PyObject* one) {
     if (one == Py_None || one == Py_True) {
       return add_other(one, one == Py_None ? Tag::nothing : Tag::yes);

@@ -73,12 +73,12 @@ struct CachedCall {
   enum class Kind { absent, given, created };
   struct Output {
     Kind kind = Kind::absent;
-    int number = NPY_VOID;  // the type: a NumPy type number, or a DataType for a tensor
+    int number = NPY_VOID;  // a NumPy type number, or a DataType for a tensor
     int rank = 0;
     npy_intp sizes[kMaxDimensions] = {};
-    nb::object like;  // the dtype of an array, or a tensor to imitate
+    nb::object like;  // the dtype of an array, or a tensor to use as a template
   };
-  static constexpr std::int64_t kMaxTemplateBytes = 1 << 16;  // the size limit of a tensor to imitate
+  static constexpr std::int64_t kMaxTemplateBytes = 1 << 16;  // the size limit of a template tensor
 
   std::vector<std::uint64_t> key;
   std::uint64_t hash = 0;
@@ -88,13 +88,13 @@ struct CachedCall {
   std::vector<DataType> numbers;  // the type of each input that is a number; empty without numbers
   std::size_t inputs = 0;
   std::vector<Output> outputs;
-  std::vector<Operand> operands;  // an operator's inputs, then outputs, without their memory
+  std::vector<Operand> operands;  // an operator's inputs, then its outputs, without their memory
   bool several = false;           // the call returns a tuple
   bool releases = false;          // the call releases the GIL
   const Library* library = nullptr;
 
-  // Compiles the operator for calls like one that succeeded. groups: lists of inputs that share a type; a number gets
-  // the type of the arrays in its group. Returns false if such calls must always take the slow path.
+  // Compiles the operator for calls like one that succeeded. `groups` lists the inputs that share a type, and a number
+  // gets the type of the arrays in its group. Returns false if such calls must always take the slow path.
   [[nodiscard]] bool compile(const char* op, const Attributes& attributes, const CallArguments& args, nb::handle result,
                              const std::vector<std::vector<std::size_t>>& groups, const OtherViews& views = {});
 
@@ -112,7 +112,7 @@ struct CachedCall {
     });
   }
 
-  // memory: the addresses of the inputs, then of the outputs.
+  // `memory` has the addresses of the inputs, then of the outputs.
   [[nodiscard]] int execute(void* const* memory) const {
     return anydml_compiled_run(compiled.get(), memory, inputs, memory + inputs, outputs.size());
   }
@@ -210,7 +210,8 @@ struct CachedCall {
   [[nodiscard]] bool read_made(Output& output, PyObject* one) const;
 };
 
-// Calls a function that adds to a cache. If it fails, nothing is cached: the call itself has succeeded.
+// Calls a function that adds an entry to a cache. If that fails, nothing is cached and no error is raised, because the
+// call itself has succeeded.
 template <class Add>
 void try_to_cache(Add add) {
   try {
@@ -240,8 +241,8 @@ class CallCache {
     return nullptr;
   }
 
-  // Counts an uncached call. Returns true for the second recent occurrence of its key: a call that occurs only once is
-  // not worth compiling. A call that could not be cached is not tried again.
+  // Counts an uncached call. Returns true for the second recent occurrence of its key, because a call that occurs only
+  // once is not worth compiling. A call that could not be cached is not tried again.
   [[nodiscard]] bool is_worth_caching(const CallKey& key) {
     const std::uint64_t hash = key.hash();
     for (Candidate& one : candidates_) {

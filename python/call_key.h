@@ -25,7 +25,7 @@ enum class Tag : std::uint8_t {
   tuple,
   array,
   tensor,
-  number,  // an operand, whose value is not part of the key
+  number,  // a number among the operands, whose value is not part of the key
   scalar,
   type,
   element_type,
@@ -190,11 +190,11 @@ class CallKey {
     Py_ssize_t attributes = 0;
   };
 
-  // Never released. The type is null until the package has defined the class.
+  // This is never released. The type is null until the package has defined the class.
   static const OperatorType& operator_type();
 
   std::size_t count_ = 0;
-  std::uint64_t words_[kCapacity];  // words from count_ on are uninitialized
+  std::uint64_t words_[kCapacity];  // the words after the first count_ are uninitialized
 };
 
 }  // namespace anydml::python

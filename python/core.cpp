@@ -95,7 +95,7 @@ NB_MODULE(_core, module) {
   }
   find_main_thread();
   numpy_two = PyArray_GetNDArrayCFeatureVersion() >= 0x12;
-  // Objects that daemon threads own when Python shuts down are never destroyed. They are not leaks.
+  // Objects that daemon threads own when Python shuts down are never destroyed, which is not a leak.
   nb::set_leak_warnings(false);
   module.attr("__version__") = anydml_version();
   nb::class_<Ufunc>(module, "Ufunc")

@@ -128,7 +128,7 @@ void DeviceOperand::locate(nb::handle array) {
     viewed = in_python([&] { return library->exchange->view(array.ptr(), &view); }) == 0;
     if (viewed) {
       device = view.device;
-      copy_layout();  // before another thread changes the array
+      copy_layout();  // this must happen before another thread changes the array
     }
   } else {
     ask();

@@ -17,13 +17,13 @@
 
 namespace anydml::python {
 
-// Whether our work on an array must wait for its library's pending work. This is not necessary if we use the library's
-// stream.
+// Whether our work on an array must wait for its library's pending work. Work on the library's own stream need not
+// wait.
 enum class Order { none, after_pending };
 
 // ---- Array libraries -----------------------------------------------------------------------------------------------
 
-// Interned attribute names. They are never released, because the interpreter may shut down before the module is
+// Interned attribute names, which are never released because the interpreter may shut down before the module is
 // unloaded.
 struct Names {
   PyObject* dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
@@ -45,7 +45,7 @@ struct Library {
   bool is_subclass;  // a subclass of PyTorch's tensors, which may override functions
   bool tells_stream;
   nb::object capsule, empty_like, empty, number, stream, adopt, written;
-  const dlpack::Exchange* exchange = nullptr;  // null: use capsules
+  const dlpack::Exchange* exchange = nullptr;  // if null, capsules are used
   nb::object modes;    // PyTorch's module dict that shows whether a mode intercepts every operator
   nb::object forward;  // PyTorch's module dict for forward-mode derivatives
 
@@ -82,7 +82,8 @@ struct DeviceOperand {
   [[nodiscard]] bool on_gpu() const { return reached() && !is_pinned(); }
   [[nodiscard]] bool may_be_number() const;
 
-  // Finds the array's device. If the array does not report it, the CPU path handles the array and reports the error.
+  // Finds the array's device. If the array does not report a device, the CPU path handles the array and reports the
+  // error.
   void locate(nb::handle array);
 
   // Like locate(), but views only CPU tensors of PyTorch's own type whose memory contains exactly their values.
@@ -90,10 +91,10 @@ struct DeviceOperand {
 
   [[nodiscard]] void* memory() const;
 
-  // A view reports pinned memory as ordinary CPU memory; only the array itself can tell the difference.
+  // Views report pinned memory as ordinary CPU memory, so this asks the array itself.
   void locate_pinned();
 
-  // Reads the tensor.
+  // Reads the tensor through DLPack.
   void read(Order order, bool writes);
 
   // Describes the tensor with the same sizes and strides as the view.

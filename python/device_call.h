@@ -30,8 +30,8 @@ std::size_t cached_device_calls();
 
 class DeviceCall {
  public:
-  // same: lists of inputs that share a type; rules: (wanted, name of a type or "", shape or None) for each output.
-  // Without rules, all arrays have one type and are broadcast to one shape.
+  // `same` lists the inputs that share a type. `rules` has (wanted, name of a type or "", shape or None) for each
+  // output. Without rules, all arrays have one type and are broadcast to one shape.
   void set_rules(nb::handle same, nb::handle rules, bool one_shape);
 
   // None in `outs` requests a new array. Returns false if no array is on a GPU.
@@ -45,11 +45,12 @@ class DeviceCall {
 
   std::vector<nb::object> run(const char* op, const Attributes& attributes, nb::handle device_name);
 
-  // Returns the name of the device; its number for the library's stream functions, or None if it has no streams; and
-  // for each array its type, shape and strides in elements.
+  // Returns the name of the device, its number for the library's stream functions (None without streams), and the type,
+  // shape and strides in elements of each array.
   nb::tuple layouts();
 
-  // Runs `compiled`, which expects arrays like `expected`: inputs, then outputs. truths: which outputs are bool.
+  // Runs `compiled`, which expects arrays like `expected`: inputs, then outputs. `truths` marks the outputs that are
+  // bool.
   std::vector<nb::object> run(const anydml_compiled* compiled, const std::vector<Operand>& expected,
                               const std::vector<bool>& truths, nb::handle device_name);
 
@@ -123,7 +124,7 @@ class DeviceCall {
   std::vector<DeviceOperand> operands_;  // the inputs, then the outputs
   std::vector<nb::object> numbers_;      // arrays created for numbers
   std::vector<std::vector<std::size_t>> same_;
-  std::vector<OutputToMake> rules_;  // empty: all arrays have one type
+  std::vector<OutputToMake> rules_;  // empty if all arrays have one type
   bool one_shape_ = true;
   bool packs_ = false;  // new arrays are in C order, regardless of the operands' order
   std::size_t count_ = 0;

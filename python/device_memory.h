@@ -16,7 +16,7 @@
 namespace anydml::python {
 
 // Device memory for a new array, which a library adopts through DLPack. Libraries with immutable arrays, such as JAX,
-// cannot create an array for other code to write to.
+// cannot create arrays that other code may write.
 class DeviceMemory {
  public:
   DeviceMemory(const anydml_device* device, DataType type, int rank, const std::int64_t* sizes,

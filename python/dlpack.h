@@ -14,7 +14,7 @@ inline constexpr std::int32_t kCudaHost = 3;
 inline constexpr std::int32_t kVulkan = 7;
 inline constexpr std::int32_t kRocm = 10;
 inline constexpr std::int32_t kRocmHost = 11;
-inline constexpr std::int32_t kExtension = 12;  // a device that has no type of its own
+inline constexpr std::int32_t kExtension = 12;  // a device for which DLPack has no type
 inline constexpr std::int32_t kCudaManaged = 13;
 
 struct Device {
@@ -36,7 +36,7 @@ struct Tensor {
   std::int32_t rank;
   ElementType type;
   std::int64_t* sizes;
-  std::int64_t* strides;  // in elements; null: packed
+  std::int64_t* strides;  // in elements, or null for a packed tensor
   std::uint64_t byte_offset;
 };
 

@@ -14,7 +14,7 @@ class FastGraph {
   // read has changed.
   nb::object call(const nb::tuple& arguments, nb::handle out);
 
-  // Caches a call that took the slow path; its arrays may have changed since. watch: None, or a weak reference to a
+  // Caches a call that took the slow path; its arrays may have changed since. `watch` is None, or a weak reference to a
   // watch of the objects that the recorded function read.
   void add(const nb::tuple& arguments, nb::handle out, nb::handle compiled, nb::handle result, nb::handle watch) {
     try_to_cache([&] { add_to_cache(arguments, out, compiled, result, watch); });

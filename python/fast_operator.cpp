@@ -126,7 +126,7 @@ FastOperator::FastOperator(std::string name, std::size_t inputs, nb::handle arra
     fields_.push_back(nb::borrow(field));
   }
   if (array_ != inputs_) {
-    return;  // with a sequence of tensors, the positions of the inputs vary
+    return;  // a sequence of tensors changes the positions of the inputs
   }
   for (const nb::handle group : same) {
     same_.push_back(numbers_in<std::size_t>(group));

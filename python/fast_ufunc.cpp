@@ -39,8 +39,8 @@ bool broadcast(const Operand* inputs, int count, int& rank, npy_intp* sizes) {
 
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
-// Runs the operator. given: whether the result is the caller's array. Returns NotImplemented if the ufunc must handle
-// the call.
+// Runs the operator. `given` tells whether the result is the caller's array. Returns NotImplemented if the ufunc must
+// handle the call.
 nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, const nb::object& result, bool given) {
   const Operand& output = operands[of.inputs];
   const auto type = static_cast<DataType>(output.tensor.type);
@@ -70,7 +70,7 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
     std::transform(operands, operands + of.inputs + 1, tensors, [](const Operand& one) { return one.tensor; });
     if (large) {
       Part whole;
-      whole.take(tensors, static_cast<std::size_t>(of.inputs) + 1);  // succeeds, because the inputs were broadcast
+      whole.take(tensors, static_cast<std::size_t>(of.inputs) + 1);  // this succeeds, because the inputs were broadcast
       code = whole.run([&](const anydml_tensor* part) { return of.run(part); });
     } else {
       code = of.run(tensors);
@@ -87,7 +87,7 @@ nb::object run_whole(const Ufunc& of, const Operand* operands, npy_intp count, c
   }
   if (code != ANYDML_OK) {
     if (large || code == ANYDML_INTERRUPTED) {
-      raise_last(code);  // an operand may be partly overwritten already
+      raise_last(code);  // an operand may already be partly overwritten
     }
     return not_implemented();  // the ufunc reports the error as NumPy would
   }
@@ -329,7 +329,7 @@ nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle ou
   if (std::any_of(inputs, end, [](nb::handle one) { return PyArray_CheckExact(one.ptr()); })) {
     return try_numpy(of, inputs, out);
   }
-  const auto is_for_torch = [](nb::handle array) {  // PyTorch must intercept the call
+  const auto is_for_torch = [](nb::handle array) {  // whether PyTorch must intercept the call
     const Library* library = library_of(array.ptr());
     return library != nullptr && library->is_torch &&
            (library->is_subclass || library->is_watched() || requires_gradient(array));
@@ -345,7 +345,7 @@ nb::object try_uncached(const Ufunc& of, const nb::handle* inputs, nb::handle ou
     return call.run(of.op.c_str(), Attributes(), nb::none())[0];
   } catch (const nb::python_error&) {
     if (std::any_of(inputs, end, is_bfloat_tensor)) {
-      return not_implemented();  // the slow path computes it in float32
+      return not_implemented();  // the slow path computes bfloat16 in float32
     }
     throw;
   }

@@ -11,7 +11,7 @@ namespace anydml::python {
 
 inline bool numpy_two = false;  // NumPy 2 or later; older versions choose types based on a number's value
 
-// casting, order: the default values of these options, compared by identity.
+// `casting` and `order` are the default values of these options, which are compared by identity.
 nb::object make_fast_ufunc(const Ufunc& of, nb::object casting, nb::object order, nb::object slow_path);
 
 }  // namespace anydml::python

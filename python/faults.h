@@ -25,7 +25,7 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
   constexpr npy_intp kBlock = 4096;
   for (npy_intp start = 0; start < count; start += kBlock) {
     const npy_intp end = std::min(count, start + kBlock);
-    Unsigned<T> any = 0;  // as wide as the elements, so that compilers vectorize the loop
+    Unsigned<T> any = 0;  // this is as wide as the elements, so that compilers vectorize the loop
     if (step == sizeof(T)) {
       for (npy_intp i = start; i < end; ++i) {
         any |= test(load<T>(row + i * static_cast<npy_intp>(sizeof(T)))) ? Unsigned<T>{1} : Unsigned<T>{0};
@@ -45,14 +45,14 @@ bool any_of_row(const char* row, npy_intp step, npy_intp count, Test test) {
 // The core's thread pool, which is also used to search long rows.
 inline ThreadPool& pool() {
   static ThreadPool& all = [&]() -> ThreadPool& {
-    anydml_device_count();  // starts as many threads as the environment specifies
+    anydml_device_count();  // this starts as many threads as the environment specifies
     const std::lock_guard lock(process_mutex());
     return ThreadPool::of_process(0);
   }();
   return all;
 }
 
-inline constexpr npy_intp kChunk = 65536;  // elements of a long row that a thread searches at a time
+inline constexpr npy_intp kChunk = 65536;  // the number of elements of a long row that a thread searches at a time
 
 template <class T, class Test>
 bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) {
@@ -82,10 +82,11 @@ bool any_of_long_row(const char* row, npy_intp step, npy_intp count, Test test) 
 
 // ---- Faults --------------------------------------------------------------------------------------------------------
 
-// Which of an operator's results are faults, as NumPy defines them for its own functions. A NaN is an invalid operation
-// if no operand is NaN; the modulus has no other faults. An infinite result from finite operands is a division by zero
-// at a pole, and an overflow elsewhere. A result that is 0 or subnormal is an underflow, unless the first operand is 0
-// or 1, where a 0 is exact. A subnormal result may happen to be exact, but the code does not check this.
+// Selects the results that count as faults, as NumPy defines them for its own functions. A NaN is an invalid operation
+// if no operand is NaN. The modulus has no other faults. An infinite result from finite operands is a division by zero
+// if the function has a pole there, and an overflow otherwise. A result that is 0 or subnormal is an underflow, unless
+// the first operand is 0 or 1, where a 0 is exact. A subnormal result may happen to be exact, but the code does not
+// check this.
 enum class Faults { modulus, function, function_with_poles, pow };
 
 template <class T>

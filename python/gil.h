@@ -18,7 +18,7 @@ namespace anydml::python {
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void wait_for_end_of_process() {
   for (;;) {
-    pause();  // returns after each signal
+    pause();  // pause returns after each signal
   }
 }
 
@@ -30,14 +30,14 @@ template <class Function>
   try {
     return function();
   } catch (abi::__forced_unwind&) {
-    wait_for_end_of_process();  // inside the handler, because glibc aborts if the handler returns
+    wait_for_end_of_process();  // waits inside the handler, because glibc aborts if the handler returns
   }
 #else
   return function();
 #endif
 }
 
-// Signals interrupt calls on this thread only, because Python runs handlers only there.
+// Signals interrupt calls only on this thread, because Python runs handlers only there.
 inline std::atomic<unsigned long> main_thread{0};
 
 inline int ask_python(void*);

@@ -30,7 +30,7 @@ std::string inference_key(const std::string& op, std::span<const anydml_tensor> 
     key.push_back(static_cast<char>(one.rank));
     add_sizes(one.sizes, static_cast<std::size_t>(one.rank));
   }
-  key.push_back('\xff');  // no type
+  key.push_back('\xff');  // marks an absent type
   for (const OutputToMake& one : outputs) {
     const int given = (one.present ? 1 : 0) + (one.fresh ? 2 : 0) + (one.has_type ? 4 : 0) + (one.has_shape ? 8 : 0);
     key.push_back(static_cast<char>(given));
@@ -47,7 +47,7 @@ void infer(const std::string& op, std::span<const anydml_tensor> inputs, const A
            std::vector<OutputToMake>& outputs) {
   const facts::Operator* known = facts::find_operator(op);
   if (known == nullptr) {
-    return;  // the call itself reports the error
+    return;  // the call itself will report the error
   }
   std::vector<WantedOutput> wanted;
   for (const OutputToMake& one : outputs) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Infers the types and shapes of outputs that do not have an array yet, with capi/infer.h, and reports an error if they
-// do not follow from the inputs.
+// Infers the types and shapes of outputs that do not have an array yet, using capi/infer.h. Reports an error if the
+// inputs do not determine them.
 #pragma once
 
 #include <anydml/anydml.h>

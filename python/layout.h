@@ -46,7 +46,7 @@ bool any_row(const Operand* const* operands, int count, Test test) {
     std::int64_t size;
     std::int64_t strides[kMax];
   };
-  Loop loops[kMaxDimensions];  // the largest stride first
+  Loop loops[kMaxDimensions];  // sorted by stride, largest first
   int depth = 0;
   const char* data[kMax];
   for (int k = 0; k < count; ++k) {
@@ -64,7 +64,7 @@ bool any_row(const Operand* const* operands, int count, Test test) {
       moves |= loop.strides[k] != 0;
     }
     if (loop.size == 1 || !moves) {
-      continue;  // one element, or the same elements again
+      continue;  // the loop has one element, or repeats the same elements
     }
     if (loop.strides[count - 1] < 0) {
       for (int k = 0; k < count; ++k) {
@@ -246,8 +246,8 @@ class Part {
   }
 
   // Halves the tensors until each part is small enough, calls run_one(tensors) for each part, and returns the first
-  // code that is not OK. Cuts are made along the dimension with the output's largest stride, so that each part is
-  // contiguous in memory.
+  // error code. Cuts are made along the dimension with the output's largest stride, so that each part is contiguous in
+  // memory.
   template <class Run>
   int run(const Run& run_one) const {
     const std::size_t output = count_ - 1;

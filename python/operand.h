@@ -65,14 +65,14 @@ struct Operand {
     bool empty = false;
     for (int i = 0; i < rank; ++i) {
       sizes[i] = PyArray_DIM(array, i);
-      // A dimension of size 1 is never stepped along, so its stride in NumPy may be any number.
+      // Nothing steps along a dimension of size 1, so its stride in NumPy may be any number.
       const npy_intp step = sizes[i] == 1 ? 0 : PyArray_STRIDE(array, i);
       odd |= step % size != 0;
       empty |= sizes[i] == 0;
       strides[i] = step / size;
     }
     if (empty) {
-      std::fill_n(strides, rank, 0);  // an empty array is never stepped along either
+      std::fill_n(strides, rank, 0);  // nothing steps along an empty array either
     } else if (odd) {
       return false;
     }
@@ -123,7 +123,7 @@ struct Operand {
             element = round_to<T>(value);
           }
           std::memcpy(scalar, &element, sizeof(element));
-          return !is_infinite(element) || std::isinf(value);  // if a finite number becomes infinite, NumPy warns
+          return !is_infinite(element) || std::isinf(value);  // NumPy warns if a finite number becomes infinite
         } else {
           return false;
         }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>  // needed in all sources: without it, string casts compile but fail at run time
+#include <nanobind/stl/string.h>  // all sources need it: without it, string casts compile but fail at run time
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL anydml_numpy_arrays

@@ -24,7 +24,7 @@
 namespace anydml::python {
 namespace {
 
-// Prepares a call that runs in parts: no part may overwrite memory that a later part reads or writes.
+// Prepares a call that runs in parts, so that no part overwrites memory that a later part reads or writes.
 void separate(Call& call) {
   const Operand& output = call.operands.back();
   if (!has_nested_strides(output)) {

@@ -141,7 +141,7 @@ int run_watched(const Ufunc::Loop& loop, const LoopRow& row, npy_intp count, int
   }
   bool is_over[kMaxOperands] = {};
   bool any = false;
-  for (int i = 0; i < inputs; ++i) {  // results overwrite an operand element by element, or not at all
+  for (int i = 0; i < inputs; ++i) {  // results overwrite an operand element by element or not at all
     is_over[i] = row.share(i, inputs, count, static_cast<npy_intp>(element_size(loop.type)));
     any |= is_over[i];
   }

@@ -18,15 +18,15 @@ namespace anydml::python {
 
 inline constexpr int kMaxOperands = 2;
 
-// Never destroyed: NumPy keeps pointers into it.
+// A ufunc and its operator. It is never destroyed, because NumPy keeps pointers into it.
 struct Ufunc {
   struct Loop {
     const Ufunc* of;
     DataType type;
   };
 
-  std::string name;  // in Python
-  std::string op;    // in DirectML
+  std::string name;  // its name in Python
+  std::string op;    // its name in DirectML
   int inputs;
   Faults faults;
   // A C API function for this operator alone, which avoids the lookup by name.
@@ -36,7 +36,7 @@ struct Ufunc {
   std::vector<void*> data;
   std::vector<char> types;
   nb::object ufunc;
-  mutable CallCache cache;  // for whole arrays
+  mutable CallCache cache;  // for calls on whole arrays
   nb::object warner;        // a ufunc of the same name that raises the faults in a mask, with NumPy's message
 
   Ufunc(std::string python, std::string directml, int input_count);

@@ -14,9 +14,8 @@ namespace {
 
 // ---- Fingerprints of arrays -----------------------------------------------------------------------------------------
 
-// A hash of bytes in eight lanes. In each step, and in the final mixing, every word is mapped one to one, so a change
-// to a single word always changes the hash; the rotation keeps two changes in the highest bits from canceling each
-// other out.
+// A hash of bytes in eight lanes. Each step and the final mixing map every word one to one, so a change to a single
+// word always changes the hash. The rotation keeps two changes in the highest bits from canceling each other out.
 class Fingerprint {
  public:
   void add(std::uint64_t word) { state_ = mixed(state_, word); }
@@ -90,12 +89,12 @@ enum class Watched { value, weak, again, sequence, mapping, object, names, cell,
 
 class Watch {
  public:
-  // arguments: the list of a call's arguments, or null; numbers among the roots are indices into it. contents: whether
-  // to compare the elements of arrays.
+  // `arguments` is the list of a call's arguments, or null. Numbers among the roots are indices into this list.
+  // `contents` tells whether to compare the elements of arrays.
   Watch(PyObject* same, PyObject* arguments, bool contents) : same_(same), arguments_(arguments), contents_(contents) {}
 
-  // roots: pairs of an object and its description. A weak reference represents an object that may have been destroyed,
-  // and a number represents an argument.
+  // `roots` has pairs of an object and its description. A weak reference stands for an object that may have been
+  // destroyed, and a number stands for an argument.
   [[nodiscard]] bool holds(PyObject* roots) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(roots); ++i) {
       PyObject* const pair = PyTuple_GET_ITEM(roots, i);
@@ -127,7 +126,7 @@ class Watch {
     return nb::steal(found);
   }
 
-  // found: the object, or null if it is absent. The description of an absent object is None.
+  // `found` is the object, or null if it is absent. The description of an absent object is None.
   [[nodiscard]] bool is(PyObject* expected, PyObject* found) {
     if (found == nullptr || expected == Py_None) {
       return found == nullptr && expected == Py_None;

@@ -14,8 +14,8 @@ namespace anydml::python {
 // A hash of the type, the shape, the strides and the elements of an array.
 std::uint64_t fingerprint(PyArrayObject* array);
 
-// Whether the objects are unchanged. tree: a function same(value, value), and the roots. arguments: the list of the
-// call's arguments, or null. contents: whether to compare the elements of arrays.
+// Whether the objects are unchanged. `tree` holds a function same(value, value) and the roots. `arguments` is the list
+// of the call's arguments, or null. `contents` tells whether to compare the elements of arrays.
 bool watch_holds(nb::handle tree, PyObject* arguments, bool contents);
 
 }  // namespace anydml::python

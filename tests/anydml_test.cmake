@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The functions that declare tests, and their common settings.
 
-# Compile options for programs that compute little themselves.
+# Compile options for programs that do little computation themselves.
 set(light $<$<CONFIG:Release>:-O1>)
 if(ANYDML_SANITIZE)
   set(light -O0)
@@ -93,8 +93,8 @@ set(oracles_on_cuda)
 
 # anydml_family_test(NAME [AGAIN filter] [NO_RACES] [CPU_ONLY] LIBRARIES ... [LABELS ...])
 # Declares the compute-heavy test NAME.cpp. It runs with three threads, and again with fewer threads and with the
-# generic kernels, because the results must be bit-identical; builds with sanitizers omit these repetitions.
-# AGAIN: a filter for the tests to repeat, which are also the only ones that run with ThreadSanitizer; default: all.
+# generic kernels, because the results must be bit-identical. Builds with sanitizers omit these repetitions.
+# AGAIN: a filter for the tests to repeat (default: all). With ThreadSanitizer, only these tests run.
 # CPU_ONLY: GPUs do not support the operators yet.
 function(anydml_family_test name)
   cmake_parse_arguments(PARSE_ARGV 1 FAMILY "NO_RACES;CPU_ONLY" AGAIN "LIBRARIES;LABELS")
@@ -103,7 +103,7 @@ function(anydml_family_test name)
     set(no_races NO_RACES)
   endif()
   set(some)
-  if(FAMILY_AGAIN AND ANYDML_SANITIZE STREQUAL "thread")  # other types use threads in the same way
+  if(FAMILY_AGAIN AND ANYDML_SANITIZE STREQUAL "thread")  # the omitted types use threads in the same way
     set(some ARGUMENTS --gtest_filter=${FAMILY_AGAIN})
   endif()
   anydml_test(${name} FAST ${no_races} ${some} LIBRARIES ${FAMILY_LIBRARIES} LABELS ${FAMILY_LABELS}

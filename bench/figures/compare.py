@@ -30,7 +30,7 @@ def gpu_cases(own, peers):
 
 
 def best_pass(cases, name, layout):
-    """The highest GB/s at which any library moved the bytes of a type and layout: the common denominator. A report may
+    """The common denominator: the highest GB/s at which any library moved the bytes of a type and layout. Some reports
     contain fractions only in whole percent. The pass computed from large fractions is then off by less than a percent,
     and averaging a library's cases reduces the error."""
     best = 0

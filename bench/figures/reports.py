@@ -51,7 +51,7 @@ def without_file(arguments):
 
 
 def last_of_each(entries):
-    """Keeps only the last of repeated measurements."""
+    """Keeps only the last measurement if a case was measured repeatedly."""
     names = ("name", "peer", "how", "type", "operator", "layout", "size", "data", "threads")
     return list({tuple(entry.get(name) for name in names): entry for entry in entries}.values())
 
@@ -85,7 +85,7 @@ def shorten(reports, source):
 
 
 def text_of(kept):
-    """Returns JSON with a line for each row, so that two measurements can be compared."""
+    """Returns JSON with a line for each row, so that measurements can be compared with diff."""
     parts = []
     for key, value in kept.items():
         if isinstance(value, dict) and set(value) == {"columns", "rows"}:
@@ -116,7 +116,7 @@ def about(report):
         return f"{report['cpu']}, {report['c_library']}" if "cpu" in report else report["device"]
     machine = report["machine"]
     threads = machine["threads"]
-    if threads == 0:  # not a CPU
+    if threads == 0:  # a device that is not a CPU
         return f"anydml {report['version']} on {machine['device']}"
     return (f"anydml {report['version']} on {machine['cpu']}, {threads} thread{'s' if threads > 1 else ''}, "
             f"{machine.get('target') or 'unknown'} kernels")

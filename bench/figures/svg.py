@@ -43,12 +43,12 @@ class Svg:
         self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{fill}"/>')
 
     def text(self, x, y, text, size=11, anchor="middle", fill=BLACK, bold=False, turned=False, over=False):
-        """over: whether the text is drawn over lines, with a white outline that separates it from the lines."""
+        """If `over` is true, the text is drawn over lines, and a white outline separates it from them."""
         weight = ' font-weight="bold"' if bold else ""
         turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
         start = f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"'
         end = f"{weight}{turn}>{escape(text)}</text>"
-        if over:  # first draw the outline, because not every program supports paint-order
+        if over:  # draw the outline first, because not every program supports paint-order
             self.parts.append(f'{start} stroke="white" stroke-width="3" fill="white"{end}')
         self.parts.append(f'{start} fill="{fill}"{end}')
         self.reach(y + 0.4 * size)
@@ -129,8 +129,8 @@ def even_ticks(high, about=6):
 
 
 def bars(svg, top, title, groups, series, values, height=170, logarithmic=False, full=None, unit=""):
-    """Bars in groups: values[group, key] is a number, or (number, True) if answers are wrong. `full`: a value with an
-    emphasized line, such as 100 %. Returns the y position below the bars."""
+    """Bars in groups: values[group, key] is a number, or (number, True) if answers are wrong. The line at the value
+    `full`, such as 100 %, is emphasized. Returns the y position below the bars."""
     left, width = 62, svg.width - 82
     base = top + 30 + height
     svg.text(left, top + 14, title, 13, "start", bold=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables in the documents. Each function returns Markdown for the kept reports."""
+"""Writes the tables in the documents. Each function returns Markdown for the kept reports."""
 from . import compare
 from .reports import MODULUS, TYPES, about, find, one
 
@@ -121,7 +121,7 @@ def wrong(report):
 
 
 def speed(xeon, h200, others, v1):
-    """The README's sentences."""
+    """Returns the README's sentences about speed."""
     def span(shares):
         return f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %"
     on_xeon = [case["fraction"] for case in find(xeon["cases"], size="memory", data="ordinary")]
@@ -169,8 +169,8 @@ def operators(reports, all_peers):
     return "\n".join(parts).rstrip()
 
 
-# A machine is measured with one run of all_operators.py, kept as NAME-all. Without such a run, dmlrun bench's figures
-# for some operators are used.
+# Each machine is measured with one run of all_operators.py, whose report is kept as NAME-all. Without such a run,
+# dmlrun bench's figures for some operators are used.
 MACHINES = {"neoverse-v1": ("neoverse-v1",), "xeon": ("xeon-operators", "xeon"), "h200": ("h200",)}
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Reads the operators that are built: the entries of src/ops/*/*.def. Every script that needs them uses this module."""
+"""Reads the entries of src/ops/*/*.def, which list the operators that are built. Every script that needs this list uses
+this module."""
 import re
 from pathlib import Path
 from typing import NamedTuple

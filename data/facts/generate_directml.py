@@ -82,7 +82,7 @@ def enum_lines(enum):
     for value in enum["values"]:
         number = value.get("alias_of", value["value"])
         body.at(value["min_target_version"]).add(f"    {value['name']} = {number},")
-    # Everything in one enumeration has the enumeration's version or a later one; the caller writes the outer #if.
+    # Every value of an enumeration has the enumeration's version or a later one. The caller writes the outer #if.
     lines = [f"enum {enum['name']}", "{", *body.end(), "};"]
     if enum["flags"]:
         lines.append(f"DEFINE_ENUM_FLAG_OPERATORS({enum['name']})")
@@ -207,7 +207,7 @@ def abi_program(api):
             lines.append(f"    check(std::memcmp(&expected, &actual, sizeof(GUID)) == 0, \"IID of {name}\"); }}")
         for method in interface["methods"]:
             types = ", ".join(parameter["type"] for parameter in method["params"])
-            facts += 2  # its signature and its slot
+            facts += 2  # each method has two facts: its signature and its slot
             lines.append(f"  {{ {method['returns']} (STDMETHODCALLTYPE {name}::*method)({types}) = &{name}::{method['name']};")
             lines.append(f"    check(slot_of(method) == {method['vtable_slot']}, \"{name}::{method['name']}\"); }}")
     for function in api["functions"]:

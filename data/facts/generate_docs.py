@@ -56,7 +56,7 @@ def history_of(operator, field, function):
 
 
 def feature_level_rows(operators):
-    """Tensors with the same support share lines. This also applies to the functions of REDUCE."""
+    """Tensors with the same support share lines, and so do REDUCE's functions."""
     for entry in read_entries():
         operator = operators[entry.operator]
         functions = sorted({name for one in operator["support"] for name in one.get("for", [])}) or [""]
@@ -113,7 +113,7 @@ def cases_of(page):
 
 
 def counts(source, api):
-    """Returns (pattern, its numbers, documents that must have it). Every document that contains the pattern must have
+    """Returns (pattern, its numbers, documents that must have it). Any document that contains the pattern must have
     these numbers."""
     built, known = len(read_entries()), len(source.operators)
     suite = re.search(r"^\| \*\*all\*\* \| (\d+) \| (\d+) \|", read("docs/onnx.md"), re.MULTILINE)
@@ -160,7 +160,7 @@ def current():
     for path in documents():
         text = path.read_text(encoding="utf-8")
         name = path.relative_to(ROOT).as_posix()
-        # The changelog of older versions must not change.
+        # The changelog's entries for older versions must not change.
         head, history = re.match(r"(.*?^## .*?)(^## .*)?\Z", text, re.DOTALL | re.MULTILINE).groups() \
             if name == "CHANGELOG.md" else (text, None)
         for pattern, values, required in numbers:

@@ -73,7 +73,7 @@ def rank_range(text):
 
 
 class Arrays:
-    """Collects array definitions. Each is written once, named after its operator, and referred to as a span."""
+    """Collects array definitions. Each is written once, is named after its operator, and is referred to as a span."""
 
     def __init__(self):
         self.lines = []
@@ -111,7 +111,7 @@ def enum_rows(used, arrays):
 
 
 def alias_rows(operators, enums, struct_aliases):
-    """Returns the aliases of operators and of their structs. Both JSON files list them, and must agree."""
+    """Returns the aliases of operators and of their structs. Both JSON files list the aliases and must agree."""
     prefix = "DML_OPERATOR_"
     known = {operator["name"] for operator in operators}
     of_enum = {
@@ -211,7 +211,7 @@ def operator_row(operator, structs, aliases, type_values, enums, arrays):
 
 
 class Source:
-    """The contents of the files, before they are turned into tables."""
+    """The contents of the input files, before they are turned into tables."""
 
     def __init__(self):
         api = json.loads((HERE / "api.json").read_text())

@@ -123,8 +123,8 @@ def parse(text):
 
 
 class Compiler:
-    """Compiles the rules of one operator. `fields` are (name, FieldType, is an array, enumeration), in the struct's
-    order, and `ranks` the maximum number of dimensions of each tensor."""
+    """Compiles the rules of one operator. `fields` has a tuple (name, FieldType, is an array, enumeration) for each
+    field, in the struct's order. `ranks` has each tensor's maximum number of dimensions."""
 
     def __init__(self, name, fields, ranks, enums, levels):
         self.name, self.ranks, self.enums, self.levels = name, ranks, enums, levels
@@ -134,7 +134,7 @@ class Compiler:
         self.reads = self.needs = 0
 
     def rules_of(self, line):
-        """Returns (root, needs, reads) for each rule that a line expands to."""
+        """Returns (root, needs, reads) for each rule that results from a line."""
         clauses = split_clauses(line)
         if clauses[0].startswith("only "):
             return self.rules_of(":".join(clauses[1:])) if self.name in clauses[0].split()[1:] else []

@@ -81,8 +81,8 @@ class Erf:
     def true_value(self, x):
         return erf(x)
 
-    # effect: the relative change of the result per change of the polynomial; limit: how far the polynomial may move
-    # where no midpoint is near.
+    # effect() is the relative change of the result per change of the polynomial. limit() is how far the polynomial may
+    # move where no midpoint is near.
     def effect(self, x):
         return 1
 
@@ -94,7 +94,7 @@ class Erf:
 
 
 class Gelu:
-    """The fourth root of q(a) = erfc(a / sqrt(2)) / 2. For a >= 4.5, only positive x needs it."""
+    """The fourth root of q(a) = erfc(a / sqrt(2)) / 2. For a >= 4.5, only positive x needs this function."""
     low, high, center, degree, last, weight_of_least = mpf(0), mpf("5.5"), mpf(3), 21, mpf("4.5"), 1
 
     def q(self, a):
@@ -176,7 +176,7 @@ def moved(kind, coefficients, hard):
         matrix[i, :count] = values
         if margin is not None:
             matrix[i, count + margin if margin >= 0 else -1] = 1
-    for i in range(margins):  # no distance is less than the last unknown
+    for i in range(margins):  # no distance may be less than the last unknown
         matrix[len(rows) + i, [count + i, -1]] = -1, 1
     wishes = np.concatenate([np.zeros(count), -np.ones(margins), [-kind.weight_of_least]])
     result = linprog(wishes, A_ub=matrix, b_ub=np.append(rights, np.zeros(margins)),

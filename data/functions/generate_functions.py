@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Regenerates the polynomials and tables of the functions: each data/functions/NAME.sollya prints the constants of
-src/ops/scalar/functions/NAME_constants.h. They are committed; --check compares them. Needs sollya."""
+"""Regenerates the polynomials and tables of the functions. Each data/functions/NAME.sollya prints the constants of
+src/ops/scalar/functions/NAME_constants.h. The headers are committed, and --check compares them with the output. Needs
+sollya."""
 
 import argparse
 import pathlib

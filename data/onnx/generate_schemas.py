@@ -23,7 +23,7 @@ MAX_KIND = 31  # a KindSet has 32 bits
 
 
 class Lists:
-    """The different lists of a table. Many schemas share a list, which is written once."""
+    """The distinct lists of a table. Many schemas share a list, which is written once."""
 
     def __init__(self, macro, prefix):
         self.macro, self.prefix, self.numbers = macro, prefix, {}
@@ -42,7 +42,8 @@ def text(value):
 
 
 def kind_bits(types):
-    """Returns a bit for each tensor type. Types of other values, such as sequences, do not count: anydml has none."""
+    """Returns a bit for each tensor type. Types of other values, such as sequences, are ignored, since anydml has
+    none."""
     numbers = [onnx.TensorProto.DataType.Value(one[len("tensor("):-1].upper()) for one in types if one.startswith("tensor(")]
     if numbers and max(numbers) > MAX_KIND:
         sys.exit(f"element type {max(numbers)} does not fit in a KindSet")
@@ -121,7 +122,7 @@ def written(what, lines):
 
 
 def version():
-    """Returns the version of the onnx package from which the committed tables were made."""
+    """Returns the version of the onnx package that generated the committed tables."""
     return (FOLDER / "schemas.inc").read_text().split("from onnx ")[1].split(":")[0]
 
 

@@ -31,7 +31,7 @@ _PADDED: dict[str, list[tuple[int, ...]]] = {
 
 
 def _padding(mode: str) -> Example:
-    """The pages give PaddingValue only for CONSTANT; the other modes ignore it."""
+    """The pages specify PaddingValue only for CONSTANT, because the other modes ignore it."""
     return Example((f32(*(_LOW + _HIGH) * 2).shaped(1, 1, 4, 4),),
                    f32(*(value for row in _PADDED[mode] for value in row)).shaped(1, 1, 8, 10),
                    {"PaddingMode": mode, "PaddingValue": 9 if mode == "CONSTANT" else 0,

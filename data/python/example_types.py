@@ -19,8 +19,8 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Example:
-    """The inputs and attributes are in the order of DirectML's fields. None is an optional input that is left out, and
-    a tuple is an array of tensors. An operator with several outputs, or with an array of outputs, has a tuple of
+    """The inputs and attributes are in the order of DirectML's fields. None stands for an omitted optional input, and a
+    tuple stands for an array of tensors. An operator with several outputs, or with an array of outputs, has a tuple of
     results."""
     inputs: tuple[Tensor | None | tuple[Tensor, ...], ...]
     output: Tensor | tuple[Tensor, ...]

@@ -49,7 +49,7 @@ def _function(*results: float, x: Tensor = _X, **attributes: Any) -> Example:
     return Example((x,), single(*results), attributes)
 
 
-# The exponentials of these numbers differ by a factor of 2, or by far more.
+# The exponentials of these numbers differ by a factor of 2 or by much more.
 _ROWS = single(0, 0, 0.6931472, 200, 0, 0).shaped(2, 3)
 _LOGARITHMS = single(-1.3862944, -1.3862944, -0.6931472, 0, -200, -200)
 
@@ -277,7 +277,7 @@ EXAMPLES: dict[str, Example] = {
     "ACTIVATION_LOG_SOFTMAX": Example((_ROWS,), _LOGARITHMS.shaped(2, 3)),
     "ACTIVATION_LOG_SOFTMAX1": Example((_ROWS,), _LOGARITHMS.shaped(2, 3), {"Axes": [1]}),
     **NORMALIZING,
-    "MULTIHEAD_ATTENTION": Example(  # the third key is padding, and the other two are equal
+    "MULTIHEAD_ATTENTION": Example(  # the third key is padding, and the other two keys are equal
         (f32(1, 2).shaped(1, 2, 1), f32(3, 3, 5).shaped(1, 3, 1), f32(1, 3, 100).shaped(1, 3, 1), None, None, None, None,
          i32(2).shaped(1, 1), None, None, None),
         (f32(2, 2).shaped(1, 2, 1), f32(3, 3, 5).shaped(1, 1, 3, 1), f32(1, 3, 100).shaped(1, 1, 3, 1)),
@@ -355,7 +355,7 @@ def _python_call(op: python.Operator, example: Example) -> tuple[list[str], str,
     if any(types):
         arguments.append(f"dtype={tuple(types) if _has_several(example) else json.dumps(types[0])}")
     wanted = [True if output.tensor.optional else None for output in op.outputs]
-    if any(wanted):  # an optional output that is not requested is absent
+    if any(wanted):  # optional outputs that are not requested are absent
         arguments.append(f"out={tuple(wanted)}")
     return before, f"anydml.{op.python}(", arguments
 
@@ -508,7 +508,7 @@ def _results(op: python.Operator, example: Example) -> list[tuple[str, Tensor | 
     return [(one.field, tensor) for one, tensor in zip(fields, example.outputs)]
 
 
-_PAIRS = ("ScaleSize", "PooledSize")  # each is a DML_SIZE_2D, which models write as an object
+_PAIRS = ("ScaleSize", "PooledSize")  # each field is a DML_SIZE_2D, which models write as an object
 
 
 def _json_operators(value: str | list[str]) -> str:

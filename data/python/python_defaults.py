@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The default values of attributes, which only Python has: DirectML and the C API require every attribute. They are the
-values that NumPy, PyTorch or ONNX use. generate_python.py puts them into the signatures, the help, the stubs and
-docs/python-operators.md. An attribute without a common default is required.
+"""The default values of attributes. Only Python has defaults, because DirectML and the C API require every attribute.
+The values are those that NumPy, PyTorch or ONNX use. generate_python.py puts them into the signatures, the help, the
+stubs and docs/python-operators.md. An attribute without a common default is required.
 """
 import collections
 
-# A value that depends on the arguments. In the signature it is None. rule: its name in python/anydml/_arguments.py,
-# followed for some rules by a colon and a number. text: the description in help().
+# A default value that depends on the arguments. In the signature it is None. rule: its name in
+# python/anydml/_arguments.py; some rules add a colon and a number. text: the description in help().
 By = collections.namedtuple("By", "rule text")
 
 _WINDOWS = {"Strides": By("window:1", "1"), "Dilations": By("window:1", "1"), "StartPadding": By("window:0", "0"),
@@ -30,7 +30,7 @@ _HALF_PIXELS = {"InputPixelOffsets": By("each:0.5", "0.5, the center of a pixel"
 _RESAMPLE1 = {**_RESAMPLE, **_HALF_PIXELS}
 _RESAMPLE2 = {**_RESAMPLE1, "RoundingDirection": "INCREASING"}
 _BACK = {"InterpolationMode": "LINEAR", **_HALF_PIXELS}
-# torchvision's roi_align: as many samples as a bin has pixels.
+# Like torchvision's roi_align, a bin has as many samples as pixels.
 _SAMPLES = {"ReductionFunction": "AVERAGE", "InterpolationMode": "LINEAR", "SpatialScaleX": 1.0, "SpatialScaleY": 1.0,
             "MinimumSamplesPerOutput": 1, "MaximumSamplesPerOutput": 4294967295}
 _ALIGNED = {**_SAMPLES, "InputPixelOffset": 0.0, "OutputPixelOffset": -0.5, "AlignRegionsToCorners": False}

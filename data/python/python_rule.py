@@ -28,7 +28,8 @@ SAME_MEANING = {
 OTHER_MEANING = {"identity", "max", "mean", "min", "round", "slice"}
 
 HAND_WRITTEN = {"ELEMENT_WISE_MODULUS_FLOOR", "ELEMENT_WISE_MODULUS_TRUNCATE"}  # in python/anydml/__init__.py
-# Functions that are correctly rounded and have no attribute other than DirectML's ScaleBias: they are NumPy ufuncs.
+# Functions that are NumPy ufuncs, because they are correctly rounded and have no attribute other than DirectML's
+# ScaleBias.
 UFUNCS = {
     *(f"ELEMENT_WISE_{name}" for name in ("EXP", "LOG", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "SINH", "COSH",
                                           "TANH", "ASINH", "ACOSH", "ATANH", "ERF", "POW", "ATAN_YX")),
@@ -41,7 +42,7 @@ TAKEN = {"run", "compile", "graph", "Compiled", "Graph", "Operator", "Symbol", "
 # Parameters that only Python has, which follow the attributes.
 EXTRAS = {"REDUCE": ("axis", "keepdims"), "ARGMIN": ("axis", "keepdims"), "ARGMAX": ("axis", "keepdims"),
           "ACTIVATION_SOFTMAX": ("axis",), "ACTIVATION_LOG_SOFTMAX": ("axis",), "ACTIVATION_HARDMAX": ("axis",)}
-NUMPYS_TYPES = {"ARGMIN": "int64", "ARGMAX": "int64"}  # types of results that DirectML leaves open, but NumPy does not
+NUMPYS_TYPES = {"ARGMIN": "int64", "ARGMAX": "int64"}  # types of results that NumPy defines and DirectML leaves open
 # Attributes that may also be positional, as in NumPy's function.
 POSITIONAL = {"ELEMENT_WISE_CLIP": ("min", "max"), "ELEMENT_WISE_CLIP1": ("min", "max"), "TILE": ("repeats",)}
 EXTRA_TEXTS = {
@@ -110,11 +111,13 @@ TYPE_ORDER = ("FLOAT16", "FLOAT32", "FLOAT64", "INT4", "INT8", "INT16", "INT32",
 
 # An input or output. field: its name in DirectML. name: its name in Python.
 Tensor = collections.namedtuple("Tensor", "field name optional array types")
-# like: the indices of the inputs that have the output's type. dtype: its type if there are none; "" if nothing
-# determines the type. sizes: the inputs that are broadcast to its shape; None if other rules, or no rules, determine
-# the shape. shaped: whether the inputs and attributes determine its shape: yes, sometimes or no (inferred_outputs.txt).
+# like: the indices of the inputs that have the output's type. dtype: the output's type if `like` is empty; "" if
+# nothing determines the type. sizes: the inputs that are broadcast to its shape; None if other rules, or no rules,
+# determine the shape. shaped: whether the inputs and attributes determine its shape: yes, sometimes or no
+# (inferred_outputs.txt).
 Output = collections.namedtuple("Output", "tensor like dtype sizes chosen shaped")
-# default: a default value that only Python has, as text, or None. by: its rule, if it depends on the arguments.
+# default: a default value that only Python has, as text, or None. by: the default's rule, if it depends on the
+# arguments.
 Attribute = collections.namedtuple("Attribute", "field name kind optional values default by", defaults=(None, None))
 Operator = collections.namedtuple("Operator", "name python formula inputs outputs attributes same")
 
@@ -146,8 +149,8 @@ def is_free(name):
 
 
 def python_names(names):
-    """Names all operators together, because two operators may have the same short name. If NumPy uses that name
-    with the same meaning, the element-wise operator gets it."""
+    """Names all operators together, because two operators may have the same short name. The element-wise operator gets
+    the name if NumPy uses it with the same meaning."""
     short = collections.Counter(map(short_name, names))
     result = {}
     for name in names:
@@ -164,7 +167,7 @@ def python_names(names):
 
 
 def newest_types(operator, field):
-    """Returns the types that DirectML's newest level accepts; empty if its documentation does not list them."""
+    """Returns the types that DirectML's newest level accepts. It is empty if its documentation lists none."""
     rows = [row for row in operator["support"] if row["tensor"] == field]
     newest = max((tuple(map(int, row["feature_level"].split("_"))) for row in rows), default=None)
     types = {kind for row in rows if tuple(map(int, row["feature_level"].split("_"))) == newest
@@ -191,7 +194,7 @@ def read_output(operator, tensor, inputs, shaped):
     like, always = next(((sorted(number[field] for field in fields if field in number), always)
                          for fields, always in groups(operator, "same_datatype")
                          if tensor.field in fields and any(field in number for field in fields)), ([], True))
-    # The only type, or the smallest unsigned type: unsigned outputs are booleans, counts and indices.
+    # This is the only type, or the smallest unsigned type, because unsigned outputs are booleans, counts and indices.
     is_clear = len(tensor.types) == 1 or (tensor.types and set(tensor.types) <= set(UNSIGNED))
     dtype = tensor.types[0].lower() if is_clear and not like else ""
     dtype = NUMPYS_TYPES.get(operator["name"].removeprefix("DML_OPERATOR_"), dtype)
@@ -241,7 +244,7 @@ def read_operator(operator, struct, enums, python, shaped):
     unknown = set(DEFAULTS.get(name, {})) - {one.field for one in attributes} - SHARED_FIELDS
     if unknown:
         fail(f"{name} has no {english(sorted(unknown))}, which python_defaults.py gives a default")
-    attributes.sort(key=lambda one: one.optional)  # otherwise in the order of the fields
+    attributes.sort(key=lambda one: one.optional)  # otherwise they keep the order of the fields
     built = Operator(name, python, operator["formula"] or "", inputs, outputs, attributes,
                     [group for group in same if len(group) > 1])
     names = [one.name for one in (*inputs, *attributes)]
@@ -345,7 +348,7 @@ def english(words, last="and"):
 
 
 def types_text(types, last="and"):
-    """Abbreviates runs of three or more types: float16 to float64, int8 to int64. Empty if there are no types."""
+    """Abbreviates runs of three or more types, as in "float16 to float64". It is empty without types."""
     parts = []
     for kind in ("FLOAT", "INT", "UINT"):
         found = [one.lower() for one in types if re.match(rf"{kind}\d", one)]

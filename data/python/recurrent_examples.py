@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The examples for recurrent networks: one number at each time step, and one unit with its gates."""
+"""The examples for recurrent networks. They have one number at each time step, and one unit with its gates."""
 from __future__ import annotations
 
 from example_types import Example, Tensor, f32

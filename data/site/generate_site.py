@@ -39,7 +39,7 @@ NAVIGATION: list[Any] = [
         {"Results and speed": ["numerics.md", "performance.md", "network-speed.md", "operator-speed.md"]},
         {"The inside": ["architecture.md", "adding-an-operator.md", "adding-a-device.md", "site.md", "releasing.md",
                         "contributing.md", "security.md", "changelog.md"]}]},
-    {"Operators": []},  # from the facts
+    {"Operators": []},  # generated from the facts
     {"C": ["reference/c.md"]},
     {"Python": ["reference/python.md", "python-operators.md"]},
 ]
@@ -120,7 +120,7 @@ class Site:
         """Writes pages that show the files that pages link to; for a folder, the text files in it."""
         for source in sorted(self.shown):
             path = ROOT / source
-            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # reached only through links
+            lines = ["---", "search:", "  exclude: true", "---", "", f"# {source}", ""]  # linked, not searched
             for file in sorted(path.iterdir()) if path.is_dir() else [path]:
                 try:
                     text = file.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from site_operators import Pages  # adds the folders of the next line to the path
+from site_operators import Pages  # importing this adds the folders of the next line to the path
 import examples
 
 TABLE = Path(__file__).resolve().parents[2] / "tools" / "dmlrun" / "skeletons.def"

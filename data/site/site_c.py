@@ -86,7 +86,7 @@ def declared_names(declaration: str) -> list[str]:
 
 
 def shown_declaration(declaration: str) -> str:
-    """Returns the declaration as the page shows it: an inline function without its body."""
+    """Returns the declaration as the page shows it, which is without the body of an inline function."""
     if declaration.startswith("static inline"):
         return declaration[:declaration.index(" {")] + ";"
     return declaration.removeprefix("ANYDML_API ")
@@ -118,7 +118,7 @@ def markdown(comment: str, anchors: dict[str, str]) -> list[str]:
         if re.match(r"\s+[^\s-]", block):
             lines += ["```text" if "  " in block.strip() and ";\n" not in block else "```c", *textwrap.dedent(block).splitlines(), "```", ""]
             continue
-        for line in re.sub(r"\.\n(?=\w)", ".  \n", block).splitlines():  # a sentence at the end of a line ends the line
+        for line in re.sub(r"\.\n(?=\w)", ".  \n", block).splitlines():  # a line that ends with a sentence stays a line
             if line.strip().startswith("- ") and lines and lines[-1] and not lines[-1].lstrip().startswith("- "):
                 if not any(one.startswith("- ") for one in lines[-6:]):
                     lines.append("")

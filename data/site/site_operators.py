@@ -23,7 +23,7 @@ from figures import reports, tables  # noqa: E402
 from generate_tables import IN_PLACE, Source, enum_prefix, field_type, is_group, struct_of  # noqa: E402
 Facts = dict[str, Any]
 
-# The chapters of the list. An operator belongs to the first chapter whose pattern matches its name.
+# The chapters in the list of operators. An operator belongs to the first chapter whose pattern matches its name.
 CHAPTERS = (
     ("Element-wise", r"^ELEMENT_WISE_|^CAST$|^FILL_VALUE_"),
     ("Activations", r"^ACTIVATION_"),
@@ -55,7 +55,7 @@ class Section(NamedTuple):
 
 
 def code(text: str) -> str:
-    """Formats code so that it also works in a table cell, which a bar would end."""
+    """Formats code so that it also works in a table cell, where a bar would end the cell."""
     return f"`{text}`" if "|" not in text else f"<code>{plain(text)}</code>"
 
 
@@ -72,7 +72,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 
 def formula_lines(formula: str) -> list[str]:
-    """Writes a line for each case."""
+    """Writes one line for each case."""
     return [line for part in formula.split("; ") for line in textwrap.wrap(part, 80, subsequent_indent="    ")]
 
 
@@ -133,7 +133,7 @@ def row_about(section: Section, name: str) -> str | None:
 
 
 def numerics(name: str) -> list[str]:
-    """Refers to the definition of the operator in numerics.md; the later sections describe the implementation."""
+    """Refers to the operator's definition in numerics.md. Its later sections describe the implementation."""
     found = [one for one in sections("numerics.md") if one.title in ("The other operators", "Reductions")]
     first = sections("numerics.md")[0]
     candidates = [first] if "MODULUS" in name else found

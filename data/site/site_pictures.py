@@ -40,7 +40,7 @@ def picture(library: Library, name: str, operator: Facts) -> tuple[str, str]:
     else:
         example = row.example or examples.EXAMPLES[name]
         svg, _ = OF_TENSORS[type(row)](library, name, row, example, tensor_names(operator))  # type: ignore[operator]
-    # A page has one picture; its pattern is named after the operator, so that pages can be printed together.
+    # Each page has one picture. Its pattern is named after the operator, so that pages can be printed together.
     return re.sub(r"(#|id=\")hatch", rf"\1hatch-{name.lower()}", svg), row.caption
 
 

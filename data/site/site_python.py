@@ -41,7 +41,7 @@ def signature(node: ast.FunctionDef | ast.ClassDef) -> str:
         if result is None:
             result = next(one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__")
         else:
-            name = node.name.lower()  # users do not create such an object, so a call to it is shown
+            name = node.name.lower()  # users do not create this object, so the page shows a call to it
         arguments = result.args
         for few in (arguments.posonlyargs, arguments.args):
             few[:] = [one for one in few if one.arg != "self"]

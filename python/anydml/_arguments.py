@@ -14,7 +14,7 @@ from ._messages import function_of as _function_of
 # Operators that only move elements.
 MOVERS = {"JOIN", "SPLIT", "TILE", "SLICE", "SLICE1", "SPACE_TO_DEPTH", "SPACE_TO_DEPTH1", "DEPTH_TO_SPACE",
           "DEPTH_TO_SPACE1"}
-# Operators that accept bool arrays as UINT8. Operators in CHOOSING return bool if all arrays are bool. Operators in
+# Operators that treat bool arrays as UINT8. Operators in CHOOSING return bool if all arrays are bool. Operators in
 # TESTING return 0 or 1, which can be written to a bool array.
 _LOGICAL = {f"ELEMENT_WISE_LOGICAL_{name}" for name in ("AND", "OR", "XOR", "NOT")}
 CHOOSING = {"ELEMENT_WISE_IF", "ELEMENT_WISE_MAX", "ELEMENT_WISE_MIN", "ELEMENT_WISE_IDENTITY", *MOVERS, *_LOGICAL,
@@ -106,7 +106,7 @@ def _default(op, rule, inputs, attributes, shape, rank):
         return attributes[more]
     if kind in ("least", "greatest"):
         number = str(getattr(first, "dtype", "float32")).removeprefix("torch.")
-        if "int" in number and op.endswith("1"):  # otherwise the attribute is a FLOAT
+        if "int" in number and op.endswith("1"):  # all other attributes are FLOAT
             limits = _np.iinfo(number)
             return limits.min if kind == "least" else limits.max
         return float("-inf" if kind == "least" else "inf")
@@ -158,7 +158,7 @@ def is_numpys(one):
 
 
 def _native(one):
-    """Returns an array that the library can read: in native byte order, with strides of whole elements."""
+    """Returns an array that the library can read. It has native byte order, and its strides are whole elements."""
     if not isinstance(one, _np.ndarray) or not one.itemsize or one.dtype.kind not in "biuf":
         return one
     if one.dtype.isnative and all(step % one.itemsize == 0 for step in one.strides):

@@ -18,7 +18,7 @@ class Call:
     def __init__(self, name, inputs, out, dtype, shape):
         self.name = name.removeprefix("DML_OPERATOR_")
         if self.name not in SPECS:
-            _core.run(name, (), (), {}, None)  # raises an error: the operator does not exist or is not built
+            _core.run(name, (), (), {}, None)  # raises an error, because the operator does not exist or is not built
         self.spec = SPECS[self.name]
         self.is_array = self.spec.outputs[0].array
         self.several = self.is_array or len(self.spec.outputs) > 1
@@ -110,7 +110,7 @@ class Call:
         return outs
 
     def _run_four_bits(self, arrays, outs, attributes, device):
-        if not all(isinstance(one, _np.ndarray) for one in outs):  # otherwise nothing needs to be inferred
+        if not all(isinstance(one, _np.ndarray) for one in outs):  # some results must be inferred
             outs = self.new_outs(arrays, outs, attributes)
         packed = [_four_bits.room_for(one) for one in outs]
         _core.run(self.name, arrays, packed, attributes, device)

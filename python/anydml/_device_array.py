@@ -31,7 +31,7 @@ class DeviceArray:
     __slots__ = ("_shape", "_dtype", "_device", "_memory")
 
     def __init__(self, shape, dtype, device=None):
-        """Creates an uninitialized array. dtype: a NumPy type or its name. device: the name of a device; None is the
+        """Creates an uninitialized array. `dtype` is a NumPy type or its name. `device` is a device's name; None is the
         default."""
         self._dtype = np.dtype(dtype)
         if self.dtype.name not in _TYPES:

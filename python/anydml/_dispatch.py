@@ -160,7 +160,8 @@ def _extreme(kind, fill):
 
 
 def _masked(function, op, inputs, out, options, attributes):
-    """Reductions, row operators and running sums skip masked elements. Operators that move elements also move masks."""
+    """Makes reductions, row operators and running sums skip masked elements. Operators that move elements also move
+    masks."""
     one = inputs[0]
     name = str(attributes.get("Function", op)).upper().removeprefix("DML_REDUCE_FUNCTION_")
     if out is None and op in _MOVERS:
@@ -212,7 +213,7 @@ def _in_blocks(function, op, inputs, out, options, attributes):
     results = call.new_outs(call.arrays(built.inputs), call.outs, built.attributes,
                             make=lambda shape, kind: (built.final or shape, _np.dtype(kind)))
     results = [one for one in results if one is not None]
-    # If an operand is reshaped, `function` converts the attributes together with it.
+    # If an operand is reshaped, `function` converts the attributes to match.
     if [_np.shape(one) for one in built.inputs] == [_np.shape(one) for one in stand_ins]:
         attributes = built.attributes
     fixed = {i: one for i, one in enumerate(inputs) if i not in lazy}
@@ -221,7 +222,7 @@ def _in_blocks(function, op, inputs, out, options, attributes):
     arrays, more = [inputs[i] for i in lazy], {}
     shapes = [[f"i{i}_{k}" for k in range(one.ndim)] for i, one in enumerate(arrays)]
     built = [[f"o{i}_{k}" for k in range(len(shape))] for i, (shape, _) in enumerate(results)]
-    if op in _ALONG_AXES:  # blocks along other axes are kept
+    if op in _ALONG_AXES:  # the blocks along other axes are kept
         rank = arrays[0].ndim
         axes = sorted(attributes.get("Axes", [attributes.get("Axis", rank - 1)]))
         last = range(rank - len(axes), rank)

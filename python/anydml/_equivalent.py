@@ -15,12 +15,13 @@ from ._messages import function_of as _function_of
 from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol
 
-# shape: the result's shape in DirectML's form, if the call must specify it; final: the shape of the function's result.
+# shape is the result's shape in DirectML's form, if the call must specify it. final is the shape of the function's
+# result.
 Equivalent = namedtuple("Equivalent", "op inputs attributes shape final", defaults=(None, None))
 
 # Row operators that accept at most two dimensions. Their newer versions accept any axes.
 ROWS = frozenset(("ACTIVATION_SOFTMAX", "ACTIVATION_LOG_SOFTMAX", "ACTIVATION_HARDMAX"))
-# Indices of the inputs with one number for each channel, and of the inputs that are broadcast as in NumPy.
+# The indices of the inputs that have one number for each channel, and of the inputs that are broadcast as in NumPy.
 _PER_CHANNEL = {"CONVOLUTION": (2,), "QUANTIZED_LINEAR_CONVOLUTION": (6,)}
 _BROADCAST = {"MEAN_VARIANCE_NORMALIZATION1": (1, 2), "MEAN_VARIANCE_NORMALIZATION2": (1, 2)}
 # Element-wise operators whose operands must have the same type.
@@ -127,7 +128,7 @@ def _gemm(op, inputs, attributes, before, shape):
 
 
 def _gather(op, inputs, attributes, before, shape):
-    """The dimensions of the indices replace the axis, as in numpy.take."""
+    """GATHER: the dimensions of the indices replace the axis, as in numpy.take."""
     x, indices = map(_array, inputs)
     count, axis = attributes["IndexDimensions"], attributes["Axis"]
     is_ready = x.ndim == indices.ndim and before["IndexDimensions"] is not None and all(

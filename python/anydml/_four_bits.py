@@ -22,13 +22,13 @@ _core.Packed = Packed  # the type that _core expects
 
 
 def name_of(kind):
-    """Returns "int4" or "uint4" for a dtype, a class from ml_dtypes or a name, and None for any other type."""
+    """Returns "int4" or "uint4" for such a dtype, class from ml_dtypes or name, and None for any other type."""
     name = kind if isinstance(kind, str) else getattr(kind, "name", None) or getattr(kind, "__name__", None)
     return name if name in NAMES else None
 
 
 def dtype_of(kind):
-    """Returns the dtype of a type; four-bit types come from ml_dtypes."""
+    """Returns the dtype for `kind`. Four-bit dtypes come from ml_dtypes."""
     if name_of(kind) is None:
         return kind
     try:

@@ -62,7 +62,7 @@ class Recording:
                 _check_out(one, "out" if len(outs) == 1 else f"out[{i}]", shape, kind)
             packed.append(one if one is not None and one.flags.c_contiguous else _np.empty(shape, kind))
             if one is not None and one is not packed[-1]:
-                # Compile before anything is written: compiling reports an out that overlaps itself.
+                # Compile before anything is written, because compiling reports an out that overlaps itself.
                 packed_out, strided = _plain(packed[-1]), _plain(one)
                 copies.append((_core.Compiled("ELEMENT_WISE_IDENTITY", [packed_out], [strided], {}, None), packed_out,
                                strided))
@@ -190,7 +190,7 @@ def _key_of(constant):
         return kind, tuple(map(_key_of, (constant.start, constant.stop, constant.step)))
     if dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen:
         return kind, tuple(_key_of(getattr(constant, field.name)) for field in dataclasses.fields(kind))
-    if kind is _MethodType:  # each lookup creates a new object
+    if kind is _MethodType:  # each attribute lookup creates a new method object
         return kind, (_Identity(constant.__func__), _Identity(constant.__self__))
     if kind is _BuiltinMethodType and not isinstance(constant.__self__, (_ModuleType, type(None))):
         return kind, (constant.__name__, _Identity(constant.__self__))
@@ -234,7 +234,7 @@ def _way_out(argument):
 
 
 def _like(kind, shape, strides):
-    """Returns an array with the form of an array on a GPU, but without memory of its own."""
+    """Returns a CPU array that has the form of an array on a GPU but no memory of its own."""
     dtype = _np.dtype(kind)
     is_empty = 0 in shape
     return _np.lib.stride_tricks.as_strided(_np.empty(1, dtype), shape, None if is_empty else
@@ -278,7 +278,7 @@ class Graph:
 
     def __call__(self, *arguments, out=None, **named):
         """Runs the graph. Non-array arguments (numbers, strings, None) are constants in the recorded graph."""
-        result = NotImplemented if named else self._fast.call(arguments, out)  # succeeds if the form is known
+        result = NotImplemented if named else self._fast.call(arguments, out)  # this succeeds if the form is known
         if result is not NotImplemented:
             return result
         outs = list(out) if isinstance(out, (tuple, list)) else None if out is None else [out]
@@ -286,7 +286,7 @@ class Graph:
         leaves = []
         form = (tuple([_taken_apart(one, leaves, _holds_array) for one in arguments]),
                 tuple([(name, _taken_apart(one, leaves, _holds_array)) for name, one in named.items()]))
-        if any(type(one) is Symbol for one in (*leaves, *(outs or ()))):  # inside another graph
+        if any(type(one) is Symbol for one in (*leaves, *(outs or ()))):  # the call is inside another graph
             if outs is not None:
                 raise TypeError("out is given within another graph; expected none, since that graph allocates results")
             results = []

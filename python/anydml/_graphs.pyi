@@ -14,7 +14,7 @@ _Parameters = ParamSpec("_Parameters", default=...)
 _P = ParamSpec("_P")
 _Self = TypeVar("_Self")
 
-# A function that is annotated with arrays keeps its parameters and its result, and the graph adds `out`. A function
+# The graph of a function that is annotated with arrays has the same parameters and result, and also `out`. A function
 # that is annotated with Symbols accepts arrays from any library, and constants.
 class Graph(Generic[_Result, _Parameters]):
     def __init__(self, function: Callable[_Parameters, _Result], *, device: str | None = None) -> None: ...

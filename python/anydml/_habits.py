@@ -18,7 +18,7 @@ from ._specs import SPECS as _SPECS
 from ._symbols import Symbol as _Symbol
 
 _ERRORS = (TypeError, ValueError, OverflowError)
-_PLACES = {"TOP_K", "TOP_K1"}  # operators whose second result contains indices
+_PLACES = {"TOP_K", "TOP_K1"}  # operators whose second result is an array of indices
 
 
 def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):
@@ -32,7 +32,7 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
             return result
         if op in _PLACES and dtype is None and out is None and type(inputs[0]).__module__.startswith("torch"):
             dtype = (None, _np.int64)  # the type that PyTorch accepts as indices
-        is_usual = False  # tensors may be traced, and then wrong arguments are not detected immediately
+        is_usual = False  # tensors may be traced, and tracing does not detect wrong arguments immediately
     if op == "CAST" and _is_bool(dtype if out is None else getattr(out, "dtype", None)):
         return _as_bool(*inputs, out, device)
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Indexes Symbols with arrays of indices.
 
-Indices that are known while a graph is recorded are checked as in NumPy. Other indices get their elements only when the
-graph runs: an index out of range then reads the nearest element, as docs/numerics.md defines for GATHER.
+Indices that are known while a graph is recorded are checked as in NumPy. The values of other indices are known only
+when the graph runs. An index out of range then reads the nearest element, as docs/numerics.md defines for GATHER.
 """
 import math
 import operator
@@ -100,10 +100,10 @@ def select(x, where):
     is_advanced = [part is not None and not isinstance(part, slice) for part in parts]
     positions = [i for i, one in enumerate(is_advanced) if one]
     are_together = positions[-1] - positions[0] == len(positions) - 1
-    # First apply the parts that produce views, with full slices in place of the arrays.
+    # The parts that produce views are applied first, with full slices in place of the arrays.
     x = x[tuple(slice(None) if advanced else part for part, advanced in zip(parts, is_advanced))]
     indices = [_indices(parts[i], x.shape[i]) for i in positions]
-    if not are_together:  # then NumPy puts the dimensions of the indices first
+    if not are_together:  # NumPy then puts the dimensions of the indices first
         x = np.moveaxis(x, positions, range(len(positions)))
         positions = list(range(len(positions)))
     axis, sizes = positions[0], [x.shape[i] for i in positions]

@@ -38,10 +38,11 @@ class Library:
         return space.full((), bits, dtype=getattr(space, f"int{8 * size}"), device=array.device)
 
     def finish(self, device):
-        """Waits until all work on the device is done. Only libraries that report their stream leave work pending."""
+        """Waits until all work on the device is done. Only libraries that report their stream may leave work
+        pending."""
 
     def adopt(self, array, memory):
-        """Returns a new array over our own memory."""
+        """Returns a new array over memory that anydml owns."""
         return self._space(array).from_dlpack(memory)
 
     def _space(self, array):
@@ -171,7 +172,7 @@ def borrow(inputs, outs):
         tell_written(outs)
         return [out if _is_foreign(out) else
                 result if library is None or result is None or (out is not None and out is not True) else
-                _to_library(library, np.asarray(result))  # NumPy may have converted it to a scalar
+                _to_library(library, np.asarray(result))  # NumPy may have converted the result to a scalar
                 for out, result in zip(outs, results)]
 
     return [_to_numpy(array) for array in inputs], [_to_numpy(out, writes=True) for out in outs], give
@@ -210,7 +211,8 @@ def _to_numpy(array, writes=False):
     names = list(names_of(type(array)))
     try:
         if "torch" in names:
-            # This is ten times as fast as DLPack. The memory of a lazily negated tensor is not negated yet.
+            # This is ten times as fast as DLPack. A lazily negated tensor must be resolved, because its memory is not
+            # negated yet.
             return array.resolve_neg().numpy() if not writes and array.is_neg() else array.numpy()
         view = np.from_dlpack(array)
         if writes and not view.flags.writeable and hasattr(array, "__array__"):

@@ -9,14 +9,15 @@ def _repeated(array, shape):
     if tuple(array.shape) == shape:
         return array
     if shape[:len(shape) - array.ndim] == (1,) * (len(shape) - array.ndim) and tuple(array.shape) == shape[-array.ndim:]:
-        return array.reshape(shape)  # much faster than broadcasting it
+        return array.reshape(shape)  # this is much faster than broadcasting
     own = getattr(array, "broadcast_to", None)  # PyTorch tensors have this method
     return own(shape) if own else _np.broadcast_to(array, shape)
 
 
 def multiplied(a, b, multiply):
-    """Multiplies the matrices in the last two dimensions. A vector is a row of A or a column of B, and its added
-    dimension is removed from the result. `multiply` accepts matrices with equal leading dimensions, and the shape."""
+    """Multiplies the matrices in the last two dimensions. A vector is treated as a row of A or a column of B, and the
+    result does not have the added dimension. `multiply` accepts matrices with equal leading dimensions, and the
+    shape."""
     if a.ndim == b.ndim > 1 and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]:
         return multiply(a, b, (*a.shape[:-1], b.shape[-1]))
     if a.ndim == 0 or b.ndim == 0:

@@ -13,7 +13,7 @@ NAMES = ["concat", "concatenate", "cumprod", "cumsum", "equal", "greater", "grea
 SHADOWING = ["max", "min", "sum"]  # names of Python builtins: never imported by import *
 
 
-# In a graph, NumPy's own functions on Symbols record these functions, so each has a single meaning.
+# In a graph, NumPy's own functions on Symbols record these functions, so that a function means the same either way.
 _OF_SYMBOLS = {"SUM": _np.sum, "MULTIPLY": _np.prod, "AVERAGE": _np.mean, "MAX": _np.max, "MIN": _np.min}
 
 
@@ -340,7 +340,7 @@ def _tested(x, operator, out):
 
 @_named
 def isnan(x, /, out=None):
-    """Whether elements are NaN, as bool, like ``numpy.isnan``, computed by DirectML's ELEMENT_WISE_IS_NAN.
+    """Tells whether elements are NaN, as bool, like ``numpy.isnan``, computed by DirectML's ELEMENT_WISE_IS_NAN.
 
     >>> import numpy as np, anydml
     >>> anydml.isnan(np.float32([1, np.nan]))
@@ -351,7 +351,8 @@ def isnan(x, /, out=None):
 
 @_named
 def isinf(x, /, out=None):
-    """Whether elements are infinite, as bool, like ``numpy.isinf``, computed by DirectML's ELEMENT_WISE_IS_INFINITY.
+    """Tells whether elements are infinite, as bool, like ``numpy.isinf``, computed by DirectML's
+    ELEMENT_WISE_IS_INFINITY.
 
     >>> import numpy as np, anydml
     >>> anydml.isinf(np.float32([1, -np.inf]))

@@ -5,13 +5,13 @@ import sys
 
 
 def exit_with(main):
-    """Ends the program with main's status, or quietly, as after SIGPIPE, if the reader has closed the pipe."""
+    """Ends the program with main's status. If the reader has closed the pipe, it ends quietly, as after SIGPIPE."""
     try:
         try:
             status = main()
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes stdout again at exit
         status = 141
     sys.exit(status)

@@ -190,7 +190,7 @@ cumprod = _cumulative("cumprod", "CUMULATIVE_PRODUCT", "HasExclusiveProduct")
 # ---- Element by element ---------------------------------------------------------------------------------------------
 
 def clip(a, a_min=None, a_max=None, *, min=None, max=None, **others):
-    """Returns the bound if an element equals it, as NumPy does; this matters for -0 and +0."""
+    """Returns the bound if an element equals it, as NumPy does. This matters for -0 and +0."""
     _check_no_others("clip", others)
     low, high = (taken(one) if one is not None else None for one in (a_min if min is None else min,
                                                                      a_max if max is None else max))
@@ -385,7 +385,7 @@ def outer(a, b, **others):
 # ---- The table ------------------------------------------------------------------------------------------------------
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """Returns a symbol, so that values of the graph can be assigned to its elements."""
+    """Returns a symbol, because the function may later assign values of the graph to its elements."""
     return a._recorder.known(np.full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype))
 
 

@@ -38,8 +38,8 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
 
 
 def _parsed(operands):
-    """Returns the names of the dimensions of each operand and of the result, and the operands. Dimensions of "..." have
-    numbers as names."""
+    """Returns the names of the dimensions of each operand and of the result, and the operands. Dimensions that "..."
+    stands for have numbers as names."""
     if not isinstance(operands[0], str):  # operands alternate with lists of numbers
         lists = operands[1::2] if len(operands) % 2 == 0 else (*operands[1:-1:2], operands[-1])
         words = ["".join("..." if one is Ellipsis else _LETTERS[one] for one in numbers) for numbers in lists]
@@ -95,7 +95,7 @@ def _diagonal(x, names):
 
 
 def _summed_over(x, names, kept):
-    """Sums over the dimensions that are not needed. The sum has the type of the elements, as in numpy.einsum."""
+    """Sums over the dimensions that are no longer needed. The sum has the type of the elements, as in numpy.einsum."""
     axes = tuple(i for i, one in enumerate(names) if one not in kept)
     return (_recorded.sum(x, axes, dtype=x.dtype) if axes else x), [one for one in names if one in kept]
 
@@ -166,7 +166,7 @@ def _trace(self, offset=0, axis1=0, axis2=1, dtype=None):
 # ---- Norms ----------------------------------------------------------------------------------------------------------
 
 def norm(x, ord=None, axis=None, keepdims=False):
-    """numpy.linalg.norm for vectors, and for matrices if the norm needs no singular values."""
+    """numpy.linalg.norm for vectors, and for those matrix norms that need no singular values."""
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     if axis is None and ord is None:
         axes = tuple(range(x.ndim))

@@ -134,7 +134,7 @@ def floor_divide(a, b):
 
 
 def power(a, b):
-    """x ** 2 is x * x, and x ** 0.5 is the square root, as in NumPy."""
+    """As in NumPy, x ** 2 is x * x, and x ** 0.5 is the square root."""
     exponent = b.item() if isinstance(b, np.generic) and b.dtype == getattr(a, "dtype", None) else taken(b)
     if type(a) is Symbol and type(exponent) in (int, float) and a.dtype != bool:
         found = _power_of_number(a, exponent)
@@ -209,7 +209,7 @@ def _shift_left(a, b):
 
 
 def _shift_right(a, b):
-    """Shifts right; for a negative number, ones are shifted in from the left."""
+    """Shifts right. Negative numbers get ones from the left."""
     (a, b), kind = symbols(a, b)
     _check_integers("shift", kind)
     bits = f"u{kind.itemsize}"

@@ -36,7 +36,7 @@ _core.Operator = Operator  # _core expects this type for such attributes, and im
 
 
 def given(**attributes):
-    """Returns the optional attributes that are not None."""
+    """Omits optional attributes that are None."""
     return {name: value for name, value in attributes.items() if value is not None}
 
 
@@ -48,9 +48,9 @@ def run(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes
     operators broadcast the inputs as NumPy does. Arrays from other libraries are accepted and returned as in
     `modulus_floor`, and arrays on a GPU stay there.
 
-    Attributes are numbers, sequences of numbers, names of enumeration values as str, and `Operator` objects. `out` is an
-    array for the result, or a tuple of arrays for several results. In it, None requests a new array if the output
-    is required, and omits an optional output; True requests a new array for an optional output. Without `out`, an
+    Attributes are numbers, sequences of numbers, names of enumeration values as str, and `Operator` objects. `out` is
+    an array for the result, or a tuple of arrays for several results. In the tuple, None requests a new array for a
+    required output and omits an optional output. True requests a new array for an optional output. Without `out`, an
     operator whose outputs are all optional returns all of them. The type and the shape of a new array follow from the
     inputs and attributes if DirectML defines them. Otherwise, pass `dtype` and `shape`, as tuples for several results.
 
@@ -172,7 +172,7 @@ def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attrib
     if _core.array_kind(*inputs, *call.outs) == _ON_GPU:
         raise TypeError("compile takes arrays in the CPU's memory; calls on a GPU stay compiled automatically: "
                         "call run")
-    # Contents do not matter, so it does not matter whether a tensor requires a gradient.
+    # The contents do not matter, so tensors that require a gradient can be detached.
     inputs = [one.detach() if getattr(one, "requires_grad", False) else one for one in inputs]
     arrays, outs, _ = _libraries.borrow(inputs, call.outs)
     arrays = call.arrays(arrays)

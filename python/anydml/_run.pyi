@@ -10,10 +10,11 @@ from numpy.typing import DTypeLike, NDArray
 from ._specs import _OneResult
 from ._symbols import Symbol, _DLPackArray
 
-# Constrained rather than bound, so that checkers do not treat arrays of two types as arrays of a common base type.
+# The type variable is constrained rather than bound, so that checkers do not treat arrays of two types as arrays of a
+# common base type.
 _Element = TypeVar("_Element", np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8,
                    np.uint16, np.uint32, np.uint64)
-_Library = TypeVar("_Library", bound=_DLPackArray | Symbol)  # arrays of one library, or values of a graph
+_Library = TypeVar("_Library", bound=_DLPackArray | Symbol)  # arrays from one library, or values of a graph
 _Out = TypeVar("_Out", bound=_DLPackArray)
 _Result = TypeVar("_Result")
 
@@ -55,7 +56,7 @@ def run(  # type: ignore[overload-overlap]
 @overload
 def run(op: _OneResult, *inputs: _Operand | None, out: _Out, dtype: None = None, shape: None = None,
         device: str | None = None, **attributes: _Attribute) -> _Out: ...
-# An operator with several results, or a name that is not a literal.
+# Operators with several results, and names that are not literals.
 @overload
 def run(op: str, *inputs: _NumPys | None, out: Any = None, dtype: Any = None, shape: Any = None,
         device: str | None = None, **attributes: _Attribute) -> _Array | tuple[_Array | None, ...]: ...

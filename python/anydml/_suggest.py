@@ -6,7 +6,7 @@ import sys
 from . import _core
 from ._messages import function_of as _function_of
 
-# NumPy's and PyTorch's names, and the name or a description of the equivalent here.
+# Maps NumPy's and PyTorch's names to the name or a description of the equivalent here.
 OTHERS = {
     "MultiheadAttention": "multihead_attention", "absolute": "abs", "adam": "adam_optimizer", "amax": "max",
     "amin": "min", "arange": "fill_value_sequence", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",

@@ -20,7 +20,7 @@ from ._specs import SPECS as _SPECS
 _VIEWS = frozenset((_np.transpose, _np.expand_dims, _np.squeeze, _np.broadcast_to, _np.moveaxis, _np.swapaxes, _np.flip,
                     _np.fliplr, _np.flipud, _np.rot90, _np.diagonal, _np.lib.stride_tricks.sliding_window_view))
 _LISTS_OF_VIEWS = frozenset((_np.split, _np.array_split, _np.hsplit, _np.vsplit, _np.dsplit))
-# NumPy's other functions and ufuncs that are recorded, and the functions that record them: _recorded.py fills these.
+# Maps NumPy's other functions and ufuncs to the functions that record them. _recorded.py fills these tables.
 FUNCTIONS, UFUNCS = {}, {}
 
 
@@ -57,7 +57,7 @@ class _Storage:
 
     def __init__(self, source, bytes_=None):
         self.source, self.version = source, 0
-        self.bytes = bytes_  # None: an argument, whose elements belong to the caller
+        self.bytes = bytes_  # None for an argument, whose elements belong to the caller
         self.is_array = False  # whether a zero-dimensional value is an array instead of a number
 
 
@@ -79,7 +79,7 @@ class Symbol:
     """
 
     __slots__ = ("_recorder", "_storage", "_start", "_stand_in", "_value", "_version")
-    __pandas_priority__ = 10000  # pandas leaves arithmetic with a symbol to the symbol
+    __pandas_priority__ = 10000  # makes pandas leave arithmetic with a symbol to the symbol
 
     def __init__(self, recorder, storage, start, stand_in, value=None):
         self._recorder, self._storage, self._start = recorder, storage, start
@@ -179,7 +179,7 @@ class Symbol:
         if found.ndim:
             return found
         found = found.copy()
-        found._storage.is_array = False  # a number, which later assignments must not change
+        found._storage.is_array = False  # it is a number, which later assignments must not change
         return found
 
     def __len__(self):
@@ -188,7 +188,7 @@ class Symbol:
     def __array_function__(self, function, types, args, kwargs):
         """Records NumPy's array functions."""
         if function in FUNCTIONS:
-            if kwargs.get("out", self) is None:  # equivalent to not passing it
+            if kwargs.get("out", self) is None:  # the same as without out
                 kwargs = {name: value for name, value in kwargs.items() if name != "out"}
             return fresh(FUNCTIONS[function](*args, **kwargs), args)
         if args and type(args[0]) is Symbol:
@@ -226,7 +226,7 @@ class Symbol:
 
     def _seen(self, look, may_copy=True):
         """Returns the same elements, rearranged by NumPy's function `look`. Where NumPy copies, the graph copies."""
-        if self._is_number():  # an array created from a number has its own memory
+        if self._is_number():  # a number becomes an array with its own memory
             self = self.copy()
         seen = look(self._stand_in)
         if seen is not None and self._is_view(seen):
@@ -266,7 +266,7 @@ class Symbol:
     def __setitem__(self, where, value):
         FUNCTIONS[Symbol.__setitem__](self, where, value)
 
-    item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = __complex__ = None  # see below
+    item = tolist = __array__ = __bool__ = __int__ = __float__ = __index__ = __complex__ = None  # defined below
 
 
 for _name in ("item", "tolist", "__array__", "__bool__", "__int__", "__float__", "__index__", "__complex__"):
@@ -304,7 +304,7 @@ def _refused(name, by=""):
 
 
 def _reshaped_in_place(array, shape):
-    """Returns a view, or None if NumPy would copy: a stand-in may have many elements, which are never read."""
+    """Returns a view, or None where NumPy would copy the stand-in's elements, which may be many and are never read."""
     if array.flags.c_contiguous:
         return array.reshape(shape)
     seen = array[...]
@@ -358,7 +358,7 @@ def _index(part):
 
 
 def _is_array(part):
-    """Whether a part of an index is an array of indices rather than an integer, a slice, None or ..."""
+    """Whether a part of an index is an array of indices, and not an integer, a slice, None or ..."""
     if isinstance(part, (list, tuple)):
         return True
     return isinstance(part, (_np.ndarray, Symbol)) and (part.ndim > 0 or type(part) is Symbol or part.dtype == bool)
@@ -389,7 +389,7 @@ class Recorder:
         if not self._memories or self._memories[-1][1] < bytes_:
             try:
                 memory = mmap.mmap(-1, max(bytes_, mmap.PAGESIZE), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)
-            except (OSError, OverflowError, ValueError):  # larger than the address space
+            except (OSError, OverflowError, ValueError):  # the array is larger than the address space
                 raise MemoryError(f"a value of shape {list(shape)} and type {dtype} has {bytes_} bytes, which is more "
                                   "than can be addressed") from None
             self._memories.append((_address(_np.frombuffer(memory, _np.uint8)), len(memory), memory))
@@ -514,7 +514,7 @@ class Recorder:
         return value._stand_in, kind
 
 
-# Operators whose outputs are always present, and the number of their outputs.
+# Operators whose outputs are always present, with the number of their outputs.
 _PLAIN_WITH_SEVERAL = {name: len(spec.outputs) for name, spec in _SPECS.items() if spec.inputs and not any(
     one.array or one.optional for one in spec.outputs)}
 _PLAIN_OPERATORS = frozenset(name for name, count in _PLAIN_WITH_SEVERAL.items() if count == 1)

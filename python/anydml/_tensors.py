@@ -11,8 +11,8 @@ __all__ = ["FUNCTIONS", "call", "call_ufunc", "has_bfloats", "in_float32", "let_
            "traced"]
 
 FUNCTIONS = {}  # anydml's functions by name, which PyTorch's compiler puts into its graphs by name
-# A function that returns anydml.torch. The package sets it, because that module depends on the modules that call this
-# one. It contains an import statement, which PyTorch's compiler follows.
+# A function that returns anydml.torch. The package sets it, because that module depends on modules that call this one.
+# The function contains an import statement, which PyTorch's compiler can follow.
 load = None
 
 
@@ -110,8 +110,8 @@ def let_inline(function):
 
     # The compiler counts how often a code object was compiled, so each function has its own code object.
     inlined.__code__ = inlined.__code__.replace(co_name=name)
-    function._torchdynamo_inline = inlined  # called from a function that is being compiled
-    # For passing the function itself to torch.compile.
+    function._torchdynamo_inline = inlined  # used if the function is called from a function that is being compiled
+    # This allows passing the function itself to torch.compile.
     function._torchdynamo_orig_callable, function._torchdynamo_wrapper_id = inlined, id(function)
 
 

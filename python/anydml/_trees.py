@@ -4,7 +4,7 @@
 
 def taken_apart(tree, leaves, opens=None):
     """Appends the values to `leaves` and returns the form, which is hashable; the form of a single value is None. A
-    container for which `opens` returns False counts as a value."""
+    container counts as a value if `opens` returns False for it."""
     kind = type(tree)
     if kind is dict:
         parts, keys = tree.values(), tuple(tree)

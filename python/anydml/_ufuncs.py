@@ -12,7 +12,7 @@ from ._symbols import Symbol as _Symbol
 from ._tensors import (call_ufunc as _call_ufunc, has_bfloats as _has_bfloats, in_float32 as _in_float32,
                        let_inline as _let_inline, modules as _modules, takes as _takes)
 
-# The defaults of these options, compared by identity: NumPy checks all other values.
+# The defaults of these options. Calls compare them by identity, and NumPy checks all other values.
 CASTING, ORDER = "same_kind", "K"
 
 OPERATORS = {}  # function name -> (operator, number of inputs)
@@ -69,8 +69,8 @@ def _of_two(core):
 
 def _by_numpy(core, function, inputs, out, where, casting, order, dtype, subok, signature, device):
     """The slow path: arrays from other libraries, devices by name, and everything that NumPy itself handles."""
-    # Pass only the options that were given: arrays with their own __array_ufunc__, such as Dask's, do not accept all of
-    # them.
+    # Only the options that were given are passed, because arrays with their own __array_ufunc__, such as Dask's, do not
+    # accept all of them.
     options = {} if where is True else {"where": where}
     if not (isinstance(casting, str) and casting == CASTING):
         options["casting"] = casting

@@ -57,7 +57,7 @@ class _UfuncOfOne(_Ufunc, Protocol):
                  subok: bool = True, signature: _Signature = None, device: str | None = None) -> _Out: ...
     def at(self, a: _Array, indices: ArrayLike | slice | tuple[ArrayLike | slice, ...], /) -> None: ...
 
-# Two operands, typed as in NumPy: the result has the operands' type if both have the same type, or if one is a Python
+# Two operands, typed as in NumPy. The result has the operands' type if both have the same type, or if one is a Python
 # number that fits.
 class _UfuncOfTwo(_Ufunc, Protocol):
     @overload

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Detects whether objects that a function read while it was recorded have changed since.
 
-In a recorded graph, everything that its function read, other than the arrays among its arguments, is a constant:
-attributes of objects, global names, variables of enclosing functions, and the items of containers in them. While the
-function runs, a profile function collects the code that is executed. The names in that code show which objects it may
-have read, and a Watch describes these objects: numbers by their values, arrays by their elements, other objects by
-their attributes or by their identity. Before each call to the graph, _core compares the description with the current
-state.
+A recorded graph treats everything that its function read as a constant, except for the arrays among its arguments. This
+includes attributes of objects, global names, variables of enclosing functions, and the items of containers in them.
+While the function runs, a profile function collects the code that is executed. The names in that code show which
+objects it may have read, and a Watch describes these objects: numbers by their values, arrays by their elements, other
+objects by their attributes or by their identity. Before each call to the graph, _core compares the description with the
+current state.
 """
 import collections
 import dis
@@ -32,9 +32,9 @@ _OBJECT = 5    # type, number of attributes in its dict or -1, names, descriptio
 _NAMES = 6     # names, descriptions: these items of a dict; the description of an absent one is None
 _CELL = 7      # description of its content
 _ARRAY = 8     # fingerprint
-_TOKEN = 9     # function, result: the function returns this for the object
+_TOKEN = 9     # function, result: calling the function with the object returns this
 
-# Packages whose own code reads nothing that affects a recording; only their callers do.
+# Packages whose own code reads nothing that affects a recording. Only code that calls them does.
 _PACKAGES = frozenset(("anydml", "builtins", "cupy", "dask", "jax", "jaxlib", "numpy", "pandas", "scipy", "torch", "xarray"))
 _DYNAMIC = frozenset(("getattr", "vars", "__dict__", "attrgetter", "__getattribute__"))  # read attributes by any name
 PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), slice, range))
@@ -138,7 +138,7 @@ class _Description:
         for code, its in self._codes.items():
             namespaces.setdefault(id(its), (its, set()))[1].update(_names(code)[1])
             for name in _names(code)[2]:
-                for module in (name, f"{its.get('__package__')}.{name}"):  # the second one for a relative import
+                for module in (name, f"{its.get('__package__')}.{name}"):  # the second name is for a relative import
                     if isinstance(sys.modules.get(module), types.ModuleType):
                         self.of(sys.modules[module])
         for its, names in namespaces.values():
@@ -202,13 +202,14 @@ class _Description:
         return _ARRAY, self.fingerprints[-1]
 
     def add_constant(self, weak):
-        """Adds an array that became a constant, if it is still alive elsewhere and has not been described."""
+        """Adds an array that became a constant if something else keeps it alive and it has not been described."""
         array = weak()
         if array is not None and id(array) not in self._seen and array.dtype != object and _can_change(array):
             self.roots.append((weak, self._of_array(array)))
 
     def _of_function(self, function):
-        """A function itself does not change. If it was executed, its closure variables and defaults may change."""
+        """Describes a function. The function itself does not change, but if it was executed, its closure variables and
+        defaults may."""
         if function.__code__ in self._codes and id(function) not in self._visited:
             self._visited.add(id(function))
             self._alive.append(function)
@@ -300,7 +301,7 @@ class _Only:
 
 
 def _members(container):
-    """Returns the members of a set, or those of a deque in order, for comparison."""
+    """Returns the members of a set, or of a deque in order, for comparison."""
     if isinstance(container, collections.deque):
         return [_Only(one) if type(one) not in PLAIN else one for one in container]
     return frozenset(container)
@@ -321,7 +322,7 @@ def _converted(value):
 
 
 def _can_change(array):
-    """Whether the memory of an array may be written; it cannot be if all its bases are read-only."""
+    """Whether the memory of an array may be written, which is impossible if all of its bases are read-only."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return True

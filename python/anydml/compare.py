@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Compares the speed and counts the wrong answers of anydml, NumPy, PyTorch and ONNX Runtime, if they are installed.
 
-Times are for whole tensors, with results written to memory that is already allocated. The libraries take turns, each
-with its default number of threads, and the median of the runs is reported. A library that has run for three seconds in
-a case is not run again in that case.
+Times are for whole tensors, with results written to memory that is already allocated. The libraries run alternately,
+each with its default number of threads, and the median of the runs is reported. A library that has run for three
+seconds in a case is not run again in that case.
 
-Wrong answers: results in which any bit differs; all NaNs count as one value, and +0 and -0 count as two. The reference
-answers do not come from anydml. For floats they come from numpy.fmod, which calls the C library; floor adds the divisor
-where the signs differ. For integers they are the remainders of the magnitudes with the sign restored; a sample is
-compared with Python's own integers. Integer data has no zero divisors, and never divides the smallest number by -1,
-because some libraries crash in these cases.
+A result is wrong if any bit differs. All NaNs count as one value, and +0 and -0 count as two. The reference answers do
+not come from anydml. For floats they come from numpy.fmod, which calls the C library; floor adds the divisor if the
+signs differ. For integers they are the remainders of the magnitudes with the sign restored; a sample is compared with
+Python's own integers. Integer data has no zero divisors, and never divides the smallest number by -1, because some
+libraries crash in these cases.
 """
 import argparse
 import json
@@ -33,8 +33,8 @@ DATA = {"ordinary": "floats: a from N(0, 100), b from N(0, 3); integers: a from 
         "bits": "random bits, including infinities, NaN and subnormals, with exponents far apart"}
 SEED = 1
 MAX_SECONDS = 3.0  # the time limit for one library in one case
-MIN_SAMPLE = 2e-3  # seconds; shorter runs are repeated
-SMALL = 16  # elements of the small call
+MIN_SAMPLE = 2e-3  # in seconds; shorter runs are repeated
+SMALL = 16  # the number of elements in a small call
 
 
 class Unsupported(Exception):
@@ -90,7 +90,7 @@ class OnnxRuntime:
         self.runtime, self.version, self.threads = onnxruntime, onnxruntime.__version__, None  # the library does not report it
 
     def model(self, dtype, fmod):
-        def field(number, value):  # protocol buffers: a number, or a length and that many bytes
+        def field(number, value):  # as in protocol buffers: a number, or a length and that many bytes
             if isinstance(value, int):
                 return bytes((number << 3 & 0x7F | (0x80 if number > 15 else 0), *((1,) if number > 15 else ()), value))
             return bytes((number << 3 | 2, len(value))) + value

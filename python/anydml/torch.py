@@ -40,8 +40,8 @@ modulus_floor, modulus_truncate = (_FUNCTIONS[name] for name in __all__)
 # ---- From a call to the operator's arguments, and back --------------------------------------------------------------
 
 def call(op, inputs, out, dtype, shape, device, attributes, converts=False):
-    """Calls the operator over tensors; a number becomes a tensor of the other tensors' type. `converts`: whether tensors
-    are converted to dtype, as a ufunc does."""
+    """Calls the operator over tensors; a number becomes a tensor of the other tensors' type. If `converts` is true,
+    tensors are converted to dtype, as by a ufunc."""
     if any(one is not None and one is not True for one in (out if isinstance(out, (tuple, list)) else (out,))):
         return with_out(lambda inputs, out: _run(op, *inputs, out=out, dtype=dtype, shape=shape, device=device,
                                                  **attributes), inputs, out)
@@ -191,7 +191,7 @@ class _Options:
         return function
 
 
-_read = functools.lru_cache(maxsize=1024)(_Options)  # never changed
+_read = functools.lru_cache(maxsize=1024)(_Options)  # these objects are never changed
 
 
 def _restored(value):
@@ -347,7 +347,7 @@ class _Differentiated(torch.autograd.function._SingleLevelFunction):
 
 @contextlib.contextmanager
 def _leaves_allowed():
-    """torch.func forbids requires_grad_, because users could mix levels; here it applies to a new view of one level."""
+    """torch.func forbids requires_grad_, because users could mix levels. Here it applies to a new view of one level."""
     before = get_inplace_requires_grad_allowed()
     set_inplace_requires_grad_allowed(True)
     try:
@@ -370,7 +370,7 @@ def _vectorize(info, in_dims, op, inputs, options):
     """Element-wise operators treat the batch as an extra dimension. Other operators are called for each member."""
     dims = in_dims[1]
     if _equivalents.is_pointwise(op) and all(one is not None for one in inputs):
-        wanted = _read(op, options).shapes[0]  # for one member
+        wanted = _read(op, options).shapes[0]  # the shapes for one member of the batch
         rank = len(wanted) if wanted is not None else max(
             one.ndim - (dim is not None) for one, dim in zip(inputs, dims))
         if rank < 8:
@@ -379,7 +379,7 @@ def _vectorize(info, in_dims, op, inputs, options):
                      for one, dim in zip(moved, dims)]
             results = _OP(op, moved, options if wanted is None else _in_batch(options, int(info.batch_size)))
             return results, [0] * len(results)
-    if info.batch_size == 0:  # no members: use the shapes and types that a member would have
+    if info.batch_size == 0:  # without members, use the shapes and types that a member would have
         of_one = _OP(op, [one if dim is None else one.new_zeros(one.movedim(dim, 0).shape[1:])
                           for one, dim in zip(inputs, dims)], options)
         return [one.new_empty((0, *one.shape)) for one in of_one], [0] * len(of_one)
@@ -390,7 +390,7 @@ def _vectorize(info, in_dims, op, inputs, options):
 
 
 def _in_batch(options, size):
-    """Returns the options for the whole batch: the shapes get one more dimension."""
+    """Returns the options for the whole batch, whose shapes have one more dimension."""
     attributes, present, dtypes, shapes, device = json.loads(options)
     return json.dumps([attributes, present, dtypes, [[size, *one] for one in shapes], device])
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests every single-type entry through the plan and the CPU backend, over every kind of layout, and compares the
-// results bit for bit with the scalar definition. Driven by elementwise.def, so new entries are tested automatically.
-// typed_entries_test.cpp covers entries whose tensors differ in type.
+// results bit for bit with the scalar definition. The entries come from elementwise.def, so new ones are tested
+// automatically. typed_entries_test.cpp covers entries whose tensors differ in type.
 #include "backend/backend.h"
 
 #include <gtest/gtest.h>
@@ -61,17 +61,19 @@ bool takes_scale_bias(const Entry& entry) {
                                                      &facts::Field::type) != entry.facts->fields.end();
 }
 
-// One random problem: layouts and values, sometimes in place, sometimes with a ScaleBias before the entry.
+// One random problem with its layouts and values. Some problems run in place, and some have a ScaleBias before the
+// entry.
 template <class T>
 void check_once(const Entry& entry, Apply<T> apply_scalar, Random& random, u64& elements) {
   const std::size_t input_count = entry.inputs;
-  // Small sizes for speed, but some larger than a chunk, so that threads share the work.
+  // Most sizes are small for speed, but some are larger than a chunk, so that threads share the work.
   const auto sizes = random_sizes(random, 8, random() % 16 == 0 ? 50'000 : 600);
   EntryStep desc;
   desc.entry = &entry;
   desc.variant = find_variant(entry, kDataTypeOf<T>);
   desc.attributes = random_attributes(random);
-  // Only for entries that accept a ScaleBias: bitwise entries would expose the bits of a NaN, which are unspecified.
+  // Only entries that accept a ScaleBias get one. Bitwise entries would expose the bits of a NaN, which are
+  // unspecified.
   desc.has_scale_bias = is_float<T> && takes_scale_bias(entry) && random() % 2 == 0;
   desc.scale_bias = random_attributes(random);
 

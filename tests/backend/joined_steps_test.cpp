@@ -16,7 +16,7 @@ namespace {
 
 constexpr DataType kFloat = DataType::FLOAT32;
 
-// Stands in for a backend's representation of a step. It stores only the step's family.
+// A stand-in for a backend's representation of a step, which stores only the step's family.
 struct Form {
   std::uint32_t family;
 };
@@ -163,9 +163,9 @@ TEST(JoinedElements, VectorsNeedElementsBesideEachOther) {
   const TensorDesc whole = tensor({4, 16}, {16, 1});
   EXPECT_EQ(vector_of({whole, whole, whole}, 2), 4U);
   EXPECT_EQ(vector_of({whole, whole, whole}, 2, 32), 8U);
-  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {1, 0}), whole}, 2), 4U);   // broadcasts one element along a row
+  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {1, 0}), whole}, 2), 4U);   // one element is broadcast along a row
   EXPECT_EQ(vector_of({whole, tensor({4, 16}, {18, 1}), whole}, 2), 0U);  // rows start inside a vector
-  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {32, 2}), whole}, 2), 0U);  // every other element
+  EXPECT_EQ(vector_of({whole, tensor({4, 16}, {32, 2}), whole}, 2), 0U);  // every second element
   EXPECT_EQ(vector_of({whole, whole, whole}, 0), 0U);                     // the step consumes forwarded elements
   const TensorDesc odd = tensor({4, 6}, {8, 1});
   EXPECT_EQ(vector_of({odd, odd, tensor({4, 6}, {6, 1})}, 2), 0U);  // a row is not a whole number of vectors
@@ -173,7 +173,7 @@ TEST(JoinedElements, VectorsNeedElementsBesideEachOther) {
   EXPECT_EQ(vector_of({halves, halves, halves}, 2), 8U);
 }
 
-// Addresses are plain numbers: these belong to a device and are invalid on the host.
+// Addresses are plain numbers here. They belong to a device and are invalid on the host.
 TEST(JoinedOperands, SayWhatAddressesAllow) {
   constexpr std::uint64_t kMemory = 0xffff'8000'0000'0000;
   const TensorDesc whole = tensor({4, 16}, {16, 1});
@@ -189,7 +189,7 @@ TEST(JoinedOperands, SayWhatAddressesAllow) {
     EXPECT_FALSE(operands.is_aligned(0, kMemory + 2));
     EXPECT_TRUE(operands.fits_vectors(1, kMemory + 4));  // one element
     EXPECT_FALSE(operands.fits_vectors(1, kMemory + 2));
-    EXPECT_TRUE(operands.fits_vectors(2, 0));  // no address
+    EXPECT_TRUE(operands.fits_vectors(2, 0));  // the operand has no address
     EXPECT_TRUE(operands.is_aligned(2, 1));
     const JoinedOperands one_by_one(*joined, 0);
     EXPECT_FALSE(one_by_one.fits_vectors(0, kMemory));

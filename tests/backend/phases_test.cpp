@@ -164,7 +164,7 @@ TEST(Phases, SeeWhatEarlierPhasesWrote) {
   }
 }
 
-// Concurrent callers of one program, and of programs that need more memory.
+// Threads call one program concurrently, and then programs that need more memory.
 TEST(Phases, ManyCallersHaveTheirOwnScratch) {
   std::vector<std::thread> callers;
   BackendProgram* shared = nullptr;

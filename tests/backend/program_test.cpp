@@ -78,11 +78,11 @@ bool same_bits(DataType type, u64 a, u64 b) {
   return a == b || (is_nan_of(a) && is_nan_of(b));
 }
 
-// A tensor with its bytes; the bytes between its elements act as guards.
+// A tensor with its bytes. The bytes between its elements act as guards.
 struct Held {
   DataType type;
   Layout layout;
-  std::size_t before;  // bytes, so that elements can have any alignment
+  std::size_t before;  // counted in bytes, so that elements can have any alignment
   std::vector<std::byte> bytes;
 
   Held(DataType of, Layout laid, Random& random)
@@ -172,12 +172,12 @@ std::optional<BuiltProgram> random_instruction(const std::vector<Definition>& am
 struct Kind {
   const std::vector<Definition>& definitions;
   std::size_t max_instructions;
-  bool in_rows;  // FLOAT32, in rows that are contiguous or broadcast
+  bool in_rows;  // FLOAT32 in rows that are contiguous or broadcast
   BackendDevice* device = cpu_of_tests();
   BackendQueue* queue = queue_of_tests();
 };
 
-// Two dimensions; with `repeats`, a row, a column or a single number may be broadcast.
+// Returns a layout with two dimensions. With `repeats`, a row, a column or a single number may be broadcast.
 Layout layout_in_rows(const std::vector<i64>& sizes, Random& random, bool repeats) {
   const i64 padding = random() % 3 == 0 ? static_cast<i64>(random() % 5) : 0;
   const u64 kind = repeats ? random() % 6 : 0;
@@ -220,7 +220,7 @@ void check_once(Random& random, const Kind& kind, u64& elements, std::size_t& lo
     stored.push_back(static_cast<std::uint16_t>(loads + (last ? built.size() - 1 : random() % built.size())));
     held.emplace_back(values[stored.back()], lay(false), random);
   }
-  // One store may overwrite one of the loads if their elements have the same size.
+  // A store may overwrite a load's tensor if their elements have the same size.
   const std::size_t under = random() % loads;
   const std::size_t over = loads + random() % stored.size();
   const bool in_place = element_size(held[under].type) == element_size(held[over].type) && random() % 2 == 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests the batching of small tasks without a device by recording the launches. A task must not access memory that a
-// concurrent task writes, and every task is launched once, in order.
+// concurrent task writes, and every task must be launched once, in order.
 #include "backend/small_tasks.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ class SmallTasksTest : public testing::Test {
     return task;
   }
 
-  using Wave = std::vector<SmallTask>;  // tasks that may run at the same time
+  using Wave = std::vector<SmallTask>;  // the tasks of a wave may run at the same time
   Batch tasks_;
   std::vector<Wave> waves_;
   std::vector<const Family*> families_;  // the family of each launch
@@ -122,8 +122,8 @@ TEST_F(SmallTasksTest, EachThatReadsTheLastIsAWaveInOneLaunch) {
 
 TEST_F(SmallTasksTest, WritingWhatAnotherReadsOrWritesWaits) {
   add(make(0, 65536, 131072));
-  add(make(0, 65536, 131072));        // writes the same output
-  add(make(131072, 65536, 0));        // writes an input of the previous task and reads its output
+  add(make(0, 65536, 131072));        // this task writes the same output
+  add(make(131072, 65536, 0));        // this task writes an input of the previous task and reads its output
   add(make(0, 65536, 0));             // in place
   add(make(200000, 300000, 400000));  // unrelated memory
   check();
@@ -178,7 +178,7 @@ TEST_F(SmallTasksTest, TasksThatTouchMuchMemoryAreLaunchedEarlier) {
     add(task);
     refused += launches() - before;
   }
-  EXPECT_EQ(refused, 3U);  // by task count alone, two would suffice
+  EXPECT_EQ(refused, 3U);  // two would suffice for the number of tasks alone
   for (const Wave& wave : waves_) {
     EXPECT_LT(wave.size(), kLimits.tasks);
   }

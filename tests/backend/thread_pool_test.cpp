@@ -32,7 +32,7 @@ namespace {
 
 using Between = ThreadPool::Sequence::Between;
 
-// Pools are never destroyed; this keeps them reachable for the leak checker.
+// Pools are never destroyed. This list keeps them reachable for the leak checker.
 ThreadPool& make_pool(unsigned threads) {
   static auto& pools = *new std::vector<ThreadPool*>;
   return *pools.emplace_back(new ThreadPool(threads));
@@ -65,7 +65,7 @@ TEST(ThreadPool, RunsEachChunkOnce) {
   }
 }
 
-// An interrupted job skips its remaining chunks; no chunk runs later, and the sequence starts no further jobs.
+// An interrupted job skips its remaining chunks. No chunk runs later, and the sequence starts no further jobs.
 TEST(ThreadPool, AnInterruptedJobEndsEarly) {
   struct Slow {
     std::atomic<int> running{0};
@@ -183,7 +183,7 @@ TEST(ThreadPool, ServesMoreCallersThanItHasPlaces) {
       Counted counted{std::vector<std::atomic<int>>(3)};
       sequence.run(3, Counted::count, &counted);
       counted.expect_once();
-      // No caller frees its slot before all callers have tried to get one.
+      // No caller frees its slot until all callers have tried to get one.
       ++crowd.inside;
       while (crowd.inside < kCallers) {
         std::this_thread::yield();
@@ -232,7 +232,7 @@ TEST(ThreadPool, FinishesWhileEveryWorkerIsBusy) {
   other.join();
 }
 
-// No two threads of a job have the same number, and the caller's number is 0.
+// Every thread of a job has a different number, and the caller's number is 0.
 TEST(ThreadPool, ThreadsOfAJobHaveDifferentNumbers) {
   ThreadPool& pool = make_pool(4);
   struct Numbers {
@@ -286,7 +286,8 @@ TEST(ThreadPool, WorkersTakeNoSignals) {
   EXPECT_GE(workers, 3);
 }
 
-// CPU time of all threads while this one sleeps for 200 milliseconds. A spinning worker would use all of it.
+// Returns the CPU time of all threads while this one sleeps for 200 milliseconds. A spinning worker alone would use 200
+// milliseconds.
 double milliseconds_while_idle() {
   const std::clock_t begin = std::clock();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests every variant of the entries whose tensors differ in type, through the plan and the CPU backend and over every
-// kind of layout, and compares the results bit for bit with the scalar definition. Driven by elementwise.def, so new
-// entries are tested automatically.
+// kind of layout, and compares the results bit for bit with the scalar definition. The entries come from
+// elementwise.def, so new ones are tested automatically.
 #include <gtest/gtest.h>
 
 #include <cinttypes>
@@ -147,7 +147,7 @@ void check_entry(EntryId id, const ForEach& for_each) {
 // ---- The definitions, computed in a different way ----
 
 template <class T>
-u64 class_of(T value) {  // the bits of the value, but the same result for all NaNs
+u64 class_of(T value) {  // returns the bits of the value, and the same result for all NaNs
   if constexpr (is_float<T>) {
     if (is_nan(value)) {
       return ~u64{0};
@@ -156,7 +156,8 @@ u64 class_of(T value) {  // the bits of the value, but the same result for all N
   return bits_of(value);
 }
 
-// Converts an integer to a float with integer arithmetic only; the definition leaves the rounding to the hardware.
+// Converts an integer to a float with integer arithmetic only, whereas the definition leaves the rounding to the
+// hardware.
 template <class To, class From>
 To rounded_by_integers(From x) {
   using F = FloatParts<To>;
@@ -220,7 +221,8 @@ TEST(TypedEntries, CastIsTheConversionOfOthers) {
   for_each_variant<Cast>([]<class Scalar>() {
     using From = typename Signature<Scalar>::template Input<0>;
     using To = typename Signature<Scalar>::Output;
-    // Every value of up to 16 bits; for wider types, random bits, small numbers, and numbers around powers of two.
+    // Types of up to 16 bits are tested with every value, and wider types with random bits, small numbers, and numbers
+    // around powers of two.
     constexpr bool kAll = sizeof(From) <= 2;
     const u64 count = kAll ? u64{1} << (8 * sizeof(From)) : 20'000;
     Random random(kSeed);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Compares every vector kernel of every target that this machine supports with the generic kernel, a loop over the
-// scalar definition: every entry and variant, bit for bit, with all NaNs equal. Driven by the tables alone, so new
-// entries are tested automatically. Covers all values of unary variants of up to 16 bits and all pairs of 8-bit values,
-// then layouts: sizes around the edges of vectors and tiles, every kind of stride for every operand, unaligned, out of
-// place and in place. Every byte of the output's memory is compared.
+// Compares every vector kernel of every target that this machine supports with the generic kernel, which is a loop over
+// the scalar definition. Every entry and variant must agree bit for bit, with all NaNs equal. The entries come from the
+// tables, so new ones are tested automatically. The test covers all values of unary variants of up to 16 bits and all
+// pairs of 8-bit values. It then covers layouts: sizes around the edges of vectors and tiles, every kind of stride for
+// every operand, and unaligned operands, both out of place and in place. Every byte of the output's memory is compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -119,7 +119,7 @@ struct Call {
     return memory;
   }
 
-  // Whether the memory is as expected: elements are compared as numbers, all other bytes exactly.
+  // Whether the memory is as expected. Elements are compared as numbers, and all other bytes exactly.
   [[nodiscard]] testing::AssertionResult agrees(std::vector<std::byte> actual, const std::vector<std::byte>& expected) {
     const std::size_t inputs = entry->inputs;
     const Operand& output = in_place < inputs ? operands[in_place] : operands[inputs];
@@ -153,7 +153,7 @@ std::size_t pick(Random& random, std::initializer_list<std::size_t> sizes) {
   return sizes.begin()[random() % sizes.size()];
 }
 
-// Any layout that two loops can walk; only inputs repeat elements.
+// Any layout that two loops can walk. Only inputs repeat elements.
 Call::Operand random_operand(Random& random, std::size_t rows, std::size_t columns, DataType type, bool repeats) {
   const auto size = static_cast<std::int64_t>(element_size(type));
   const auto wide = static_cast<std::int64_t>(columns);
@@ -329,7 +329,7 @@ TEST_F(EachTarget, RowsOfEveryLength) {
     const Variant& types = entry.variants[variant];
     Random random(kSeed + entry.first_variant + variant);
     for (std::size_t count = 1; count < (kSanitized ? 40 : 140); ++count) {
-      for (std::size_t repeated = 0; repeated <= entry.inputs; ++repeated) {  // repeats one input, or none
+      for (std::size_t repeated = 0; repeated <= entry.inputs; ++repeated) {  // one input is repeated, or none
         Call call = packed_call(entry, types, count, telling_attributes(random), [&](std::size_t i, std::size_t) {
           u64 bits = 0;
           fill(reinterpret_cast<std::byte*>(&bits), types[i], 1, random);

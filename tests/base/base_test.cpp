@@ -36,7 +36,7 @@ extern "C" ssize_t writev(int file, const iovec* pieces, int count) {
   if (g_writes < 1000) {
     return 0;
   }
-  errno = EIO;  // ends the loop if the log retries
+  errno = EIO;  // this ends the loop if the log retries
   return -1;
 }
 
@@ -99,8 +99,8 @@ TEST(Float, RoundsFromFloat64AsTheMachineDoes) {
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
-    // Exponents near those of the narrower formats; half the time with few bits below the rounding point, so that ties
-    // occur.
+    // The exponents are near those of the narrower formats. Half of the numbers have few bits below the rounding point,
+    // so that ties occur.
     const u64 exponent = i % 3 == 0 ? state >> 52 & 0x7ff : 1023 - 160 + (state >> 52) % 320;
     u64 fraction = state & 0xfffffffffffffU;
     if (i % 2 == 0) {
@@ -244,7 +244,7 @@ TEST_F(MachineFiles, GroupsOfTheFirstVersion) {
   EXPECT_EQ(state.available, 0U);
 }
 
-// A container's CPU quota is rounded up to whole processors; without a quota, all processors count.
+// A container's CPU quota is rounded up to whole processors. Without a quota, all processors count.
 TEST_F(MachineFiles, ProcessorsOfTheTightestGroup) {
   const unsigned all = std::max(1U, std::thread::hardware_concurrency());
   EXPECT_EQ(usable_processors(root_), all);

@@ -28,7 +28,7 @@ std::uint64_t some_size(std::mt19937_64& random) {
   return random() % 2 == 0 ? kEdges[random() % std::size(kEdges)] : 1 + random() % (1 << 18);
 }
 
-// Allocates and frees buffers at random; each is filled and must keep its contents.
+// Allocates and frees buffers at random. Each buffer is filled and must keep its contents.
 void churn(BufferMemory& memory, int rounds, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   struct Buffer {
@@ -94,7 +94,7 @@ TEST(BufferMemory, SmallOnesShareMappings) {
   }
 }
 
-// Hooks like those for a driver that pins pages. They count the ranges that are prepared and forgotten; g_refuse makes
+// Hooks like those for a driver that pins pages. They count the ranges that are prepared and forgotten. g_refuse makes
 // prepare() fail.
 int g_prepared = 0;
 int g_forgotten = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes every allocation of every call fail once. Each time, the call must report the failure, write nothing and leak
-// nothing, and the next call must work. In addition, repeating a call must not allocate.
+// Makes every allocation of every call fail once. The call must report each failure, write nothing and leak nothing,
+// and the next call must work. In addition, repeating a call must not allocate.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -55,7 +55,7 @@ int compile_and_run(Data& data) {
   return code;
 }
 
-// a % b, twice. The divisor is a constant: its absolute value is folded, and may be shared.
+// a % b, twice. The divisor is a constant, so its absolute value is folded and may be shared.
 int graph(Data& data) {
   anydml_graph* result = nullptr;
   anydml_constants* constants = nullptr;

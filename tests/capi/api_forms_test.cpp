@@ -255,7 +255,7 @@ TEST(Options, NullIsTheDefaults) {
   anydml_graph_release(graph);
 }
 
-// Options of a program that was compiled against a newer header: unknown members may exist, but must not be set.
+// Options from a program that was compiled against a newer header. Unknown members may exist, but must not be set.
 TEST(Options, OfANewerHeaderMustLeaveTheRestAlone) {
   struct Newer {
     anydml_options known;
@@ -278,7 +278,7 @@ TEST(Options, OfANewerHeaderMustLeaveTheRestAlone) {
   EXPECT_EQ(compiled, nullptr);
 }
 
-// Options of a program that was compiled before flags existed: the bytes after its options are unrelated.
+// Options from a program that was compiled before flags existed. The bytes after its options are unrelated.
 TEST(Options, OfAnOlderHeaderHaveNoFlags) {
   anydml_options older = ANYDML_OPTIONS_INIT;
   older.size = offsetof(anydml_options, flags);
@@ -351,7 +351,7 @@ TEST(InferOutputs, CompletesTypesAndSizes) {
       << anydml_last_error();
   EXPECT_EQ(shape.type, std::uint32_t{ANYDML_FLOAT16});
   EXPECT_EQ(sizes_of(shape), sizes);
-  // A type set by the caller is kept; ARGMAX allows several output types.
+  // A type that the caller sets is kept. ARGMAX allows several output types.
   const int64_t axes[] = {2};
   anydml_attribute attributes[] = {{"Axes", ANYDML_INT64 | uint32_t{ANYDML_ARRAY}, 1, {}},
                                    {"AxisDirection", ANYDML_TEXT, 0, {}}};
@@ -362,7 +362,7 @@ TEST(InferOutputs, CompletesTypesAndSizes) {
   ASSERT_EQ(anydml_infer_outputs("ARGMAX", inputs, 1, &shape, 1, attributes, 2), ANYDML_OK) << anydml_last_error();
   EXPECT_EQ(shape.type, std::uint32_t{ANYDML_INT64});
   EXPECT_EQ(sizes_of(shape), (std::vector<int64_t>{2, 3, 1}));
-  // A tensor without dimensions has no sizes, so none are unknown.
+  // A tensor without dimensions has no sizes that could be unknown.
   const anydml_tensor number = described(ANYDML_INT8, {});
   shape = ANYDML_UNKNOWN_SHAPE;
   ASSERT_EQ(anydml_infer_outputs("ELEMENT_WISE_IDENTITY", &number, 1, &shape, 1, nullptr, 0), ANYDML_OK)

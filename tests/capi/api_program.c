@@ -25,11 +25,11 @@ int main(void) {
   const float a[] = {7, -7, 7, -7}, b[] = {3, 3, -3, -3};
   float c[] = {3, 3, -3, -3}, out[4];
 
-  /* Const data without a cast, alone and in an array. */
+  /* Const data is passed without a cast, alone and in an array. */
   const anydml_tensor inputs[] = {anydml_const_tensor(ANYDML_FLOAT32, 1, sizes, NULL, a),
                                   anydml_const_tensor(ANYDML_FLOAT32, 1, sizes, NULL, b)};
   anydml_tensor single = anydml_const_tensor(ANYDML_FLOAT32, 0, NULL, NULL, b);
-  /* The original five members. */
+  /* These are the original five members. */
   anydml_tensor output = {ANYDML_FLOAT32, 1, sizes, NULL, out};
   const anydml_tensor older[] = {{ANYDML_FLOAT32, 1, sizes, NULL, out},
                                  {ANYDML_FLOAT32 | ANYDML_CONSTANT, 1, sizes, NULL, c}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ring 3: tests only the public API, with random shapes, strides, broadcasts and aliases, and with guard bytes
-// everywhere. Expected values come from the oracle, so this ring depends on none of our code except the library under
-// test.
+// everywhere. Expected values come from the oracle, so this ring depends on no other code of ours than the library
+// under test.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -54,8 +54,7 @@ int run(const Operator& op, u64 way, const anydml_tensor& a, const anydml_tensor
   return code;
 }
 
-// An input whose sizes broadcast to `sizes`: some leading dimensions are dropped, and some other dimensions are shrunk
-// to size 1.
+// Returns sizes that broadcast to `sizes`. Some leading dimensions are dropped, and some other dimensions get size 1.
 std::vector<i64> broadcastable(const std::vector<i64>& sizes, Random& random) {
   std::vector<i64> result = sizes;
   if (random() % 3 == 0) {
@@ -69,7 +68,7 @@ std::vector<i64> broadcastable(const std::vector<i64>& sizes, Random& random) {
   return result;
 }
 
-// The input broadcast to the output's sizes, to look up values.
+// Broadcasts the input to the output's sizes, to look up values.
 Layout broadcast(const Layout& input, const std::vector<i64>& sizes) {
   Layout wide{sizes, std::vector<i64>(sizes.size())};
   const std::size_t missing = sizes.size() - input.sizes.size();
@@ -167,8 +166,8 @@ TYPED_TEST(Api, SharedMemory) {
               elements);
 }
 
-// A column of a matrix, shifted over itself: the elements are copied first, without reading or allocating the gaps
-// between them. Here the gaps are unreadable.
+// A column of a matrix, shifted over itself. The library copies the elements first, without reading the gaps between
+// them or allocating memory for the gaps, which are unreadable here.
 TEST(ApiSharedMemory, GapsBetweenElementsAreNotTouched) {
   constexpr i64 kRows = 9;
   constexpr std::size_t kRowBytes = std::size_t{1} << 20;
@@ -185,7 +184,7 @@ TEST(ApiSharedMemory, GapsBetweenElementsAreNotTouched) {
   constexpr i64 kStride = kRowBytes / sizeof(float);
   const i64 sizes[] = {kRows - 1, 2};
   const i64 down[] = {kStride, 1};
-  const i64 up[] = {-kStride, 0};  // a column from the bottom up, repeated
+  const i64 up[] = {-kStride, 0};  // a column from the bottom up, which is repeated
   float seven = 7;
   const i64 none[] = {0, 0};
   const anydml_tensor divisor{ANYDML_FLOAT32, 2, sizes, none, &seven};
@@ -269,7 +268,7 @@ TEST(ApiThreads, CompiledHandleRunsFromManyAtOnce) {
         for (std::size_t i = 0; i < a.size(); ++i) {
           bad += out[i] != oracle(a[i], b[i]).floor;
         }
-        // Errors belong to the thread that caused them: only odd threads cause one.
+        // Errors belong to the thread that caused them. Only odd threads cause one here.
         if (t % 2 == 1) {
           bad += anydml_compiled_run(compiled, nullptr, 2, &output, 1) == ANYDML_OK;
         }

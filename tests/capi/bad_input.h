@@ -10,10 +10,10 @@
 
 namespace anydml::test {
 
-// A valid call until a case changes something: two 2x3 inputs and an output, all FLOAT32.
+// A call with two 2x3 inputs and an output, all FLOAT32. It is valid until a case changes something.
 struct Call {
   std::vector<int64_t> a_sizes{2, 3}, b_sizes{2, 3}, out_sizes{2, 3};
-  std::vector<int64_t> a_strides, b_strides, out_strides;  // empty: packed
+  std::vector<int64_t> a_strides, b_strides, out_strides;  // empty if packed
   std::vector<float> a_data = std::vector<float>(64, 7.0F);
   std::vector<float> b_data = std::vector<float>(64, 3.0F);
   std::vector<float> out_data = std::vector<float>(64, -99.0F);

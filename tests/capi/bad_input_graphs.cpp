@@ -6,7 +6,7 @@
 namespace anydml::test {
 namespace {
 
-// A graph with x as its input, and with one mistake.
+// A graph that has x as its input and contains one mistake.
 template <class Build>
 std::function<int(Call&)> graph(Build build) {
   return [build](Call& call) {

@@ -21,7 +21,7 @@
 namespace anydml::test {
 namespace {
 
-// Flushes subnormals to zero when read and written.
+// Makes the machine flush subnormals to zero when it reads and writes them.
 void set_flush(bool on) {
 #if defined(__x86_64__)
   constexpr unsigned kFlushAndZero = 0x8040;
@@ -58,7 +58,7 @@ struct Modes {
 constexpr Modes kModes[] = {{FE_DOWNWARD, true}, {FE_TONEAREST, false}, {FE_TONEAREST, true},   {FE_UPWARD, false},
                             {FE_UPWARD, true},   {FE_DOWNWARD, false},  {FE_TOWARDZERO, false}, {FE_TOWARDZERO, true}};
 
-// Sets modes for its lifetime, with traps enabled on machines that support them: a trap would kill this program.
+// Sets modes for its lifetime. It also enables traps on machines that support them, so a trap would kill this program.
 class WithModes {
  public:
   explicit WithModes(Modes wanted) {
@@ -106,8 +106,8 @@ void check_all_operators() {
     attribute.value.f64 = value;
     return attribute;
   };
-  // No attributes, bounds, a ScaleBias, both, a value and so on: each operator rejects the attributes that it does not
-  // accept.
+  // The choices are no attributes, bounds, a ScaleBias, both, a value and so on. Each operator rejects the attributes
+  // that it does not accept.
   using List = std::vector<anydml_attribute>;
   const List bounds = {number("Min", -0.1), number("Max", 1000.3)};
   const List scale_bias = {number("Scale", 0.3), number("Bias", -1e-3)};
@@ -129,7 +129,7 @@ void check_all_operators() {
                                {number("Bias", 0.3), number("Threshold", 0.1)},
                                {number("RoundingMode", 0)},
                                {number("InfinityMode", 0)}};
-  // Reductions: rows longer than a block.
+  // Reductions have rows longer than a block.
   const int64_t row_sizes[] = {8, kCount / 8};
   const int64_t reduced_sizes[] = {8, 1};
   const int64_t axis[] = {1};
@@ -145,7 +145,7 @@ void check_all_operators() {
   for (const char* function : {"SUM", "AVERAGE", "L1", "L2", "SUM_SQUARE", "MULTIPLY", "MAX", "MIN"}) {
     choices.push_back({axes, named("Function", function)});
   }
-  // Products: square matrices.
+  // Products have square matrices.
   const int64_t matrix_sizes[] = {kSide, kSide};
   choices.push_back(
       {named("TransA", "NONE"), named("TransB", "TRANSPOSE"), number("Alpha", 0.3), number("Beta", -1.1)});
@@ -177,7 +177,7 @@ void check_all_operators() {
                                  {number("Offset", 1), number("Value", 0.1)},
                                  {number("Value", 0.1), number("DiagonalFillBegin", 0), number("DiagonalFillEnd", 2)}});
   choices.push_back({named("QuantizationType", "SCALE")});
-  // The first element of each row, and its index.
+  // TOP_K returns the first element of each row and its index.
   choices.push_back({number("Axis", 1), number("K", 1)});
   choices.push_back({number("Axis", 1), number("K", 1), named("AxisDirection", "INCREASING")});
   std::vector<uint32_t> chosen(kCount);
@@ -185,7 +185,7 @@ void check_all_operators() {
   for (std::size_t i = 0; i < kCount; ++i) {
     indices[i] = i ^ 1;
   }
-  // 3-by-3 windows around each element.
+  // Windows are 3-by-3, around each element.
   const int64_t threes[] = {3, 3};
   const auto pair = [](const char* name, const int64_t* values) {
     anydml_attribute attribute = {name, uint32_t{ANYDML_INT64} | uint32_t{ANYDML_ARRAY}, 2, {}};
@@ -231,7 +231,7 @@ void check_all_operators() {
     const anydml_tensor image = {type, 4, image_sizes, nullptr, a.data()};
     const anydml_tensor positions = {ANYDML_UINT64, 4, image_sizes, nullptr, indices.data()};
     const anydml_tensor rows = {type, 2, row_sizes, nullptr, a.data()};
-    // Operators with mixed types use bytes where required: a condition, a zero point, a truth value.
+    // Operators with mixed types use bytes where they require them: for a condition, a zero point or a truth value.
     const bool quantizes = std::string_view(info.name) == "ELEMENT_WISE_QUANTIZE_LINEAR";
     std::vector<anydml_tensor> inputs = {is_product                                       ? matrix
                                          : is_image                                       ? image
@@ -318,7 +318,7 @@ TYPED_TEST_SUITE(FloatEnvironment, Floats);
 
 TYPED_TEST(FloatEnvironment, ChangesNoBitAndIsLeftAsFound) {
   using T = TypeParam;
-  constexpr std::size_t kCount = 50'000;  // several chunks, so that workers take part
+  constexpr std::size_t kCount = 50'000;  // several chunks, so that the workers take part
   std::vector<T> a(kCount);
   std::vector<T> b(kCount);
   std::vector<T> floor(kCount);

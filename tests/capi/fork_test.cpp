@@ -30,7 +30,7 @@ bool succeeded(pid_t child) {
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Each round runs in its own process, so that its first call really is the first, and forks at a different moment
+// Each round runs in its own process, so that its first call is really the first one. It forks at a different moment
 // during that call.
 TEST(Fork, InTheMidstOfTheFirstCall) {
   for (int round = 0; round < 60; ++round) {
@@ -38,7 +38,7 @@ TEST(Fork, InTheMidstOfTheFirstCall) {
     ASSERT_GE(process, 0);
     if (process == 0) {
       alarm(60);
-      setenv("ANYDML_THREADS", "48", 1);  // slows the first call down
+      setenv("ANYDML_THREADS", "48", 1);  // this slows the first call down
       bool parent_works = false;
       std::thread caller([&parent_works] { parent_works = call_works(); });
       std::this_thread::sleep_for(std::chrono::microseconds(round * 40));

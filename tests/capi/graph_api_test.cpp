@@ -70,7 +70,7 @@ TEST(GraphApi, ViewsAreTheSameBytes) {
   EXPECT_EQ(twin.difference(), "");
 }
 
-// Views that begin anywhere: views of an input, of a constant, of a result and of another view.
+// Views may begin anywhere in an input, a constant, a result or another view.
 TEST(GraphApi, ViewsBeginAnywhere) {
   Twin twin;
   const Form form(ANYDML_FLOAT32, {6, 10});
@@ -82,8 +82,8 @@ TEST(GraphApi, ViewsBeginAnywhere) {
   const std::size_t of_c = twin.view(c, part, 23);
   const std::size_t of_doubled = twin.view(doubled, part, 31 - 10);
   const std::size_t back = twin.view(of_doubled, Form(ANYDML_FLOAT32, {4, 3}, {10, -1}), 2);  // each row reversed
-  const std::size_t before = twin.view(of_doubled, part, -21);               // from the first element again
-  const std::size_t bytes = twin.view(doubled, Form(ANYDML_UINT8, {7}), 3);  // any byte
+  const std::size_t before = twin.view(of_doubled, part, -21);               // this starts at the first element again
+  const std::size_t bytes = twin.view(doubled, Form(ANYDML_UINT8, {7}), 3);  // a view may start at any byte
   const Form packed(ANYDML_FLOAT32, {4, 3});
   std::size_t all = of_x;
   for (const std::size_t value : {of_c, of_doubled, back, before, of_x}) {
@@ -159,7 +159,7 @@ TEST(GraphApi, ConstantsAreReadOnceAndFolded) {
   anydml_compiled_release(compiled);
 }
 
-// y = x + x and z = x * y, with memory shared in several ways.
+// The graph computes y = x + x and z = x * y, with memory shared in several ways.
 TEST(GraphApi, OverlapsAreAsIfCopiedFirst) {
   const int64_t sizes[] = {64};
   const anydml_tensor tensor = {ANYDML_FLOAT32, 1, sizes, nullptr, nullptr};
@@ -245,7 +245,7 @@ TEST(GraphApi, MoreTensorsThanAWordHasBits) {
   EXPECT_EQ(twin.difference(), "");
 }
 
-// A graph of `count` independent operators: output i is -input i. If `strides` is null, the outputs are packed.
+// A graph of `count` independent operators, where output i is -input i. If `strides` is null, the outputs are packed.
 anydml_compiled* negations(std::size_t count, const int64_t* sizes, const int64_t* strides) {
   const anydml_tensor input = {ANYDML_FLOAT32, 1, sizes, nullptr, nullptr};
   const anydml_tensor output = {ANYDML_FLOAT32, 1, sizes, strides, nullptr};
@@ -275,7 +275,7 @@ TEST(GraphApi, AHundredThousandInputsAndOutputs) {
   std::vector<float> memory(3 * kCount);
   std::vector<const void*> inputs(kCount);
   std::vector<void*> outputs(kCount);
-  for (std::size_t i = 0; i < kCount; ++i) {  // outputs 2, 5, 8 ... overwrite inputs of other nodes
+  for (std::size_t i = 0; i < kCount; ++i) {  // outputs 2, 5, 8 ... overwrite the inputs of other nodes
     memory[3 * i] = static_cast<float>(i);
     inputs[i] = &memory[3 * i];
     outputs[i] = i % 3 == 2 ? &memory[3 * ((i + 1) % kCount)] : &memory[3 * i + 1];
@@ -296,7 +296,7 @@ TEST(GraphApi, AHundredThousandInputsAndOutputs) {
   anydml_compiled_release(compiled);
 }
 
-// Columns of one matrix: their ranges overlap, but no two share an element.
+// The outputs are columns of one matrix. Their ranges overlap, but no two columns share an element.
 TEST(GraphApi, OutputsThatAreManyColumns) {
   constexpr std::size_t kCount = 2000;
   const int64_t sizes[] = {3};
@@ -381,7 +381,7 @@ class RandomGraph {
     static constexpr anydml_type kTypes[] = {ANYDML_FLOAT32, ANYDML_INT32, ANYDML_FLOAT16, ANYDML_UINT8};
     return {kTypes[pick(4)], {12, 10}};
   }
-  // No NaN, whose bits may differ, and no infinities.
+  // The elements include no infinities and no NaN, whose bits may differ.
   Bytes some_bytes(const Form& form) {
     Bytes data(form.bytes());
     for (std::size_t i = 0; i < data.size(); i += anydml_type_size(form.type)) {

@@ -29,8 +29,8 @@ Bytes random_elements(anydml_type type, std::size_t count, std::mt19937& random)
   return data;
 }
 
-// Element-wise operators before and after a reduction. They may all become one step, unless some of the intermediate
-// values are outputs too.
+// Element-wise operators before and after a reduction. They may all become one step, unless some intermediate values
+// are also outputs.
 void expect_joined(anydml_type type, const Sizes& sizes, const std::vector<int64_t>& axes, const char* how,
                    std::mt19937& random) {
   const bool is_offset = std::string_view(how).starts_with("ARG");
@@ -88,13 +88,13 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
       {{5, 700}, {1}},           // along the rows
       {{900, 3}, {1}},           // several outputs at a time
       {{4, 9001}, {1}},          // in blocks
-      {{65, 513}, {1}},          // along the rows, enough for GPUs to join
+      {{65, 513}, {1}},          // along the rows, large enough for GPUs to join
       {{300, 17}, {0}},          // across the rows
-      {{300, 110}, {0}},         // across the rows, enough for GPUs to join
+      {{300, 110}, {0}},         // across the rows, large enough for GPUs to join
       {{70'000, 4}, {0}},        // across the rows, in blocks
       {{6, 10, 50}, {1}},        // a middle axis
       {{4, 33, 70}, {0, 2}},     // with gaps
-      {{2, 20, 3, 25}, {1, 3}},  // with gaps that are too short
+      {{2, 20, 3, 25}, {1, 3}},  // gaps that are too short
       {{3, 40, 4, 20}, {0, 2}},  // across the rows, with gaps
       {{64, 63}, {0, 1}},        // all elements
       {{2, 5000}, {0}},          // rows that are too wide
@@ -113,7 +113,7 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
     expect_joined(ANYDML_FLOAT32, {7, 600}, {1}, how, random);
     expect_joined(ANYDML_FLOAT64, {40, 30}, {0}, how, random);
   }
-  for (const char* how : {"LOG_SUM", "LOG_SUM_EXP"}) {  // these are graphs themselves
+  for (const char* how : {"LOG_SUM", "LOG_SUM_EXP"}) {  // these functions are graphs themselves
     for (const anydml_type type : {ANYDML_FLOAT32, ANYDML_FLOAT16}) {
       expect_joined(type, {7, 600}, {1}, how, random);
       expect_joined(type, {40, 3, 30}, {0, 1}, how, random);
@@ -123,7 +123,7 @@ TEST(GraphJoins, WhatStandsBeforeAndAfterAReduction) {
     expect_joined(type, {7, 600}, {1}, "SUM", random);
     expect_joined(type, {40, 30}, {0}, "L1", random);
   }
-  expect_joined(ANYDML_FLOAT32, {300, 2000}, {1}, "SUM", random);  // enough for several threads
+  expect_joined(ANYDML_FLOAT32, {300, 2000}, {1}, "SUM", random);  // large enough for several threads
   expect_joined(ANYDML_FLOAT32, {64, 100, 100}, {1}, "SUM", random);
 }
 

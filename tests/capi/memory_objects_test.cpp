@@ -78,7 +78,7 @@ TEST(Memory, IsUsedByTensorsBesideTheCpus) {
   const Tensor in_y(anydml_memory_pointer(y.get()), 8);
   ASSERT_EQ(add(in_x, Tensor(others.data(), 8), in_y), ANYDML_OK) << anydml_last_error();
   EXPECT_EQ(read(y, 8), (std::vector<float>{101, 102, 103, 104, 105, 106, 107, 108}));
-  // The other direction, and backwards from the middle.
+  // Add in the other direction, and backwards from the middle.
   ASSERT_EQ(add(Tensor(anydml_memory_pointer(x.get()), 4, 5, -1), Tensor(others.data(), 4), Tensor(others.data(), 4)),
             ANYDML_OK)
       << anydml_last_error();

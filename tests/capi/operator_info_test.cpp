@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library's descriptions of its operators are sufficient to call them, and match what calls accept.
+// Tests that the library's descriptions of its operators are sufficient to call them, and that calls accept exactly
+// this.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 
@@ -142,7 +143,7 @@ TEST(OperatorInfo, AgreesWithWhatCallsAccept) {
       }
       given.push_back(result);
     }
-    // If there is still an error, it concerns neither the number of tensors nor the form of an attribute.
+    // Any remaining error concerns neither the number of tensors nor the form of an attribute.
     anydml_compiled* compiled = nullptr;
     if (anydml_compile(nullptr, info.name, inputs.data(), inputs.size(), outputs.data(), outputs.size(), given.data(),
                        given.size(), &compiled) != ANYDML_OK) {

@@ -21,7 +21,7 @@ int add_four() {
   return anydml_run(nullptr, "ELEMENT_WISE_ADD", both, 2, &tensor, 1, nullptr, 0);
 }
 
-// The first test: nothing has used a device yet.
+// This test comes first, before anything has used a device.
 TEST(Threads, AreSetBeforeTheFirstUse) {
   ASSERT_EQ(anydml_set_threads(2), ANYDML_OK) << anydml_last_error();
   ASSERT_EQ(anydml_set_threads(3), ANYDML_OK) << anydml_last_error();

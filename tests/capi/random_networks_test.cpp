@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Random C API graphs of operators that move, gather, scatter and sort elements, multiply matrices, normalize, reduce,
-// pool and resample, with element-wise operators between them. They must produce the same bits as the operators run one
-// by one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure message contains the
-// seed of its graph.
+// pool and resample, with element-wise operators between them. Each graph must produce the same bits as its operators
+// run one by one. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure message
+// contains the seed of its graph.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -77,7 +77,7 @@ class RandomNetwork {
     return 0;  // an input
   }
 
-  // Indices into `size` elements; a few of them are out of range.
+  // Indices into `size` elements, of which a few are out of range.
   [[nodiscard]] std::size_t add_indices(const Sizes& sizes, int64_t size) {
     const Form form(ANYDML_INT32, sizes);
     Bytes data(form.bytes());
@@ -88,7 +88,7 @@ class RandomNetwork {
     return one_in(2) ? twin_.constant(form, std::move(data)) : twin_.input(form, std::move(data));
   }
 
-  // A value with these sizes, except along the free axis, which may have any size; a new one if none is found.
+  // Returns a value with these sizes, except that the free axis may have any size. Adds a new value if there is none.
   [[nodiscard]] std::size_t value_like(const Sizes& sizes, std::size_t free_axis) {
     for (int attempt = 0; attempt < 4; ++attempt) {
       const std::size_t value = any_value();
@@ -282,7 +282,7 @@ class RandomNetwork {
     }
     note("GEMM", inputs);
     std::size_t product = twin_.run("GEMM", inputs, Form(ANYDML_FLOAT32, result), attributes);
-    if (one_in(2)) {  // followed by a bias, a residual and an activation
+    if (one_in(2)) {  // a bias, a residual and an activation follow
       note("bias, residual, TANH", {product});
       const Form form(ANYDML_FLOAT32, result);
       product = twin_.run("ELEMENT_WISE_ADD", {product, add_input({columns})}, form);
@@ -323,7 +323,7 @@ class RandomNetwork {
                                  integer("HasExclusiveSum", static_cast<int64_t>(below(2)))}));
   }
 
-  // Normalizes with the mean and variance of the rows, or with a given mean and variance; sometimes with a fused
+  // Normalizes with the mean and variance of the rows, or with a given mean and variance, and sometimes with a fused
   // activation.
   void normalize(std::size_t x) {
     const Form form(ANYDML_FLOAT32, twin_[x].form.sizes);
@@ -391,7 +391,7 @@ class RandomNetwork {
         twin_.run("SCATTER_ELEMENTS", {x, indices, updates}, form, {integer("Axis", static_cast<int64_t>(axis))}));
   }
 
-  // The largest or smallest elements of each row; sometimes they are also gathered by their indices.
+  // Finds the largest or smallest elements of each row, and sometimes also gathers them by their indices.
   void order(std::size_t x) {
     Sizes sizes = twin_[x].form.sizes;
     const std::size_t axis = below(sizes.size());
@@ -435,7 +435,7 @@ class RandomNetwork {
     static_cast<void>(twin_.run(op, {x}, Form(ANYDML_FLOAT32, sizes), attributes));
   }
 
-  // A one-dimensional convolution, dense, grouped or depthwise, followed by steps that may be joined with it.
+  // Adds a one-dimensional convolution (dense, grouped or depthwise), followed by steps that may be joined with it.
   void convolve(std::size_t x) {
     const Sizes sizes = twin_[x].form.sizes;
     if (sizes.size() != 3) {

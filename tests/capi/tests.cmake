@@ -6,7 +6,7 @@ endif()
 anydml_test(api_forms_test NO_RACES LIBRARIES anydml::anydml)
 anydml_test(operator_info_test NO_RACES LIBRARIES anydml::anydml)
 anydml_test(process_test LIBRARIES anydml::anydml)  # sets the number of threads before the first use of a device
-# The header as programs use it, in C and in C++, with warnings as errors.
+# These compile the header as programs use it, in C and in C++, with warnings as errors.
 foreach(language c cpp)
   add_executable(api_program_${language} capi/api_program.${language})
   set_target_properties(api_program_${language} PROPERTIES C_EXTENSIONS OFF CXX_EXTENSIONS OFF)
@@ -27,8 +27,8 @@ anydml_test(graph_sharing_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREA
 anydml_test(graph_joins_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(random_networks_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(float_environment_test NO_RACES LIBRARIES anydml::anydml anydml_base ENVIRONMENT ANYDML_THREADS=3)
-# The generic kernels are the fallback on every machine, so they are tested too. Their threading is the same, so races
-# are not checked again.
+# The generic kernels are the fallback on every machine, so they are tested too. They use threads in the same way, so
+# races are not checked again.
 if(NOT ANYDML_SANITIZE STREQUAL "thread")
   add_test(NAME api_test_generic COMMAND api_test)
   set_tests_properties(api_test_generic PROPERTIES LABELS repeats
@@ -38,7 +38,7 @@ anydml_test(bad_input_test NO_RACES LIBRARIES anydml::anydml)
 if(TARGET bad_input_test)
   target_sources(bad_input_test PRIVATE capi/bad_input_graphs.cpp)
 endif()
-if(NOT ANYDML_SANITIZE)  # a fork during other threads' work can leave the sanitizers' own locks held
+if(NOT ANYDML_SANITIZE)  # a fork while other threads work can leave the sanitizers' own locks held
   anydml_test(fork_test LIBRARIES anydml::anydml)
 endif()
 if(NOT ANYDML_SANITIZE)  # sanitizers have their own malloc

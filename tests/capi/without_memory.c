@@ -18,7 +18,7 @@ void* __libc_memalign(size_t, size_t);
 
 #define EXPORTED __attribute__((visibility("default")))
 
-static atomic_int g_fails; /* for all allocations, including the dynamic linker's */
+static atomic_int g_fails; /* applies to all allocations, including the dynamic linker's */
 
 EXPORTED void* malloc(size_t bytes) { return g_fails ? NULL : __libc_malloc(bytes); }
 EXPORTED void* calloc(size_t count, size_t bytes) { return g_fails ? NULL : __libc_calloc(count, bytes); }
@@ -41,7 +41,7 @@ static int g_code;
 static int g_list_is_whole = 1;
 static char g_message[256];
 
-/* The thread's first call to the library: its per-thread data does not exist yet. */
+/* This is the thread's first call to the library, so its per-thread data does not exist yet. */
 static void* call(void* wrong) {
   const int64_t sizes[] = {3};
   const float a[3] = {5, 6, 7}, b[3] = {3, 3, 3};
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   *(void**)&g_floor = dlsym(library, "anydml_modulus_floor");
   *(void**)&g_last_error = dlsym(library, "anydml_last_error");
   *(void**)&g_find = dlsym(library, "anydml_find_operator");
-  /* Before any setup, with a valid call and an invalid one; then after a first call has set everything up. */
+  /* Allocations fail before any setup, in a valid and an invalid call, and then after a first call set all up. */
   for (int round = 0; round < 4; ++round) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, call, round % 2 == 0 ? NULL : library) != 0 || pthread_join(thread, NULL) != 0) {

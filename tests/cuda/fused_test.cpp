@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the source that is generated for programs, without a GPU: its text is checked, and NVRTC compiles it if
-// available. Testing the results of the kernels requires a GPU.
+// Tests, without a GPU, the source that is generated for programs. The tests check the text of the source and compile
+// it with NVRTC, if that is available. Testing the results of the kernels requires a GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -103,7 +103,7 @@ TEST(RecentObjects, KeepsWhatIsUsedAndWhatWasAskedForLast) {
   EXPECT_EQ(*kept.find("used"), used);
   const auto also_used = add("d");
   EXPECT_EQ(kept.find("c"), nullptr);
-  add("e");  // exceeds the limit of two, because two values are in use; the new value is still kept
+  add("e");  // the new value is kept although the limit is two, because two values are in use
   EXPECT_NE(kept.find("e"), nullptr);
   kept.add("none", nullptr);
   EXPECT_EQ(kept.find("e"), nullptr);

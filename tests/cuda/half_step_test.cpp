@@ -38,8 +38,8 @@ struct Preference {
   std::uint32_t alignments[4] = {256, 256, 256, 256};
 };
 
-int g_objects = 0;          // live objects
-bool g_has_aligned = true;  // algorithms for addresses that are multiples of 16
+int g_objects = 0;          // the number of live objects
+bool g_has_aligned = true;  // whether there are algorithms for addresses that are multiples of 16
 bool g_has_unaligned = true;
 std::string g_called;  // how the last product ran
 
@@ -209,7 +209,7 @@ Prepared prepare(const std::string& gemm) {
     built.step = prepare_half_product(step, GpuProperties{}, &why);
     built.why = why != nullptr ? why : "";
     built.has_c = step.operands[2].slot != kAbsentSlot;
-    return false;  // the first step
+    return false;  // this is the first step
   });
   return built;
 }

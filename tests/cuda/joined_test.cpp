@@ -53,7 +53,7 @@ class RecordedKernels final : public RuntimeKernels {
   KernelSource source_;
 };
 
-// The host's description of a fold's kernels; kernels that are not joined launch nothing.
+// The host's description of a fold's kernels. Kernels that are not joined launch nothing.
 template <class Fold>
 const ReduceKernels& described() {
   static const ReduceKernels kernels = [] {
@@ -125,7 +125,7 @@ extern const FamilyKernels product_family;
 
 namespace {
 
-// A separate element-wise step. Its operand's offset doubles as the number of workspace bytes it requests.
+// A separate element-wise step. Its operand's offset doubles as the number of workspace bytes that it requests.
 class AloneStep final : public PreparedStep {
  public:
   explicit AloneStep(const Step& step) : workspace_(step.operands.front().offset) {}
@@ -197,7 +197,7 @@ void expect_compiled() {
   }
 }
 
-// If NVRTC is missing, the caller compiles the graph again with separate steps.
+// Without NVRTC, the caller compiles the graph again with separate steps.
 TEST(Joined, WithoutNvrtcThePlanIsNotJoined) {
   const auto graph = test::parse_graph(
       "a = input 256\n"
@@ -266,11 +266,11 @@ TEST(Joined, BothNeighborsAreOneKernel) {
   const std::string& text = g_sources[0].text;
   EXPECT_NE(text.find("u32 operator()(u32 index) const"), std::string::npos) << text;
   EXPECT_NE(text.find("void operator()(u32 index, u32 v0) const"), std::string::npos) << text;
-  EXPECT_NE(text.find("store_element<u32>"), std::string::npos) << text;  // also stores x
+  EXPECT_NE(text.find("store_element<u32>"), std::string::npos) << text;  // the kernel also stores x
   EXPECT_NE(text.find("Work<fold_t<static_cast<FoldId>(0), f32>, false, Before, After>"), std::string::npos) << text;
   EXPECT_NE(text.find("store_access<4 * sizeof(u32), true>(launch.addresses[2] + offsets[2]"), std::string::npos)
       << text;
-  EXPECT_EQ(g_launched[0].launch.input, nullptr);  // elements are computed, and counted from 0
+  EXPECT_EQ(g_launched[0].launch.input, nullptr);  // elements are computed and are counted from 0
   EXPECT_EQ(g_launched[0].launch.count, 16U);
   EXPECT_EQ(g_launched[0].launch.units, 4U);
 }
@@ -291,7 +291,7 @@ TEST(Joined, AProductHandsItsOutputsOn) {
   EXPECT_EQ(g_launched[0].threads, 128U);
   EXPECT_EQ(launched(graph("25344")), "product_tiles<128u, 0u, 0u, After>");
   expect_compiled();
-  EXPECT_EQ(g_launched[0].blocks, 396U);  // three per multiprocessor
+  EXPECT_EQ(g_launched[0].blocks, 396U);  // three blocks per multiprocessor
   EXPECT_EQ(
       launched("x = input 4194304\nw = input 4194304\n"
                "p = GEMM x:f32[2048,512] w:f32[2048,512] - -> f32[2048,2048] TransA=NONE TransB=TRANSPOSE Alpha=1 "
@@ -343,7 +343,7 @@ TEST(Joined, AConvolutionHandsItsOutputsOn) {
   EXPECT_EQ(launched(convolution("[1,512,7,7]", "[512,512,3,3]", "[1,512,7,7]", forward + "1")),
             "convolution_sums<After>");
   expect_compiled();
-  // The four classes of outputs share one launch; a filter of one tap is a product.
+  // The four classes of outputs share one launch. A filter of one tap is a product.
   const std::string backward =
       "Direction=BACKWARD Strides=2,2 Dilations=1,1 StartPadding=1,1 EndPadding=1,1 OutputPadding=1,1 GroupCount=1";
   EXPECT_EQ(launched(convolution("[1,8,6,6]", "[8,8,3,3]", "[1,8,12,12]", backward)), "convolution_tiles<64u, After>");
@@ -404,15 +404,15 @@ TEST(Joined, AnEpilogueAloneKeepsVectors) {
                      "out z\n"),
             "along_vectors<JoinedWork>");
   expect_compiled();
-  EXPECT_EQ(g_sources[0].kernels.size(), 2U);  // the second processes single elements, for unaligned addresses
+  EXPECT_EQ(g_sources[0].kernels.size(), 2U);  // the second kernel processes single elements, for unaligned addresses
 }
 
 TEST(Joined, WhatCannotBeMadeByVectorsIsMadeByElements) {
   const auto graph = [](const std::string& tensor, const std::string& sizes, const char* reduce) {
     return "a = input 64000\nx = NEGATE a:" + tensor + " -> f32" + sizes + "\ns = " + reduce + "\nout s\n";
   };
-  // Rows that are not a whole number of vectors; an operand that begins inside a vector; the index of a maximum, which
-  // requires two searches.
+  // The kernel for single elements handles rows that are not a whole number of vectors, an operand that begins inside a
+  // vector, and the index of a maximum, which requires two searches.
   EXPECT_EQ(launched(graph("f32[4,30]", "[4,30]", "REDUCE x:f32[4,30] -> f32[4,1] Function=SUM Axes=[1]")),
             "along_elements<JoinedWork>");
   EXPECT_EQ(launched(graph("f32[4,32/33,1]", "[4,32]", "REDUCE x:f32[4,32] -> f32[4,1] Function=SUM Axes=[1]")),

@@ -35,7 +35,7 @@ class Check {
   u64 elements = 0;
   u64 different = 0;
 
-  // describe() returns the text to print if the elements differ.
+  // describe() returns the text that is printed if the elements differ.
   template <class Describe>
   void compare(bool is_same, Describe describe) {
     ++elements;
@@ -98,7 +98,7 @@ struct ConvolutionTensors {
   void lay_out(ConvolutionStep& step, std::int64_t factor_bytes, std::int64_t output_bytes, bool is_plain,
                test::Random& random) {
     WindowAxis* const axes = step.windows.axes;
-    std::int64_t channel_step = 0;  // stride of the filter's first dimension, which includes the groups
+    std::int64_t channel_step = 0;  // the stride of the filter's first dimension, which includes the groups
     const auto ordered = [&](std::vector<TestOperand::Loop> loops) {
       if (random() % 4 == 0) {  // channels last
         std::rotate(loops.begin() + 1, loops.begin() + 2, loops.end());
@@ -135,7 +135,7 @@ struct ConvolutionTensors {
 struct WindowOutput {
   const ConvolutionStep& step;
   WindowClasses classes;
-  std::int64_t number;  // within its class
+  std::int64_t number;  // the number within its class
   std::int64_t channel;
   std::int64_t image;
   std::int64_t pixel[3];
@@ -158,7 +158,7 @@ struct WindowOutput {
     return position;
   }
   [[nodiscard]] std::int64_t depth() const { return step.channels * classes.taps(); }
-  // The offset of the input element; empty if the tap is outside the image.
+  // Returns the offset of the input element, or nothing if the tap is outside the image.
   [[nodiscard]] std::optional<std::int64_t> input(std::int64_t k) const {
     std::int64_t tap[3];
     take_apart(k % classes.taps(), classes.axes[1].taps.count, classes.axes[2].taps.count, tap);
@@ -244,7 +244,7 @@ void check_convolution(Check& check, ConvolutionStep step, bool is_plain) {
     const f32 expected = has_bias ? kScale(total, bias.at<f32>(one.channel * step.bias_channel)) : kScale(total);
     const f32 value = output.in<f32>(found, one.position());
     check.compare(test::same(value, expected), [&] { return one.show(value, expected); });
-    output.set(one.position(), value);  // only the bytes between the outputs remain to be compared
+    output.set(one.position(), value);  // so that only the bytes between the outputs remain to be compared
   });
   check.compare(found == output.host(), [] { return "a convolution wrote between its outputs"; });
 }
@@ -519,7 +519,7 @@ void check_integer_convolutions() {
   Check check;
   for (int n = 0; n < (g_quick ? 40 : 600); ++n) {
     ConvolutionStep step = draw_convolution(check.random, ProductKind::integer_convolution, n % 3 == 0);
-    if (n % 10 == 1) {  // whole words of channels, and a split k
+    if (n % 10 == 1) {  // the channels fill whole words, and k is split
       step.groups = 1;
       step.rows = draw(check.random, 5, 20);
       step.channels = 4 * draw(check.random, 60, 200);

@@ -82,7 +82,7 @@ void check_entries() {
 
 namespace {
 
-// Instructions over values of any type; several of the results are stored.
+// Returns a program over values of any type that stores several of its results.
 Program random_program(test::Random& random, std::size_t max_instructions) {
   const auto& variants = all_variants();
   Program program;
@@ -119,7 +119,7 @@ Program random_program(test::Random& random, std::size_t max_instructions) {
       values.push_back(variant.output());
     }
   }
-  for (std::size_t i = 0; i < stores; ++i) {  // the last result first, then any results
+  for (std::size_t i = 0; i < stores; ++i) {  // the last result comes first, then any results
     const u64 back = i == 0 ? 0 : random() % program.instructions.size();
     program.stored.push_back(static_cast<u16>(values.size() - 1 - back));
     program.types.push_back(values[program.stored.back()]);
@@ -144,7 +144,7 @@ void check_programs() {
          check.different);
 }
 
-// Checks that small tasks compute the scalar definitions of the entries that they support.
+// Checks that small tasks compute the scalar definitions of the entries they support.
 void check_small_tasks() {
   constexpr std::size_t kBuffers = 24;
   constexpr std::size_t kBytes = kMaxSmallElements * 8 + 64;
@@ -227,7 +227,7 @@ void check_small_tasks() {
         u64 got = 0;
         std::memcpy(&wanted, &host[at], size);
         std::memcpy(&got, &found[at], size);
-        // NEGATE and ABS preserve a NaN's payload, so only the NaN class can be compared after them.
+        // NEGATE and ABS preserve a NaN's payload, so after them all NaNs must count as equal.
         if (!same_bits(type, wanted, got) && different++ < 5) {
           std::printf("  round %d: %s, expected %s\n", round, show_bits(type, got).c_str(),
                       show_bits(type, wanted).c_str());

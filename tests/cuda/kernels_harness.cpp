@@ -209,7 +209,7 @@ LayoutCheck::Layout LayoutCheck::draw_layout(const std::vector<std::int64_t>& si
   return layout;
 }
 
-// Aligned to 16 bytes, to the element size, or not at all.
+// The base is aligned to 16 bytes, to the element size, or not at all.
 void LayoutCheck::assign_base(Layout& layout, const std::vector<std::int64_t>& sizes, std::size_t& used) {
   std::int64_t minimum = 0;
   std::int64_t maximum = 0;
@@ -232,7 +232,7 @@ void LayoutCheck::assign_base(Layout& layout, const std::vector<std::int64_t>& s
   used = base + static_cast<std::size_t>(maximum + 1) * layout.element;
 }
 
-// An input that this output may overwrite: it has the same element size and is not broadcast.
+// Returns an input that this output may overwrite, which has the same element size and is not broadcast.
 int LayoutCheck::instead_of(const Program& program, const std::vector<Layout>& layouts, std::size_t store) {
   const std::size_t input = random_() % program.loads;
   const auto& strides = layouts[input].strides;

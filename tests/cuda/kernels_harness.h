@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Code shared by the parts of kernels_test. Variants are identified here by their numbers and types, not as templates,
-// so that each case is compiled only once for all variants.
+// Code shared by the parts of kernels_test. Numbers and types identify variants here, instead of templates, so that
+// each case is compiled only once for all variants.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace anydml::cuda {
 
-extern bool g_quick;  // few elements, for tools that track every access
+extern bool g_quick;  // whether to use few elements, for tools that track every access
 void report(const std::string& name, u64 elements, u64 different);
-void report_error(const std::string& what);  // reports a failure that belongs to no case
+void report_error(const std::string& what);  // reports a failure outside of any case
 
 // The parts of kernels_test.
 void check_entries();
@@ -36,7 +36,7 @@ struct VariantInfo {
   EntryId entry;
   std::uint16_t variant;
   std::uint32_t inputs;
-  DataType types[kMaxInputs + 1];                                   // of the inputs, then of the output
+  DataType types[kMaxInputs + 1];                                   // the types of the inputs, then of the output
   u64 (*apply)(const Attributes& attributes, const u64* elements);  // the scalar definition, on bits
 
   [[nodiscard]] DataType output() const { return types[inputs]; }
@@ -58,7 +58,7 @@ struct Program {
   std::vector<DataType> types;
   std::uint32_t loads = 0;
   std::vector<Instruction> instructions;
-  std::vector<const VariantInfo*> variants;  // of the instructions
+  std::vector<const VariantInfo*> variants;  // the variants of the instructions
   std::vector<std::uint16_t> stored;
   std::string name;
 };
@@ -93,7 +93,7 @@ class LayoutCheck {
  private:
   struct Layout {
     std::vector<std::int64_t> strides;  // in elements
-    std::size_t base = 0;               // byte offset of the element at index 0 from the start of the arena
+    std::size_t base = 0;               // the byte offset, from the start of the arena, of the element at index 0
     std::size_t element = 0;            // bytes
   };
   Layout draw_layout(const std::vector<std::int64_t>& sizes, const std::vector<std::size_t>& order, bool input,

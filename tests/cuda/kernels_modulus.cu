@@ -211,7 +211,7 @@ ElementStep step_of(EntryId entry, const std::vector<TensorDesc>& tensors) {
   return step_of(program_of(*find_variant_info(entry, types)), tensors);
 }
 
-// Runs a step on the tuned kernels and on the generic one; returns the number of differing elements.
+// Runs a step with the tuned kernels and with the generic one. Returns the number of elements that differ.
 template <class T>
 u64 compare(const ElementStep& step, Buffers<T>& buffers, KernelShape expected_shape) {
   PreparedElements tuned;

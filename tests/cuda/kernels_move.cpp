@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks every element of the device's copies against the loops that define them. Covers arbitrary layouts and
+// Checks every element of the device's copies against the loops that define them. The test covers arbitrary layouts and
 // addresses, runs of any length, tiles, and many copies in one step. All of the outputs' memory is compared.
 #include <algorithm>
 #include <vector>
@@ -106,7 +106,7 @@ void check_moves() {
     for (std::int64_t size = 1; size <= (g_quick ? 5 : 150); ++size) {
       test::DrawnStep step;
       check.draw.any({7, size}, element, step, true);
-      step.copies.back().movement.loops[0].to += element;  // leaves gaps between the rows
+      step.copies.back().movement.loops[0].to += element;  // this leaves gaps between the rows
       step.to_bytes += 7 * element;
       check.run(step);
     }

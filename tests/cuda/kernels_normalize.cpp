@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks every element of the device's softmax and related functions against an independent host implementation of the
-// CPU's definition. Covers every function and type, arbitrary layouts, and sizes just below and above warp, lane, tile
-// and block boundaries.
+// CPU's definition. The test covers every function and type, arbitrary layouts, and sizes just below and above warp,
+// lane, tile and block boundaries.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -105,11 +105,12 @@ class NormalizeCheck {
     std::vector<std::int64_t> kept;
     std::vector<std::int64_t> reduced;
     bool has_lanes;
-    // The order of the loops in memory, innermost last, with kept loops numbered first. Random if empty.
+    // The order of the loops in memory, innermost last, with kept loops numbered first. If it is empty, the order is
+    // random.
     std::vector<std::size_t> order;
   };
 
-  // plain: packed in both tensors, at the start of memory.
+  // If `plain` is true, both tensors are packed and begin at the start of memory.
   void run(NormalizeFunction function, DataType type, const Shape& shape, bool plain) {
     NormalizeStep step{};
     step.function = function;
@@ -172,7 +173,7 @@ class NormalizeCheck {
     for (std::size_t i = order.size(); i-- > 0;) {
       AxisLoop& loop = loop_of(loops, order[i]);
       if (padded && random_() % 3 == 0) {
-        // Pads by elements or by bytes; the latter misaligns the elements.
+        // Pads by elements, or by bytes, which misaligns the elements.
         stride += static_cast<std::int64_t>(random_() % 2 == 0 ? random_() % 5 : element * (random_() % 4));
       }
       loop.*which = turned && random_() % 2 == 0 ? -stride : stride;
@@ -199,7 +200,7 @@ class NormalizeCheck {
     for (std::size_t i = 0; i < bytes; ++i) {
       output_[static_cast<std::size_t>(begin) + i] = static_cast<std::byte>(random_());
     }
-    // Mostly numbers that expose the order of summation: with random bits, nearly every row is NaN.
+    // Most numbers expose the order of summation. With random bits, nearly every row would be NaN.
     const u64 kind = random_() % 8;
     for_each(loops, [&](std::int64_t from, std::int64_t) {
       const T value = draw<T>(kind, random_);

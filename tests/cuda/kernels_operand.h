@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A tensor with its own memory on the host and on the device, in any layout: the elements that a kernel may read and
-// write, and the bytes between them, which must be preserved.
+// A tensor with its own memory on the host and on the device, in any layout. The memory holds the elements that a
+// kernel may read and write, and bytes between them that must be preserved.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class TestOperand {
  public:
   struct Loop {
     std::int64_t size;
-    std::int64_t* stride;  // in bytes
+    std::int64_t* stride;  // a stride in bytes
   };
 
   TestOperand() = default;
@@ -25,7 +25,7 @@ class TestOperand {
   TestOperand& operator=(const TestOperand&) = delete;
   ~TestOperand() { (void)cudaFree(device_); }
 
-  // Draws the strides. The last loop is innermost unless the order is drawn too. Only inputs repeat elements.
+  // Draws random strides. The last loop is innermost unless the order is random too. Only inputs repeat elements.
   void lay_out(std::vector<Loop> loops, std::int64_t element_bytes, bool is_plain, bool is_input,
                test::Random& random) {
     if (!is_plain && random() % 4 == 0) {
@@ -99,7 +99,7 @@ class TestOperand {
  private:
   std::vector<std::byte> host_;
   std::byte* device_ = nullptr;
-  std::int64_t base_ = 0;  // offset of the element at index 0
+  std::int64_t base_ = 0;  // the offset of the element at index 0
 };
 
 // Prepares the step for this device, or for a device with fewer multiprocessors, and runs it. Returns false if the step

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Compares products on the device bit for bit with their definition on the host. Covers sizes just below and above
-// tile, step and block boundaries, arbitrary layouts, products with and without C, single and batched. The bytes
-// between the outputs must be preserved. The kernels are chosen for this device's number of multiprocessors, or for
-// fewer.
+// Compares products on the device bit for bit with their definition on the host. The test covers sizes just below and
+// above tile, step and block boundaries, arbitrary layouts, and single and batched products with and without C. The
+// bytes between the outputs must be preserved. The kernels are chosen for this device's number of multiprocessors or
+// for a smaller number.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -44,7 +44,7 @@ class ProductCheck {
     (void)cudaFree(workspace_);
   }
 
-  // plain: packed, at the start of memory.
+  // If `plain` is true, the operands are packed and begin at the start of memory.
   void run(std::int64_t rows, std::int64_t columns, std::int64_t depth, std::vector<std::int64_t> batches, bool plain) {
     ProductStep step{};
     step.kind = ProductKind::product;
@@ -101,7 +101,7 @@ class ProductCheck {
     std::int64_t end = stride;
     for (std::size_t i = loops.size(); i-- > 0;) {
       if (padded && random_() % 3 == 0) {
-        const u64 kind = random_() % 4;  // pads by bytes, which misaligns elements; by vectors; or by elements
+        const u64 kind = random_() % 4;  // pads by bytes (which misaligns elements), by vectors or by elements
         stride += static_cast<std::int64_t>(kind == 0 ? random_() % 5 : kind == 1 ? 16 : 4 * (random_() % 4));
       }
       const bool repeats = !plain && input && random_() % 12 == 0;
@@ -214,7 +214,7 @@ class ProductCheck {
   test::Random random_;
   std::vector<std::byte> host_[kOperands];
   std::byte* device_[kOperands] = {};
-  std::int64_t base_[kOperands] = {};  // offsets of the elements at index 0
+  std::int64_t base_[kOperands] = {};  // the offsets of the elements at index 0
   Bytes used_[kOperands];
   std::byte* workspace_ = nullptr;
   u64 workspace_bytes_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks every element of the device's reductions against an independent host implementation that combines the scalar
-// definitions in the same order. Covers every function and type, arbitrary layouts, and sizes just below and above
-// vector, lane, warp and block boundaries.
+// definitions in the same order. The test covers every function and type, arbitrary layouts, and sizes just below and
+// above vector, lane, warp and block boundaries.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kInputBytes = 40 << 20;
 constexpr std::size_t kOutputBytes = 8 << 20;
 constexpr std::size_t kPartialBytes = 8 << 20;
-constexpr std::size_t kDrawn = 65'521;  // elements; larger tensors repeat them
+constexpr std::size_t kDrawn = 65'521;  // the number of random elements, which larger tensors repeat
 constexpr std::int64_t kEdges[] = {1,   2,   3,   4,    5,    7,    8,    9,    12,   15,   16,   17,    24,  31,
                                    32,  33,  48,  63,   64,   65,   96,   100,  127,  128,  129,  200,   256, 300,
                                    511, 513, 777, 1000, 1024, 2047, 4095, 4096, 4097, 6000, 8192, 12'345};
@@ -158,12 +158,13 @@ class ReduceCheck {
     std::vector<std::int64_t> kept;
     std::vector<std::int64_t> reduced;
     bool has_lanes;
-    // The order of the loops in memory, innermost last, with kept loops numbered first. Random if empty.
+    // The order of the loops in memory, innermost last, with kept loops numbered first. If it is empty, the order is
+    // random.
     std::vector<std::size_t> order;
     bool repeats = false;  // along the first reduced loop
   };
 
-  // plain: packed, at the start of memory.
+  // If `plain` is true, the tensors are packed and begin at the start of memory.
   void run(ReduceFunction function, DataType type, const Shape& shape, bool plain) {
     ReduceStep step{};
     step.function = function;
@@ -250,7 +251,7 @@ class ReduceCheck {
     return bytes;
   }
 
-  // The offset of the first element: at either end of memory, or random.
+  // The offset of the first element, which is at either end of memory or random.
   std::int64_t position(const Bytes& bytes, std::size_t memory, std::size_t element, bool plain) {
     const std::int64_t room = static_cast<std::int64_t>(memory) - (bytes.end - bytes.first);
     const u64 kind = plain ? 0 : random_() % 5;
@@ -262,7 +263,7 @@ class ReduceCheck {
   }
 
   void fill(const ReduceStep& step, const Bytes& bytes) {
-    // Numbers that expose the order of summation; large tensors always use them, since sums of random bits are mostly
+    // These numbers expose the order of summation. Large tensors always use them, since sums of random bits are mostly
     // NaN.
     const Data ordinary = step.function == ReduceFunction::MULTIPLY ? Data::near_one : Data::everyday;
     const u64 kind = step.count > 1'000'000 ? 3 : random_() % 6;
@@ -439,7 +440,7 @@ void check_reductions(u32 part, u32 parts) {
     }
   });
   if (!g_quick) {
-    // Reductions that need two launches to combine blocks, then many outputs that need only one block each.
+    // First come reductions that need two launches to combine blocks, then many outputs that need only one block each.
     for_each("reductions, large", [&](ReduceFunction function, DataType type) {
       const auto bytes = static_cast<std::int64_t>(element_size(type));
       check.run(function, type, {{1}, {std::min<std::int64_t>((40 << 20) / bytes, 9'000'001)}, true, {0, 1}}, true);

@@ -3,7 +3,7 @@
 // (kernels_entries.cpp) as well as reductions, copies, products and normalized rows (kernels_reduce.cpp,
 // kernels_move.cpp, kernels_product.cpp, kernels_normalize.cpp) are compared with the host. The tuned kernels are
 // compared with generic kernels on the device (kernels_modulus.cu). Exits with 77, "skipped", if there is no device.
-// --quick: few elements, for tools that track every access.
+// --quick uses few elements, for tools that track every access.
 #include <cinttypes>
 #include <cstdio>
 #include <string>

@@ -57,7 +57,7 @@ const KernelSet* find_scaled_kernels(EntryId entry, std::uint32_t) noexcept {
   return entry == EntryId::ELEMENT_WISE_CLIP ? &kScaledClip : nullptr;
 }
 std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const GpuProperties&) {
-  return nullptr;  // without NVRTC
+  return nullptr;  // NVRTC is not available
 }
 bool takes_small_tasks(EntryId entry) noexcept { return entry == EntryId::ELEMENT_WISE_ADD; }
 cudaError_t launch_at_once(const SmallTask*, std::uint32_t, cudaStream_t) noexcept { return cudaSuccess; }
@@ -66,7 +66,7 @@ cudaError_t launch_code(const Code&, const KernelLaunch&, cudaStream_t) noexcept
   g_launched = "code";
   return cudaSuccess;
 }
-// All elements are 4 bytes wide. ADD has two inputs, every other entry one.
+// All elements are 4 bytes wide. ADD has two inputs, and every other entry has one.
 bool find_function(EntryId entry, std::uint32_t, CodeFunction& function) noexcept {
   function = {};
   function.number = static_cast<std::uint16_t>(entry);
@@ -132,7 +132,7 @@ TEST(Prepare, ContiguousRowsUseVectors) {
 
 TEST(Prepare, EachOperandIsAlignedToItsOwnAccess) {
   const ElementStep step = step_of(EntryId::CAST, {tensor(DataType::UINT8, {1001}, {1}), tensor(kFloat, {1001}, {1})});
-  EXPECT_EQ(launched(step, {4, 0}), "v");  // four one-byte elements at a time
+  EXPECT_EQ(launched(step, {4, 0}), "v");  // the kernel processes four one-byte elements at a time
   EXPECT_EQ(launched(step, {2, 0}), "s");
   EXPECT_EQ(launched(step, {4, 8}), "s");
   EXPECT_EQ(launched(step, {1, 0}), "s");
@@ -325,7 +325,7 @@ TEST(Code, TooManyValuesAtOnceAreRefused) {
   EXPECT_NE(make_code(step, code), nullptr);
 }
 
-// Steps as they are stored in plans.
+// Reads steps in the form that plans store.
 TEST(ReadStep, ScaleBias) {
   const TensorDesc whole = tensor(DataType::FLOAT16, {64}, {1});
   ElementwiseProgram program(1);

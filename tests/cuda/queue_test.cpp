@@ -110,11 +110,11 @@ TEST(Recordings, AreMadeTheSecondTimeAndKeptForTheLastAddresses) {
   EXPECT_EQ(advise(0), run);
   EXPECT_EQ(advise(1), run);
   EXPECT_EQ(advise(0), record);
-  EXPECT_EQ(advise(0), record);  // nothing was kept
+  EXPECT_EQ(advise(0), record);  // no recording was kept
   for (int other = 2; other < 5; ++other) {
     EXPECT_EQ(advise(other), run);
   }
-  EXPECT_EQ(advise(1), run);  // evicted by the fourth set of addresses
+  EXPECT_EQ(advise(1), run);  // the fourth set of addresses evicted this one
   EXPECT_EQ(advise(4), record);
   recordings.keep(nullptr);
   EXPECT_EQ(advise(4), run);  // the program cannot be recorded

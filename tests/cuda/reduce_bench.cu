@@ -18,7 +18,7 @@ namespace anydml::cuda {
 
 extern const FamilyKernels reduce_family;
 std::shared_ptr<const RuntimeKernels> find_runtime_kernels(const KernelSource&, const GpuProperties&) {
-  return nullptr;  // nothing is joined
+  return nullptr;  // nothing is joined here
 }
 bool g_quick = false;
 
@@ -31,7 +31,7 @@ __global__ void fill_random(u32* words, u64 count) {
   for (u64 i = u64{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += u64{gridDim.x} * blockDim.x) {
     u64 x = (i + 1) * 0x9e3779b97f4a7c15;
     x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9;
-    words[i] = static_cast<u32>(x >> 32) & 0xbfffbfff;  // no infinities, for any type
+    words[i] = static_cast<u32>(x >> 32) & 0xbfffbfff;  // this excludes infinities for every type
   }
 }
 
@@ -83,7 +83,7 @@ struct Bench {
   std::byte* input = nullptr;
   std::byte* output = nullptr;
   std::byte* partials = nullptr;
-  float pass = 0;  // milliseconds for kBytes
+  float pass = 0;  // in milliseconds for kBytes
 
   Bench() {
     CHECK(cudaMalloc(&input, kBytes));
@@ -99,7 +99,7 @@ struct Bench {
                 kBytes / pass * 1e-6);
   }
 
-  // The sizes are packed; bit i of `reduced` is set if axis i is reduced.
+  // The tensor is packed. Bit i of `reduced` is set if axis i is reduced.
   void run(ReduceFunction function, DataType type, const std::vector<std::int64_t>& sizes, u32 reduced) {
     ReduceStep step{};
     step.function = function;

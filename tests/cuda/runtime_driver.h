@@ -27,7 +27,7 @@ struct RecordedDriver {
 
   int loads = 0;
   bool refuses_code = false;
-  int max_shared_bytes = 227 << 10;  // per block
+  int max_shared_bytes = 227 << 10;  // the maximum per block
   std::vector<std::string> kernels;  // in the order of their numbers, which begin at 1
   std::vector<Attribute> attributes;
   std::vector<Launch> launches;

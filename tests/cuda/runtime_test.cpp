@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests kernels that are compiled at run time, from source to launch, without a GPU: NVRTC compiles them, if it is
+// Tests, without a GPU, kernels that are compiled at run time, from source to launch. NVRTC compiles them, if it is
 // available, and a fake driver records how they are loaded and launched.
 #include "backend/cuda/runtime.h"
 
@@ -90,7 +90,7 @@ TEST_F(Runtime, MuchSharedMemoryIsAskedForOnEachDevice) {
 TEST_F(Runtime, MoreSharedMemoryThanTheDeviceHasIsRefused) {
   EXPECT_EQ(find_runtime_kernels(source("too much", 228 << 10), gpu(0)), nullptr);
   EXPECT_EQ(recorded_driver().loads, 0);
-  recorded_driver().max_shared_bytes = 1000;  // static memory uses the rest
+  recorded_driver().max_shared_bytes = 1000;  // static memory uses the remaining bytes
   EXPECT_EQ(find_runtime_kernels(source("with static memory", 200 << 10), gpu(0)), nullptr);
 }
 

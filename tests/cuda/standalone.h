@@ -33,7 +33,7 @@ inline const GpuProperties& machine_of_tests() {
 }
 }  // namespace cuda
 
-// Replaces the function in plan/tensor.cpp, because that file needs more than these programs link.
+// Replaces the function in plan/tensor.cpp, because that file needs code that these programs do not link.
 __attribute__((weak)) std::int64_t element_count(const TensorDesc& tensor) {
   std::int64_t count = 1;
   for (std::uint32_t i = 0; i < tensor.rank; ++i) {

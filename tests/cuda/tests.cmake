@@ -19,7 +19,7 @@ if(CUDAToolkit_FOUND)
   foreach(test prepare_test half_step_test fused_test joined_test)
     target_include_directories(${test} SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/src)
   endforeach()
-  # The test's driver is a library with the name of NVIDIA's driver, and is loaded before that name is first looked up.
+  # The test's driver is a library with the name of NVIDIA's driver. It is loaded before that name is first looked up.
   add_library(runtime_driver SHARED cuda/runtime_driver.cpp)
   set_target_properties(runtime_driver PROPERTIES CXX_EXTENSIONS OFF OUTPUT_NAME cuda SUFFIX .so.1
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/runtime_driver)
@@ -51,7 +51,8 @@ if(CUDAToolkit_FOUND)
     ${product_cuda}/integer_windows.cpp ${product_cuda}/run.cpp
     ${CMAKE_CURRENT_BINARY_DIR}/runtime_headers.cpp)
 endif()
-# The same programs on a GPU, if there is one; otherwise they are skipped with a reason. scripts/gpu.sh does more.
+# The same programs run on a GPU if one is available. Otherwise they are skipped with a reason. scripts/gpu.sh runs more
+# tests.
 if(TARGET anydml_cuda AND ANYDML_BUILD_DIRECTML AND ANYDML_BUILD_EXAMPLES)
   foreach(test ${tests_on_cuda} device_conformance api_test layout_test sweep_test d3d12_test directml_test threads_test
                asynchronous_test conformance_test graph_test graph_joins_test random_networks_test random_graphs_test networks_test)

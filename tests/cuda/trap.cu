@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A kernel that traps in the context shared by all libraries in the process, like a faulty kernel in any library. Tests
-// load this library; the function returns 0 if the kernel was launched.
+// load this library. The function returns 0 if the kernel was launched.
 namespace {
 
 __global__ void trap_at_once() { asm volatile("trap;"); }

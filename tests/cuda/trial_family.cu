@@ -20,7 +20,7 @@ namespace test {
 namespace {
 
 constexpr std::uint32_t kThreads = 128;
-constexpr std::uint32_t kInputsAtOnce = 24;  // per launch, because a kernel parameter lists them
+constexpr std::uint32_t kInputsAtOnce = 24;  // the maximum per launch, because a kernel parameter lists the inputs
 
 struct Tensor {
   std::byte* base;
@@ -132,7 +132,7 @@ class MirroredSum final : public cuda::PreparedStep {
   bool present_[2] = {};
 };
 
-// This family has no kernels for neighbors: steps with neighbors are prepared again without them.
+// This family has no kernels for joined neighbors, so steps with neighbors are prepared again without them.
 const cuda::FamilyKernels kKernels = {
     .prepare = [](const Step& step, const cuda::GpuProperties&, cuda::Neighbors neighbors,
                   const char** why) -> std::unique_ptr<cuda::PreparedStep> {

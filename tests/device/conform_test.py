@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""scripts/conform.py reports which devices conform, and detects each way in which wrong_backend.cpp breaks the contract.
+"""Tests that scripts/conform.py reports which devices conform, and detects each way in which wrong_backend.cpp breaks
+the contract.
 
 usage: conform_test.py SOURCE BUILD LATER WRONG      the paths of the two plugins
 """

@@ -75,7 +75,7 @@ TEST(DeviceCopies, WithinOneBlock) {
   const Queue queue;
   for (const MemoryKind kind : kAllKinds) {
     const Block block(kind, kRoom);
-    // Adjacent ranges, in both directions, and ranges with a gap.
+    // These are adjacent ranges, in both directions, and ranges with a gap.
     for (const Piece& piece : {Piece{1000, 0, 1000}, Piece{0, 1000, 1000}, Piece{33'333, 1, 33'332},
                                Piece{1, 33'334, 33'333}, Piece{60'000, 5, 77}, Piece{0, 0, 0}}) {
       SCOPED_TRACE(testing::Message() << name_of(kind) << ": " << piece.bytes << " bytes from offset " << piece.from
@@ -194,7 +194,8 @@ TEST(DeviceTimestamps, PassAsTheCpusTimeDoes) {
   queue.finish();
   const std::chrono::nanoseconds maximum = std::chrono::steady_clock::now() - begin;
   const std::uint64_t passed = time_at(times, 1) - time_at(times, 0);
-  // A clock in the wrong unit would be off by a large factor; the clocks of two chips differ by parts per million.
+  // A clock in the wrong unit would be off by a large factor, but the clocks of two chips differ only by parts per
+  // million.
   EXPECT_GE(passed, static_cast<std::uint64_t>(std::chrono::nanoseconds(kPause).count()) * 9 / 10)
       << "60 ms passed between the two; expected nanoseconds";
   EXPECT_LE(passed, static_cast<std::uint64_t>(maximum.count()) * 11 / 10) << "expected nanoseconds";

@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte>;
 
 struct Device {
   const BackendTable* table = nullptr;
-  std::uint32_t index = 0;  // in the table
+  std::uint32_t index = 0;  // the index in the backend's table
   BackendDevice* handle = nullptr;
   BackendDeviceInfo info = {};
 };
@@ -28,7 +28,7 @@ struct Device {
 // Opened by main.
 extern Device g_device;
 
-// Opens the device a second time while the first is still open. Adds a failure and returns null if that is impossible.
+// Opens the device a second time while the first is still open. If that is impossible, adds a failure and returns null.
 [[nodiscard]] BackendDevice* open_another();
 
 [[nodiscard]] inline const char* name_of(BackendCode code) {
@@ -96,7 +96,7 @@ class Block {
   MemoryBlock block_ = {};
 };
 
-// A mark, or null if the work was already done.
+// Owns a mark, or null if the work was already done.
 class Mark {
  public:
   Mark() = default;
@@ -189,7 +189,7 @@ class Queue {
   BackendQueue* queue_ = nullptr;
 };
 
-// Bytes that differ from their neighbors and from the bytes of other seeds.
+// Returns bytes that differ from their neighbors and from the bytes for other seeds.
 [[nodiscard]] inline Bytes some_bytes(std::uint64_t count, std::uint64_t seed = 1) {
   Bytes result(count);
   std::uint64_t state = seed * 0x9e37'79b9'7f4a'7c15;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests a device that fails: from then on every function reports the failure, and nothing waits forever. The tests need
+// Tests a device that fails. After the failure, every function reports it, and nothing waits forever. The tests need
 // help to make the device fail. A backend called `name` may support ANYDML_NAME_FAILS=N, which makes the N-th run on an
 // opened device fail. Alternatively, ANYDML_TEST_TRAP names a library with a function anydml_test_trap that breaks this
 // process's device (cuda/trap.cu). These tests come last, because a broken device does not recover.
@@ -58,7 +58,7 @@ class Lost {
   Device device_;
 };
 
-// Records functions that succeed on a failed device, as they may if they need nothing from it.
+// Records functions that succeed on a failed device. They may succeed if they need nothing from it.
 class Afterwards {
  public:
   // Returns whether the function succeeded.
@@ -104,7 +104,7 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
   const std::vector<DeviceAddress> addresses = {
       memory.address(), memory.address(), memory.address(), temporary.address(), 0, 0};
   queue.fill(memory.at(), 4000, {1});
-  BackendMark* before = nullptr;  // passed before the failure
+  BackendMark* before = nullptr;  // this mark was passed before the failure
   ASSERT_TRUE(is_ok(table.mark(queue.get(), &before)));
   const Mark first(lost, before);
   ASSERT_TRUE(is_ok(first.wait()));
@@ -168,7 +168,7 @@ TEST(DeviceLost, EveryFunctionSaysSoAndNothingWaits) {
   if (afterwards("create_queue", table.create_queue(lost.handle, &third))) {
     table.destroy_queue(third);
   }
-  // These need no device: descriptions, and the destruction of existing objects.
+  // Descriptions and the destruction of existing objects need no device.
   BackendDeviceInfo info{};
   table.describe(lost.handle, &info);
   EXPECT_STREQ(info.name, lost.info.name);

@@ -116,7 +116,7 @@ BackendDevice* open_index(const BackendTable& table, std::uint32_t index, std::s
 void find_by_name() {
   const CoreTable* const core = core_of_this_build("device_conformance");
   if (core == nullptr || core->device_count() == 0) {
-    std::exit(2);  // the reason has been reported
+    std::exit(2);  // the reason has already been reported
   }
   const CoreDevice& chosen = *core->device(0);
   g_device.table = chosen.backend;
@@ -222,7 +222,7 @@ int main(int count, char** arguments) {
     if (option == "--device") {
       setenv("ANYDML_ADAPTER", value, 1);
     } else if (option == "--plugins") {
-      char* const whole = realpath(value, nullptr);  // the library rejects relative paths
+      char* const whole = realpath(value, nullptr);  // the path is resolved because the library rejects relative paths
       setenv("ANYDML_PLUGINS", whole != nullptr ? whole : value, 1);
       std::free(whole);
     } else if (option == "--plugin") {

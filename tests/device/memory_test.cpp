@@ -38,7 +38,7 @@ TEST(DeviceMemory, HasItsNames) {
 TEST(DeviceMemory, BuffersHoldZeros) {
   const Queue queue;
   for (const MemoryKind kind : kBufferKinds) {
-    for (int round = 0; round < 3; ++round) {  // the second and the third may reuse the memory of the first
+    for (int round = 0; round < 3; ++round) {  // the second and third rounds may reuse the memory of the first
       SCOPED_TRACE(testing::Message() << name_of(kind) << ", round " << round);
       const Block block(kind, 300'001);
       EXPECT_TRUE(same(queue.read(block), Bytes(block.bytes())));
@@ -128,7 +128,7 @@ TEST(DeviceMemory, MoreThanThereIsFailsAndHarmsNothing) {
     }
   }
   EXPECT_EQ(g_device.table->buffer_bytes(g_device.handle), before) << "expected a failed request not to count";
-  // The device still works.
+  // The device must still work.
   const Queue queue;
   const Block block(MemoryKind::device_buffer, 5000);
   queue.write(block, 0, some_bytes(5000));
@@ -177,7 +177,7 @@ TEST(DeviceMemory, MayBeTakenByManyThreadsAtOnce) {
   }
 }
 
-// Pages of CPU memory, because devices may refuse to import anything smaller.
+// Whole pages of CPU memory, because devices may refuse to import anything smaller.
 class Pages {
  public:
   explicit Pages(std::size_t bytes)

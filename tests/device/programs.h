@@ -44,8 +44,8 @@ class Program {
   BackendProgram* program_;
 };
 
-// The plan for a graph given as text (support/graph_text.h). Returns null and sets `why` if the device lacks one of its
-// operators.
+// Returns the plan for a graph given as text (support/graph_text.h). Returns null and sets `why` if the device lacks
+// one of its operators.
 [[nodiscard]] inline std::optional<GraphPlans> plan_of(const std::string& graph, const DeviceTraits& traits,
                                                        std::string& why) {
   LacksOperator lacks;

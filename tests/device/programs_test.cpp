@@ -12,8 +12,8 @@
 namespace anydml::device {
 namespace {
 
-// The row sums of the sum of two inputs: two steps, with an intermediate tensor in the temporary unless the steps are
-// joined.
+// Computes the row sums of the sum of two inputs. This takes two steps, with an intermediate tensor in the temporary
+// memory unless the steps are joined.
 constexpr std::uint64_t kRows = 64;
 constexpr std::uint64_t kColumns = 300;
 std::string rows_graph() {
@@ -214,7 +214,7 @@ void check_rows(const Program& program, const GraphPlans& plans) {
     queue.run(program.get(), addresses);
     EXPECT_EQ(as<std::uint32_t>(queue.read(out)), row_sums(a, b)) << "round " << round;
     Bytes after = queue.read(around);
-    // Inside the temporary, any contents are allowed.
+    // The temporary memory may have any contents.
     std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(kBefore), needed,
                 after.begin() + static_cast<std::ptrdiff_t>(kBefore));
     EXPECT_TRUE(same(after, before)) << "a run wrote outside the " << needed << " bytes of its temporary";
@@ -351,7 +351,7 @@ TEST(DeviceRefusals, StepsThatCannotBeJoined) {
   if (!plans) {
     GTEST_SKIP() << "lacking: " << why;
   }
-  // The prologue that sums the inputs, joined twice.
+  // In this plan, the prologue that sums the inputs is joined twice.
   Plan twice(2, 1);
   std::size_t steps = 0;
   for_each_step(plans->run.words(), [&](const Step& step) {

@@ -98,7 +98,7 @@ TEST(DeviceQueues, MarksEndBeforeTheyArePassed) {
     {
       const Mark mark = queue.mark();
       other.follow(mark);
-    }  // destroyed here, perhaps before it is passed; the other queue still waits
+    }  // the mark is destroyed, perhaps before it is passed, but the other queue still waits
     static_cast<void>(queue.mark());
     other.copy(to.at(), from.at(), kBytes);
     queue.follow(other.mark());
@@ -116,7 +116,7 @@ TEST(DeviceQueues, FollowOneAnother) {
     blocks.emplace_back(MemoryKind::device_buffer, kBytes);
   }
   for (std::uint32_t round = 1; round <= 20; ++round) {
-    // Each queue waits for the previous one; the host waits only for the last.
+    // Each queue waits for the previous one, and the host waits only for the last.
     queues[0].fill(blocks[0].at(), kBytes, {round, round, round, round});
     for (std::uint32_t i = 0; i < kQueues; ++i) {
       if (i != 0) {
@@ -232,7 +232,7 @@ TEST(DeviceQueues, ADeviceMayBeOpenedAgain) {
     EXPECT_TRUE(same(queue.read(block), some_bytes(5000)));
   }
   g_device.table->close(another.handle);
-  const Queue queue;  // while the first one is still open
+  const Queue queue;  // the first device is still open
   const Block block(MemoryKind::device_buffer, 16);
   EXPECT_TRUE(same(queue.read(block), Bytes(16)));
 }

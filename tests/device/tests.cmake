@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
-# The conformance suite, which checks a device through its backend's table; scripts/conform.py runs all its parts. The
-# tests for lost devices come last.
+# The conformance suite checks a device through its backend's table. scripts/conform.py runs all of its parts. The tests
+# for lost devices come last.
 anydml_test(device_conformance SOURCE device/main.cpp LIBRARIES anydml::anydml anydml_graph anydml_backend_table
             ${CMAKE_DL_LIBS} ENVIRONMENT ANYDML_THREADS=3 ANYDML_ADAPTER=cpu)
 target_sources(device_conformance PRIVATE device/memory_test.cpp device/queues_test.cpp device/copies_test.cpp
   device/programs_test.cpp device/lost_test.cpp)
 anydml_test_on_later(device_conformance)
-# After a failure, every function of the asynchronous test device reports it; on other devices some may succeed.
+# After a failure, every function of the asynchronous test device reports it. On other devices, some functions may
+# succeed.
 set_tests_properties(device_conformance_on_later PROPERTIES
   FAIL_REGULAR_EXPRESSION "functions that still succeed on the device that failed;FAILED")
 # The example device from docs/adding-a-device.md.
 add_subdirectory(${PROJECT_SOURCE_DIR}/examples/device ${CMAKE_CURRENT_BINARY_DIR}/toy)
 add_dependencies(device_conformance anydml_toy)
 add_test(NAME device_conformance_on_toy COMMAND device_conformance --plugin $<TARGET_FILE:anydml_toy>)
-# The suite detects devices that break the contract.
+# This tests that the suite detects devices that break the contract.
 add_library(anydml_wrong MODULE device/wrong_backend.cpp)
 target_link_libraries(anydml_wrong PRIVATE anydml_options anydml_backend)
 target_compile_options(anydml_wrong PRIVATE ${light})

@@ -87,7 +87,7 @@ BackendStatus timestamp(BackendQueue* queue, MemoryLocation to) {
 
 BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendProgram** program) {
   BackendStatus status = cpu_backend().compile(device, plan, program);
-  if (status.code == BackendCode::failed && is("program")) {  // reports success for a program that does nothing
+  if (status.code == BackendCode::failed && is("program")) {  // reports success, with a program that does nothing
     const BackendPlan nothing{
         .words = nullptr, .word_count = 0, .temporary_bytes = 0, .temporary_slot = plan->temporary_slot};
     status = cpu_backend().compile(device, &nothing, program);

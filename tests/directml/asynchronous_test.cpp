@@ -55,7 +55,7 @@ TEST(Asynchronous, QueuesWaitForOneAnotherOnTheDevice) {
   }
 }
 
-// The wait is enqueued before the signal. Later work is held back until the signal arrives, no matter who sends it.
+// The wait is enqueued before the signal. Later work is held back until the signal arrives, whoever sends it.
 TEST(Asynchronous, AWaitForAValueNobodyHasSignalledHoldsBack) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
@@ -86,7 +86,7 @@ TEST(Asynchronous, AWaitForAValueNobodyHasSignalledHoldsBack) {
   }
 }
 
-// A list that reads and writes its own output many times, submitted many times ahead of the device.
+// A list reads and writes its own output many times, and is submitted many times ahead of the device.
 TEST(Asynchronous, WorkGivenAheadKeepsItsOrder) {
   Dml dml;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_UINT32, {kCount});
@@ -116,8 +116,8 @@ TEST(Asynchronous, WorkGivenAheadKeepsItsOrder) {
   EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK);
 }
 
-// Everything is released while the device is busy, the devices first. This breaks D3D12's rules on purpose: submitted
-// work keeps its memory alive until it has finished.
+// Everything is released while the device is busy, starting with the devices. This deliberately breaks D3D12's rules.
+// Submitted work must keep its memory alive until it has finished.
 TEST(Asynchronous, EverythingMayBeReleasedInTheWrongOrder) {
   ComPtr<ID3D12Resource> result;
   ComPtr<ID3D12Fence> fence;
@@ -198,7 +198,7 @@ bool make_fail() {
   return std::getenv(("ANYDML_" + name + "_FAILS").c_str()) != nullptr;
 }
 
-// Must run in its own process, which has no usable device afterwards.
+// This test must run in its own process, which has no usable device afterwards.
 TEST(AsynchronousFault, RemovesTheDeviceAndHangsNobody) {
   Dml dml;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_UINT32, {kCount});

@@ -21,7 +21,7 @@ E number_as(int number) {
   return value;
 }
 
-// A valid program until a case changes something.
+// A program that is valid until a case changes something.
 struct Program {
   Dml dml{DML_CREATE_DEVICE_FLAG_DEBUG};
   Tensor a{kFloat, {1, 2, 3, 4}};
@@ -46,7 +46,7 @@ struct Program {
     }
     return result;
   }
-  // Everything up to the binding table.
+  // Creates everything up to the binding table.
   void prepare(DML_EXECUTION_FLAGS flags = DML_EXECUTION_FLAG_NONE) {
     ASSERT_EQ(create(), S_OK) << anydml_last_error();
     compiled = dml.compile(op.Get(), flags);
@@ -62,7 +62,7 @@ struct Program {
     dml.queue.list->SetDescriptorHeaps(1, heaps);
     dml.recorder->RecordDispatch(dml.queue.list.Get(), compiled.Get(), table.Get());
   }
-  // For owned inputs: an initializer with a table, starting at descriptor 8.
+  // For owned inputs, this is an initializer with a table that starts at descriptor 8.
   ComPtr<IDMLOperatorInitializer> initializer;
   ComPtr<IDMLBindingTable> initializer_table;
   void prepare_owned() {
@@ -100,10 +100,10 @@ struct Program {
 
 inline constexpr DML_BINDING_DESC kNone{DML_BINDING_TYPE_NONE, nullptr};
 
-// A case expects either the HRESULT that it returns or the removal of the DirectML device.
+// A case expects either a returned HRESULT or the removal of the DirectML device.
 struct Case {
   const char* what;
-  HRESULT expected;     // kRemoval: the case returns S_OK and the device is removed with E_INVALIDARG
+  HRESULT expected;     // with kRemoval, the case returns S_OK and the device is removed with E_INVALIDARG
   const char* message;  // a substring of the message
   std::function<HRESULT(Program&)> run;
 };
@@ -117,7 +117,7 @@ std::function<HRESULT(Program&)> creating(Change change) {
   };
 }
 
-// For methods that return void: the only outcome is whether the device was removed.
+// For methods that return void, the only outcome is whether the device was removed.
 template <class Body>
 std::function<HRESULT(Program&)> binding(Body body) {
   return [body](Program& p) -> HRESULT {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cases of invalid graphs. Each differs from a valid graph, y = a MODULUS_FLOOR b, out = y MODULUS_FLOOR a, in one
-// detail.
+// Cases of invalid graphs. Each differs in one detail from a valid graph: y = a MODULUS_FLOOR b, out = y MODULUS_FLOOR
+// a.
 #include "directml/bad_input.h"
 #include "directml/graph_program.h"
 

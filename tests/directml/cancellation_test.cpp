@@ -16,9 +16,9 @@
 namespace anydml::test {
 namespace {
 
-// Runs the body on a thread that has already been canceled, so it ends at the first cancellation point that it reaches
-// with cancellation enabled. Returns whether the body ran to its end, as it does unless one of our calls contains a
-// cancellation point. (A cancellation point inside a noexcept function would terminate the process.)
+// Runs the body on a thread that has already been canceled, so the thread ends at the first cancellation point that it
+// reaches with cancellation enabled. Returns whether the body ran to its end, which it does unless one of our calls
+// contains a cancellation point. (A cancellation point inside a noexcept function would terminate the process.)
 bool ends_when_cancelled(const std::function<void()>& body) {
   struct Start {
     const std::function<void()>* body;
@@ -45,8 +45,8 @@ bool ends_when_cancelled(const std::function<void()>& body) {
   return start.ended;
 }
 
-// Blocks a thread in the call, cancels it there, then ends the wait. The call must return, and the thread must end
-// after it.
+// Blocks a thread in the call, cancels the thread there, and then ends the wait. The call must return, and the thread
+// must end after the call.
 bool ends_when_cancelled_in(const std::function<void()>& call, const std::function<void()>& end_of_wait) {
   struct Start {
     const std::function<void()>* call;
@@ -136,7 +136,7 @@ TEST_F(Cancellation, InUnregisteringACallback) {
   speaker.join();
 }
 
-// Every call that a DirectML program makes, each on a thread that was already canceled and ends at the first
+// Tests every call that a DirectML program makes, each on a thread that was already canceled and ends at the first
 // opportunity.
 TEST_F(Cancellation, InEveryCall) {
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 64});
@@ -165,7 +165,7 @@ TEST_F(Cancellation, InEveryCall) {
       },
       [&] { EXPECT_NE(create_buffer(device.Get(), 8 << 20), nullptr); },  // released immediately
       [&] { heap = create_heap(device.Get(), 8); },
-      [&] {  // prints a message to standard error, a cancellation point
+      [&] {  // this prints a message to standard error, which is a cancellation point
         const DML_ELEMENT_WISE_ADD_OPERATOR_DESC desc{&tensor.desc, &wrong.desc, &tensor.desc};
         const DML_OPERATOR_DESC described{DML_OPERATOR_ELEMENT_WISE_ADD, &desc};
         EXPECT_EQ(dml->CreateOperator(&described, IID_PPV_ARGS(&op)), E_INVALIDARG);
@@ -196,7 +196,7 @@ TEST_F(Cancellation, InEveryCall) {
       },
       [&] { EXPECT_EQ(later->SetEventOnCompletion(1, handle_of(event)), S_OK); },
       [&] { EXPECT_EQ(later->SetEventOnCompletion(2, handle_of(2)), E_INVALIDARG); },  // not an eventfd
-      [&] { EXPECT_EQ(later->Signal(1), S_OK); },                                      // writes to the event
+      [&] { EXPECT_EQ(later->Signal(1), S_OK); },                                      // this writes to the event
       [&] { queue->wait(); },
       [&] {
         queue->reopen();
@@ -213,7 +213,7 @@ TEST_F(Cancellation, InEveryCall) {
       },
       [&] {
         EXPECT_EQ(later->SetEventOnCompletion(9, handle_of(event)), S_OK);
-        later.Reset();  // closes its duplicate of the event
+        later.Reset();  // this closes the fence's duplicate of the event
       },
       [&] {
         queue->queue->UpdateTileMappings(nullptr, 0, nullptr, nullptr, nullptr, 0, nullptr, nullptr, nullptr, {});

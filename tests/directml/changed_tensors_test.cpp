@@ -24,8 +24,8 @@ namespace anydml::test {
 namespace {
 
 constexpr u64 kBufferBytes = 8 << 20;
-constexpr u64 kMaxBytes = 1 << 20;  // per tensor; operators with larger ones are compiled but not run
-constexpr u64 kAround = 256;        // bytes around each tensor that must stay unchanged
+constexpr u64 kMaxBytes = 1 << 20;  // per tensor; operators with larger tensors are compiled but not run
+constexpr u64 kAround = 256;        // the number of bytes around each tensor that must stay unchanged
 constexpr std::uint8_t kUntouched = 0x5a;
 
 struct Counts {

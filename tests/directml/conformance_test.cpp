@@ -17,7 +17,7 @@ constexpr Kind kInputKinds[] = {Kind::packed, Kind::padded, Kind::permuted, Kind
 constexpr Kind kOutputKinds[] = {Kind::packed, Kind::padded, Kind::permuted};
 enum class Aliasing { apart, over_a, over_b };
 
-// The sizes are mostly small; one tensor in sixteen is large enough for several threads.
+// Most sizes are small, but one tensor in sixteen is large enough for several threads.
 std::vector<UINT> random_sizes(Random& random, UINT rank) {
   std::vector<UINT> sizes(rank);
   UINT room = random() % 16 == 0 ? 40'000 : 150;
@@ -63,7 +63,7 @@ std::size_t offset_of(const Tensor& tensor, std::size_t n) {
   return aliasing;
 }
 
-// One tensor in its own buffer, or in another tensor's buffer.
+// A tensor in its own buffer or in another tensor's buffer.
 struct Bound {
   ComPtr<ID3D12Resource> buffer;
   UINT64 offset;
@@ -92,7 +92,7 @@ class Conformance : public testing::Test {
         for (const Kind b : kInputKinds) {
           for (const Kind out : kOutputKinds) {
             for (const Aliasing aliasing : {Aliasing::apart, Aliasing::over_a, Aliasing::over_b}) {
-              // In place, the input and the output share one layout.
+              // If an input runs in place, it has the same layout as the output.
               if ((aliasing == Aliasing::over_a && a != out) || (aliasing == Aliasing::over_b && b != out)) {
                 continue;
               }

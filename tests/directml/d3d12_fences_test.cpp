@@ -124,7 +124,7 @@ TEST(Removal, EveryFenceIsReachedAndNothingIsCreated) {
   EXPECT_EQ(device->CreateFence(0, D3D12_FENCE_FLAG_NONE, __uuidof(ID3D12Fence), &nothing), kDeviceRemoved);
   EXPECT_EQ(nothing, nullptr);
   EXPECT_EQ(queue.queue->Signal(queue.fence.Get(), 9), kDeviceRemoved);
-  // Creating a device now returns a new one.
+  // Creating a device must now return a new one.
   const auto another = create_d3d12_device();
   EXPECT_NE(another.Get(), device.Get());
   EXPECT_EQ(another->GetDeviceRemovedReason(), S_OK);

@@ -47,7 +47,7 @@ TEST(Objects, PrivateDataAndNames) {
     EXPECT_EQ(object->SetName(L"a name with \u00fc"), S_OK);
     EXPECT_EQ(object->SetName(nullptr), S_OK);
   }
-  EXPECT_EQ(buffer->SetPrivateData(key, 0, &value), S_OK);  // present, and empty
+  EXPECT_EQ(buffer->SetPrivateData(key, 0, &value), S_OK);  // the data is present but empty
   size = 4;
   EXPECT_EQ(buffer->GetPrivateData(key, &size, &value), S_OK);
   EXPECT_EQ(size, 0U);
@@ -101,7 +101,7 @@ TEST(Objects, InterfacesThatAreNotThere) {
   void* out = &out;
   EXPECT_EQ(queue.queue->QueryInterface(sharing_contract, &out), E_NOINTERFACE);
   EXPECT_EQ(out, nullptr);
-  // Residency requests always succeed, because everything is always resident.
+  // Residency requests always succeed because everything is always resident.
   ComPtr<ID3D12Device3> device3;
   ASSERT_EQ(device.As(&device3), S_OK);
   const auto buffer = create_buffer(device.Get(), 16);

@@ -19,7 +19,7 @@ TEST(Lists, CopiesAndClears) {
   const auto buffer = create_buffer(device.Get(), 256);
   const auto visible = create_heap(device.Get(), 4);
   const auto hidden = create_heap(device.Get(), 4, false);
-  EXPECT_EQ(hidden->GetGPUDescriptorHandleForHeapStart().ptr, 0U);  // clients query this, so it must not crash
+  EXPECT_EQ(hidden->GetGPUDescriptorHandleForHeapStart().ptr, 0U);  // clients call this, so it must not crash
   const UINT step = device->GetDescriptorHandleIncrementSize(D3D12_DESCRIPTOR_HEAP_TYPE_CBV_SRV_UAV);
   ASSERT_GT(step, 0U);
 
@@ -72,7 +72,7 @@ TEST(Lists, ExecutedAgainAndResetWhileInFlight) {
   queue.list->CopyResource(target.Get(), source.Get());
   ASSERT_EQ(queue.list->Close(), S_OK);
   queue.execute();
-  queue.execute();  // again, while the first may still be running
+  queue.execute();  // the first execution may still be running
   // The list is reopened with the same allocator while its submissions are in flight.
   ASSERT_EQ(queue.list->Reset(queue.allocator.Get(), nullptr), S_OK);
   queue.list->CopyBufferRegion(target.Get(), 0, source.Get(), 0, 4);
@@ -112,7 +112,7 @@ TEST(Lists, HundredsOfThousandsInOneCall) {
 TEST(Lists, AnAllocatorServesOneOpenList) {
   const auto device = create_d3d12_device();
   Queue queue(device.Get());
-  EXPECT_EQ(queue.allocator->Reset(), E_FAIL);  // its list is open
+  EXPECT_EQ(queue.allocator->Reset(), E_FAIL);  // the allocator's list is open
   void* nothing = &nothing;
   EXPECT_EQ(device->CreateCommandList(0, D3D12_COMMAND_LIST_TYPE_DIRECT, queue.allocator.Get(), nullptr,
                                       __uuidof(ID3D12GraphicsCommandList), &nothing),
@@ -201,7 +201,7 @@ TEST(Queues, AsynchronousAndInOrderAcrossTwo) {
   const auto target = create_buffer(device.Get(), 4, D3D12_HEAP_TYPE_READBACK);
   const UINT value = 42;
   write_bytes(source.Get(), &value, 4);
-  // The second queue waits for the first, which waits for the CPU. Nothing has run when this function returns.
+  // The second queue waits for the first queue, which waits for the CPU. Nothing has run when this function returns.
   ASSERT_EQ(first.queue->Wait(gate.Get(), 1), S_OK);
   first.list->CopyResource(middle.Get(), source.Get());
   first.submit();
@@ -214,7 +214,7 @@ TEST(Queues, AsynchronousAndInOrderAcrossTwo) {
   EXPECT_EQ(read_bytes(target.Get())[0], 42);
 }
 
-// Against D3D12's rules, but it must not access released objects.
+// This breaks D3D12's rules, but the library must not access released objects.
 TEST(Queues, ReleasedWhileWorkIsInFlight) {
   const auto device = create_d3d12_device();
   ComPtr<ID3D12Fence> fence;
@@ -251,9 +251,9 @@ TEST(Queues, TheirThreadsEndWhoeverDidTheWork) {
     queue->list->CopyResource(target.Get(), source.Get());
     queue->submit();
     ASSERT_EQ(queue->queue->Signal(fence.Get(), 1), S_OK);
-    const auto allocator = queue->allocator;  // the list needs it until the work is finished
+    const auto allocator = queue->allocator;  // the list needs the allocator until the work is finished
     std::thread waiting([&] { EXPECT_EQ(fence->SetEventOnCompletion(1, nullptr), S_OK); });
-    queue.reset();  // while the other thread may still be running its work
+    queue.reset();  // the other thread may still be running the queue's work
     waiting.join();
   }
   for (int i = 0; i < 500 && thread_count() > before; ++i) {

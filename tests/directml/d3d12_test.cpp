@@ -73,7 +73,7 @@ TEST(Features, TheQueriesOfClients) {
   const auto device = create_d3d12_device();
   D3D12_FEATURE_DATA_ARCHITECTURE1 architecture1{};
   ASSERT_EQ(device->CheckFeatureSupport(D3D12_FEATURE_ARCHITECTURE1, &architecture1, sizeof(architecture1)), S_OK);
-  const BOOL unified = anydml_device_get_info(nullptr)->threads != 0 ? TRUE : FALSE;  // true for the CPU
+  const BOOL unified = anydml_device_get_info(nullptr)->threads != 0 ? TRUE : FALSE;  // this is true for the CPU
   EXPECT_EQ(architecture1.UMA, unified);
   EXPECT_EQ(architecture1.CacheCoherentUMA, unified);
   D3D12_FEATURE_DATA_ARCHITECTURE architecture{};
@@ -201,7 +201,7 @@ TEST(Memory, ThreePlacedBuffersOverOneHeapShareItsMemory) {
   }
   upload(queue, placed[2].Get(), bytes.data(), bytes.size());
   EXPECT_EQ(download(queue, placed[1].Get()), bytes);
-  // Source and destination share memory, as they do in one client.
+  // Source and destination share memory, as in one client.
   queue.list->CopyBufferRegion(placed[2].Get(), 128, placed[1].Get(), 0, 128);
   queue.finish();
   EXPECT_EQ(download(queue, placed[0].Get())[200], 72);

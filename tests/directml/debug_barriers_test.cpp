@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The debug layer's checks of barriers and states: each mistake, and a program that avoids it.
+// Tests the debug layer's checks of barriers and states. Each test makes a mistake, and has a program that avoids the
+// mistake.
 #include "directml/debug_program.h"
 
 namespace anydml::test {
@@ -84,7 +85,7 @@ TEST_F(DebugBarriers, ADispatchInPlaceWritesWhatTheLastOneReads) {
   expect_one(kMissingUavBarrier, {"writes bytes 0 to 64 of buffer 'A'"});
 }
 
-// Two dispatches write the left half and the right half of a matrix: the ranges overlap, but no byte is in both halves.
+// Two dispatches write the left half and the right half of a matrix. The ranges overlap, but no byte is in both halves.
 TEST_F(DebugBarriers, InterleavedTensorsNeedNoBarrier) {
   const Tensor packed(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 4, 4});
   const Tensor half(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 4, 4}, {32, 32, 8, 1});
@@ -144,7 +145,7 @@ TEST_F(DebugBarriers, ListsOfOneCallNeedABarrier) {
 }
 
 TEST_F(DebugBarriers, DispatchesThatShareATemporaryResource) {
-  // A GEMM whose factors are computed in the graph needs temporary memory, whichever kernel runs.
+  // A GEMM whose factors are computed in the graph needs temporary memory with every kernel.
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 64, 64});
   const auto op = dml->binary(tensor, tensor, tensor, DML_OPERATOR_ELEMENT_WISE_ADD);
   ComPtr<IDMLOperator> product;
@@ -321,9 +322,9 @@ TEST_F(DebugStates, BuffersDecayWhenACallHasFinished) {
   add({a.Get()}, {b.Get()}, {c.Get()});
   barrier(transition(c.Get(), kUav, kCopySource));
   finish();
-  dml->queue.list->CopyBufferRegion(c.Get(), 0, a.Get(), 0, kBytes);  // promoted from COMMON again
+  dml->queue.list->CopyBufferRegion(c.Get(), 0, a.Get(), 0, kBytes);  // the buffer is promoted from COMMON again
   finish();
-  barrier(transition(c.Get(), kUav, kCopySource));  // as in programs that track states themselves
+  barrier(transition(c.Get(), kUav, kCopySource));  // some programs track states themselves and do this
   finish();
   expect_none();
 }

@@ -17,7 +17,7 @@ inline constexpr auto kCopyDest = D3D12_RESOURCE_STATE_COPY_DEST;
 
 using Floats = std::vector<float>;
 
-// 2 * x * w, where DirectML owns w. It needs both a temporary and a persistent resource.
+// Computes 2 * x * w, where DirectML owns w. The network needs both a temporary and a persistent resource.
 struct Network {
   static constexpr UINT kSide = 32;
   static constexpr std::uint64_t kBytes = std::uint64_t{kSide} * kSide * sizeof(float);

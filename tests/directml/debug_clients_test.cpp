@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Correct programs that use the API as well-known clients do: the debug layer must find no mistakes in them.
+// Correct programs that use the API in the same way as well-known clients. The debug layer must find no mistakes in
+// them.
 #include "directml/debug_clients.h"
 
 #include <random>
@@ -15,7 +16,7 @@ TEST_F(DebugClients, DxDispatch) {
     expect_alive();
     queue.wait();
   };
-  // Buffers in custom heaps are mapped; the others are filled by copies.
+  // Buffers in custom heaps are mapped, and the others are filled by copies.
   const auto mapped = create_buffer(device(), kBytes, D3D12_HEAP_TYPE_CUSTOM);
   const auto mapped_result = create_buffer(device(), kBytes, D3D12_HEAP_TYPE_CUSTOM);
   write(mapped.Get(), numbers(100));
@@ -76,7 +77,7 @@ TEST_F(DebugClients, DxDispatch) {
 
 TEST_F(DebugClients, HelloDirectML) {
   Queue& queue = dml->queue;
-  // Creates a fence for each submission: more fences than the debug layer needs to remember.
+  // Creates a fence for each submission, which is more fences than the debug layer needs to remember.
   const auto close_execute_reset_wait = [&] {
     ASSERT_EQ(queue.list->Close(), S_OK) << anydml_last_error();
     ID3D12CommandList* lists[] = {queue.list.Get()};
@@ -226,7 +227,7 @@ TEST_F(DebugClients, TensorFlow) {
   const auto destination = place(kCopyDest);
   const auto upload_chunk = create_buffer(device(), kRounds * kBytes, D3D12_HEAP_TYPE_UPLOAD);
   const auto readback_chunk = create_buffer(device(), kRounds * kBytes, D3D12_HEAP_TYPE_READBACK);
-  void* uploaded = nullptr;  // stays mapped
+  void* uploaded = nullptr;  // this buffer stays mapped
   ASSERT_EQ(upload_chunk->Map(0, nullptr, &uploaded), S_OK);
 
   struct {
@@ -273,7 +274,7 @@ TEST_F(DebugClients, TensorFlow) {
   std::thread reader([&] {
     for (std::size_t i = 0; i < kRounds; ++i) {
       wait_for_event(queue.fence.Get(), first_value + i);
-      // Only this part of the chunk is read. The others may belong to work that is still running.
+      // Only this part of the chunk is read. Other parts may belong to work that is still running.
       void* data = nullptr;
       EXPECT_EQ(readback_chunk->Map(0, nullptr, &data), S_OK);
       results[i].resize(kElements);
@@ -474,10 +475,10 @@ TEST_F(DebugClients, DirectMLX) {
   }
 }
 
-// A program on two queues that is correct by construction: every state is tracked, every dispatch is followed by a
-// barrier, and each queue waits for the other one before it begins.
+// A program on two queues that is correct by construction. It tracks every state and records a barrier after every
+// dispatch, and each queue waits for the other one before it begins.
 TEST_F(DebugClients, RandomProgramsOnTwoQueues) {
-  constexpr std::size_t kSlots = 4;  // slots in each buffer
+  constexpr std::size_t kSlots = 4;  // the number of slots in each buffer
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::size_t end) { return random() % end; };

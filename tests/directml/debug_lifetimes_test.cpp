@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The debug layer's checks of fences and lifetimes: each mistake, and a program that avoids it.
+// Tests the debug layer's checks of fences and lifetimes. Each test makes a mistake, and has a program that avoids the
+// mistake.
 #include <thread>
 
 #include "directml/debug_program.h"
@@ -58,7 +59,7 @@ TEST_F(DebugQueues, TheWaitMayComeBeforeTheSignal) {
   expect_none();
 }
 
-// A wait for the fence's initial value does not depend on signals that are still to come.
+// A wait for the fence's initial value does not depend on later signals.
 TEST_F(DebugQueues, AWaitMayBeOverAlready) {
   Queue other(dml->d3d12.Get());
   ComPtr<ID3D12Fence> gate;

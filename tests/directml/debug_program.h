@@ -17,7 +17,8 @@ struct DebugMessage {
   std::string text;
 };
 
-// A device with the debug layer on; an operator that adds 16 FLOAT32 elements; buffers and binding tables for it.
+// Provides a device with the debug layer on, an operator that adds 16 FLOAT32 elements, and buffers and binding tables
+// for the operator.
 class DebugProgram : public ::testing::Test {
  protected:
   static constexpr UINT kElements = 16;
@@ -87,7 +88,7 @@ class DebugProgram : public ::testing::Test {
     ID3D12DescriptorHeap* heaps[] = {heap.Get()};
     list->SetDescriptorHeaps(1, heaps);
   }
-  // Closes the list, runs it and waits. Then the list is open again, and nothing is in flight.
+  // Closes the list, runs it, waits, and reopens the list. Nothing is in flight afterwards.
   void finish() {
     dml->queue.finish();
     set_heap();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The debug layer's reports: the ways to turn the layer on, the errors that end a program with ANYDML_DEBUG=abort, the
-// ids of messages, breaks, and live objects.
+// Tests the debug layer's reports: the ways to turn the layer on, the errors that end a program with
+// ANYDML_DEBUG=abort, the ids of messages, breaks, and live objects.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ namespace anydml::test {
 namespace {
 
 struct Ended {
-  int status = 0;  // as in a shell: 128 plus the signal's number if a signal ended the process
+  int status = 0;  // as in a shell, 128 plus the signal's number if a signal ended the process
   std::string errors;
 };
 
@@ -46,7 +46,7 @@ HRESULT create_empty_heap(ID3D12Device* device) {
   return device->CreateHeap(&desc, IID_PPV_ARGS(&heap));
 }
 
-// The mistakes that the processes make. They ignore every result, as too many programs do.
+// The mistakes that the processes make. Like too many programs, they ignore every result.
 const std::pair<const char*, std::function<void()>> kMistakes[] = {
     {"ID3D12Device::CreateHeap: SizeInBytes is 0; expected a positive size",
      [] { static_cast<void>(create_empty_heap(create_d3d12_device().Get())); }},
@@ -87,7 +87,7 @@ TEST(StrictChild, MakesAMistake) {
   kMistakes[std::atoi(std::getenv("ANYDML_TEST_MISTAKE"))].second();
 }
 
-// Asks what is supported, and runs a complete, correct program.
+// Queries the supported features, and runs a complete, correct program.
 TEST(StrictChild, MakesNoMistake) {
   if (!is_child()) {
     GTEST_SKIP() << "only in a process of its own";
@@ -145,7 +145,7 @@ TEST(DebugChild, IsDebuggedFromOutside) {
   EXPECT_EQ(dml.device.As(&dml_debug), S_OK);
   ComPtr<ID3D12Debug4> debug;
   ASSERT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
-  debug->DisableDebugLayer();  // has no effect: the user's setting takes precedence
+  debug->DisableDebugLayer();  // this has no effect, because the user's setting takes precedence
   ASSERT_EQ(queue->SetMessageCountLimit(10), S_OK);
   EXPECT_EQ(create_empty_heap(dml.d3d12.Get()), E_INVALIDARG);
   EXPECT_EQ(queue->GetNumStoredMessages(), 1U);
@@ -249,7 +249,7 @@ TEST(MessageIds, TellMessagesApart) {
     EXPECT_EQ(queue.list->Close(), E_INVALIDARG);
     expect(D3D12_MESSAGE_ID_EXECUTECOMMANDLISTS_FAILEDCOMMANDLIST, D3D12_MESSAGE_CATEGORY_EXECUTION);
   }
-  // Filters use the ids.
+  // Filters match the ids.
   D3D12_MESSAGE_ID denied = D3D12_MESSAGE_ID_CREATEHEAP_INVALIDSIZE;
   D3D12_INFO_QUEUE_FILTER filter{};
   filter.DenyList.NumIDs = 1;
@@ -367,7 +367,7 @@ TEST(LiveObjects, AreListedWithNamesAndReferences) {
   EXPECT_EQ(after.size(), before);
   EXPECT_EQ(after.back().text, "Live objects: 1 ID3D12Device, 1 IDMLDevice");
   EXPECT_EQ(after.front().id, D3D12_MESSAGE_ID_LIVE_DEVICE);
-  EXPECT_EQ(after.front().text, live_line("ID3D12Device", debugged.device.Get(), "", 3));  // the queue, too
+  EXPECT_EQ(after.front().text, live_line("ID3D12Device", debugged.device.Get(), "", 3));  // the queue is also alive
 }
 
 TEST(DebugChild, LeavesObjectsAlive) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests random descriptions, most of them nearly valid, with numbers at the limits of their fields. Each description is
-// either rejected or creates an operator, which is then taken as far as possible: compiled, bound to small buffers,
-// recorded and run. Nothing may crash, and no sum of sizes may overflow.
+// either rejected or creates an operator, which is then compiled, bound to small buffers, recorded and run as far as
+// possible. Nothing may crash, and no sum of sizes may overflow.
 //
 // ANYDML_FUZZ_SEED sets the seed and ANYDML_FUZZ_ROUNDS the number of descriptions.
 #include <cstdlib>
@@ -42,7 +42,7 @@ class Fuzzer {
     return static_cast<std::uint32_t>(one_in(2) ? value : value >> 32);
   }
 
-  // Small sizes, the same for all tensors of an operator.
+  // Returns small sizes, which are the same for all tensors of an operator.
   std::vector<UINT> shape() {
     std::vector<UINT> sizes(1 + random_() % 8);
     for (UINT& size : sizes) {
@@ -105,7 +105,7 @@ constexpr DML_TENSOR_DATA_TYPE kTypes[] = {DML_TENSOR_DATA_TYPE_FLOAT32, DML_TEN
 // The outcomes of the descriptions.
 struct Counts {
   int refused = 0;
-  int not_bound = 0;  // needs more than the small buffers provide
+  int not_bound = 0;  // needs more memory than the small buffers provide
   int run = 0;
 };
 
@@ -144,8 +144,8 @@ void take_as_far_as_it_goes(Program& program, Fuzzer& fuzzer, IDMLOperator* op, 
   ComPtr<IDMLOperatorInitializer> initializer;
   IDMLCompiledOperator* targets[] = {compiled.Get()};
   ASSERT_EQ(dml.device->CreateOperatorInitializer(1, targets, IID_PPV_ARGS(&initializer)), S_OK);
-  // Bindings have the requested size, or that of the whole buffer if the buffer is smaller. If a binding is too small,
-  // the device is removed and created again.
+  // Bindings have the requested size, or the buffer's size if the buffer is smaller. If a binding is too small, the
+  // device is removed and created again.
   const auto binding = [&](int buffer, std::uint64_t bytes) {
     const std::uint64_t all = program.buffers[buffer]->GetDesc().Width;
     return DML_BUFFER_BINDING{program.buffers[buffer].Get(), 0,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes every allocation on a DirectML program's own thread fail once, from device creation to the result. Each time,
-// some call reports the failure or a device is removed; no exception crosses the API, nothing leaks, and the next
-// program works. Also tests that a program in its steady state allocates nothing, no matter how many dispatches its
-// lists contain.
+// Makes every allocation on a DirectML program's own thread fail once, from device creation to the result. Each time, a
+// call must report the failure or a device must be removed. No exception may cross the API, nothing may leak, and the
+// next program must work. Also tests that a program in its steady state allocates nothing, whatever the number of
+// dispatches in its lists.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -33,7 +33,7 @@ ID3D12Resource* buffer(ID3D12Device* device, ComPtr<ID3D12Resource>& built) {
              : built.Get();
 }
 
-int g_early_releases = 0;  // that the debug layer reported during the last run of the program
+int g_early_releases = 0;  // the number that the debug layer reported in the program's last run
 
 void count_early_releases(D3D12_MESSAGE_CATEGORY, D3D12_MESSAGE_SEVERITY, D3D12_MESSAGE_ID id, LPCSTR, void*) {
   g_early_releases += id == D3D12_MESSAGE_ID_OBJECT_DELETED_WHILE_STILL_IN_USE ? 1 : 0;
@@ -167,7 +167,7 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
   if (is_out_of_reach()) {
     GTEST_SKIP() << kOutOfReach;
   }
-  EXPECT_NE(anydml_find_device(""), anydml_device_at(0));  // an error; each thread keeps its message buffer
+  EXPECT_NE(anydml_find_device(""), anydml_device_at(0));  // this is an error, and each thread keeps its message buffer
   const long before = settled_live();
   for (const auto flags : {DML_CREATE_DEVICE_FLAG_NONE, DML_CREATE_DEVICE_FLAG_DEBUG}) {
     long failures = 0;
@@ -210,8 +210,8 @@ TEST(AllocationFailure, EachOfADirectMLProgram) {
   }
 }
 
-// Allocations by all threads during a hundred submissions of a list with this many dispatches, waiting for each
-// submission.
+// Returns the number of allocations by all threads during a hundred submissions of a list with this many dispatches.
+// The program waits for each submission.
 long allocations_of_lists(int dispatches) {
   Dml dml;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_FLOAT32, {1, 1, 1, 16});

@@ -74,7 +74,7 @@ void run_cases(const std::vector<Case>& cases) {
     Listener listener(program.dml.d3d12.Get());
     const HRESULT result = test.run(program);
     const HRESULT removed = program.dml.device->GetDeviceRemovedReason();
-    // If no device exists yet to report the error, use the thread's last error.
+    // If no device exists yet, the error is the thread's last error.
     const std::string heard = listener.heard();
     const std::string message = heard.empty() ? anydml_last_error() : heard;
     EXPECT_EQ(result, test.expected == kRemoval ? S_OK : test.expected) << message;

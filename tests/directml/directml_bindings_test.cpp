@@ -8,7 +8,7 @@
 namespace anydml::test {
 namespace {
 
-// A device with the debug layer, and the warnings that it issued.
+// A device with the debug layer, which collects its warnings.
 struct Debugged : testing::Test {
   Debugged() {
     EXPECT_EQ(D3D12GetDebugInterface(IID_PPV_ARGS(&debug)), S_OK);
@@ -220,7 +220,7 @@ TEST_F(WrittenOver, ByTheSameTableAfterAReset) {
   desc.GPUDescriptorHandle = modulus.heap->GetGPUDescriptorHandleForHeapStart();
   desc.SizeInDescriptors = 3;
   ASSERT_EQ(modulus.table->Reset(&desc), S_OK) << anydml_last_error();
-  modulus.table->BindInputs(0, nullptr);  // writes three empty descriptors
+  modulus.table->BindInputs(0, nullptr);  // this writes three empty descriptors
   dml->queue.finish();
   ASSERT_EQ(removed(), S_OK) << anydml_last_error();
   EXPECT_EQ(modulus.result(), kFloorResult);

@@ -14,7 +14,7 @@ TEST(Initializer, EmptyObjectsAreLegal) {
   EXPECT_EQ(initializer->GetBindingProperties().PersistentResourceSize, 0U);
   ComPtr<IDMLBindingTable> table;
   ASSERT_EQ(dml.device->CreateBindingTable(nullptr, IID_PPV_ARGS(&table)), S_OK);
-  // Handles of -1, a size of 0 and no heap, as one client passes them.
+  // One client passes handles of -1, a size of 0 and no heap.
   DML_BINDING_TABLE_DESC desc{};
   desc.Dispatchable = initializer.Get();
   desc.CPUDescriptorHandle.ptr = static_cast<SIZE_T>(-1);
@@ -58,7 +58,7 @@ TEST(Initializer, OwnedTensorsGoThroughItIntoThePersistentResource) {
     modulus.set_heap();
     dml.recorder->RecordDispatch(dml.queue.list.Get(), initializer.Get(), table.Get());
     dml.queue.finish();
-    weights.Reset();  // already copied
+    weights.Reset();  // the weights have already been copied
     EXPECT_EQ(dml.device->GetDeviceRemovedReason(), S_OK) << anydml_last_error();
 
     const DML_BUFFER_BINDING a{modulus.a_buffer.Get(), 0, 16};

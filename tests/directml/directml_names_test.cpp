@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Messages use the names that the application gave to buffers, operators, nodes and edges.
+// Tests that messages use the names that the application gave to buffers, operators, nodes and edges.
 #include "directml/bad_input.h"
 #include "directml/graph_program.h"
 
@@ -34,7 +34,7 @@ TEST(Names, OfABufferThatWasReleased) {
   program.bind_good();
   program.record();
   program.buffers[1].Reset();
-  const auto another = create_buffer(program.dml.d3d12.Get(), 1024);  // may reuse the released slot
+  const auto another = create_buffer(program.dml.d3d12.Get(), 1024);  // the new buffer may reuse the released slot
   ASSERT_EQ(another->SetName(L"another"), S_OK);
   program.dml.queue.submit();
   EXPECT_SAID("BTensor: the buffer 'weights' bound to it was released before the list was executed");

@@ -28,7 +28,7 @@ TEST(Removal, IsOfOneDeviceAndEndsItsMethods) {
   EXPECT_EQ(out, nullptr);
   ComPtr<IDMLObject> object;
   EXPECT_EQ(modulus.compiled.As(&object), S_OK);  // IUnknown's methods still work
-  modulus.bind_all();                             // does nothing, and does not crash
+  modulus.bind_all();                             // this does nothing, and does not crash
   modulus.record();
   dml.queue.finish();
 }
@@ -120,7 +120,7 @@ TEST(Objects, EverythingReleasedWhileWorkIsInFlight) {
       modulus.record();
       dml.queue.submit();
       fence = dml.queue.fence;
-    }  // against D3D12's rules, but must not access released objects
+    }  // breaks D3D12's rules, but must not access released objects
     EXPECT_EQ(fence->SetEventOnCompletion(fence->GetCompletedValue(), nullptr), S_OK);
   }
 }
@@ -147,7 +147,7 @@ TEST(DebugLayer, RejectionsReachTheInfoQueue) {
     const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC desc{&f32.desc, &f16.desc, nullptr};
     ComPtr<IDMLOperator> op;
     EXPECT_EQ(quiet.create_operator(DML_OPERATOR_ELEMENT_WISE_IDENTITY, &desc, op), E_INVALIDARG);
-    EXPECT_TRUE(heard.empty());  // created without the flag
+    EXPECT_TRUE(heard.empty());  // the device was created without the flag
     EXPECT_EQ(dml.create_operator(DML_OPERATOR_ELEMENT_WISE_IDENTITY, &desc, op), E_INVALIDARG);
     ASSERT_EQ(heard.size(), 1U);
     for (const char* part : {"ELEMENT_WISE_IDENTITY", "OutputTensor", "FLOAT16", "FLOAT32"}) {

@@ -284,7 +284,7 @@ TEST(Bindings, CustomHeapsWhereverDefaultOnesAre) {
   modulus.record();
   dml.queue.finish();
   std::vector<int> values(4);
-  std::memcpy(values.data(), read_bytes(out.Get()).data(), 16);  // mapped, without a copy
+  std::memcpy(values.data(), read_bytes(out.Get()).data(), 16);  // the buffer is mapped without a copy
   EXPECT_EQ(values, kFloorResult);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Device Removed Extended Data: the device's most recent work, after a D3D12 device or a DirectML device was removed.
+// Tests Device Removed Extended Data: a record of the most recent work, after a D3D12 device or a DirectML device was
+// removed.
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -25,7 +26,7 @@ void wait_until_no_device_exists() {
   }
 }
 
-// Configures breadcrumbs and page faults for the devices that are created during its lifetime.
+// Configures breadcrumbs and page faults for devices that are created during the lifetime of this object.
 struct Settings {
   explicit Settings(D3D12_DRED_ENABLEMENT breadcrumbs) {
     wait_until_no_device_exists();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests DXCore as DirectML programs use it: the library is loaded under its bare name, and receives every call that the
-// surveyed clients make as well as invalid calls.
+// Tests DXCore as DirectML programs use it. The tests load the library by its bare name, and make every call of the
+// surveyed clients as well as invalid calls.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <wsl/winadapter.h>

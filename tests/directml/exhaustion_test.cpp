@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the exhaustion of threads, mappings and address space. Each is reported as an error, and the process recovers
-// fully.
+// Tests the exhaustion of threads, mappings and address space. Each must be reported as an error, and the process must
+// recover fully.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -109,7 +109,7 @@ TEST(Exhaustion, BuffersWithoutAddressSpaceAreErrors) {
   EXPECT_EQ(device->GetDeviceRemovedReason(), S_OK);
 }
 
-// Many operators in one initializer: checking them together must not take quadratic time.
+// One initializer has many operators. Checking them together must not take quadratic time.
 TEST(Exhaustion, AnInitializerOfManyOperators) {
   Dml dml;
   const UINT count = kSanitized ? 2'000 : 20'000;

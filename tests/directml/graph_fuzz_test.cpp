@@ -53,7 +53,7 @@ class Mutator {
   }
 
  private:
-  // Close to the old value, small, or arbitrary.
+  // Returns a number that is close to the old value, small, or arbitrary.
   UINT number(UINT was) {
     switch (random_() % 4) {
       case 0:
@@ -78,7 +78,7 @@ class Mutator {
   void change_node(DML_GRAPH_NODE_DESC& node) {
     switch (random_() % 4) {
       case 0:
-        // Never another valid type, because Desc would not match it.
+        // The type never becomes another valid type, because Desc would not match it.
         node.Type = static_cast<DML_GRAPH_NODE_TYPE>(3 * (random_() % 2));
         break;
       case 1:
@@ -139,7 +139,7 @@ struct Counts {
 void take_as_far_as_it_goes(std::unique_ptr<Dml>& dml, const ComPtr<IDMLCompiledOperator>& compiled,
                             const DML_GRAPH_DESC& desc, const RandomGraph& graph, Counts& counts) {
   GraphInputs inputs = graph.inputs();
-  constexpr std::size_t kEnough = 4096;  // for any tensor in a graph of small tensors
+  constexpr std::size_t kEnough = 4096;  // enough for any tensor in a graph of small tensors
   for (Bytes& value : inputs.values) {
     value.resize(std::max(value.size(), kEnough));
   }

@@ -25,7 +25,8 @@ std::vector<T> values_of(const Bytes& bytes) {
   return values;
 }
 
-// The arrays that a DML_GRAPH_DESC points to. Input and output counts follow from the edges unless set explicitly.
+// The arrays that a DML_GRAPH_DESC points to. The input and output counts follow from the edges unless they are set
+// explicitly.
 class GraphBuilder {
  public:
   UINT add(IDMLOperator* op, const char* name = nullptr) {
@@ -173,11 +174,11 @@ class Ranges {
 // The inputs bound to a graph.
 struct GraphInputs {
   std::vector<Bytes> values;  // nothing is bound for an empty value
-  std::vector<bool> owned;    // empty: none is owned
+  std::vector<bool> owned;    // if empty, no input is owned
   [[nodiscard]] bool is_owned(std::size_t i) const { return i < owned.size() && owned[i]; }
 };
 
-// One compiled graph with its own buffers for everything it binds.
+// A compiled graph with its own buffers for everything that it binds.
 class GraphRun {
  public:
   GraphRun(Dml& dml, ComPtr<IDMLCompiledOperator> compiled, const GraphInputs& inputs,
@@ -208,7 +209,7 @@ class GraphRun {
 
   void record_initialize(ID3D12GraphicsCommandList* list = nullptr) { record(initializer_.Get(), first_table_, list); }
   void record_execute(ID3D12GraphicsCommandList* list = nullptr) { record(compiled_.Get(), table_, list); }
-  // Initializes and executes in one list, with only a barrier in between.
+  // Initializes and executes in one list, with only a barrier between the two.
   void run() {
     record_initialize();
     uav_barrier(dml_.queue.list.Get());

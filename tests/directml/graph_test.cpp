@@ -210,7 +210,7 @@ TEST_F(GraphTest, ConstantsAreReadBeforeTheCallReturns) {
   auto data = std::make_unique<Ints>(b);
   GraphBuilder graph;
   const UINT constant = graph.add_constant(data->data(), kSize);
-  const UINT packed = graph.add(identity(ints, ints), {});  // folded
+  const UINT packed = graph.add(identity(ints, ints), {});  // this node is folded
   graph.connect(constant, packed, 0);
   const UINT first = graph.add(add(), {});
   graph.input(0, first, 0);
@@ -228,7 +228,7 @@ TEST_F(GraphTest, ConstantsAreReadBeforeTheCallReturns) {
 }
 
 TEST_F(GraphTest, AnEdgeShowsTheSameBytesOtherwise) {
-  // A sum of 100 elements, read as a transposed 4x25 matrix, as FLOAT32 bits, and as bytes.
+  // The graph reads a sum of 100 elements as a transposed 4x25 matrix, as FLOAT32 bits, and as bytes.
   const Tensor table(kInt, {1, 1, 4, 25});
   const Tensor turned(kInt, {1, 1, 25, 4}, {100, 100, 1, 25});
   const Tensor straight(kInt, {1, 1, 25, 4});
@@ -373,7 +373,7 @@ TEST_F(GraphTest, OnSeveralQueuesAtOnce) {
   const auto first = static_cast<int>(graph.add(add(ints, owned, ints), {-1, -2}));
   graph.output(graph.add(multiply(), {first, first}), 0);
   const auto compiled = graph.compile(dml);
-  // One initialization; all executions bind its persistent memory.
+  // There is one initialization, and all executions bind its persistent memory.
   GraphRun shared(dml, compiled, {{bytes_of(a), bytes_of(b)}, {false, true}}, {kSize});
   shared.run();
   std::vector<std::unique_ptr<Queue>> queues;
@@ -411,7 +411,7 @@ TEST_F(GraphTest, OnSeveralQueuesAtOnce) {
 
 // A graph with so many tensors that recording and executing would take minutes if every pair were compared.
 struct ManyTensors : GraphTest {
-  static constexpr UINT kTensors = 60'000;  // inputs, and the same number of outputs
+  static constexpr UINT kTensors = 60'000;  // the number of inputs, and of outputs
 
   ManyTensors() {
     const Tensor one{kInt, {1, 1, 1, 1}};
@@ -501,7 +501,7 @@ TEST_F(GraphTest, TakesEveryFlagAndAName) {
   }
 }
 
-// Measures CompileGraph. Not a test: --gtest_also_run_disabled_tests
+// Measures CompileGraph. This is not a test and needs --gtest_also_run_disabled_tests.
 TEST_F(GraphTest, DISABLED_Times) {
   for (const UINT nodes : {1U, 100U, 1'000U, 1'000U, 10'000U, 100'000U, 1'000'000U}) {
     GraphBuilder graph;

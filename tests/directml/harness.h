@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The basics of a small DirectML program for tests: a device, a queue, buffers, and access to their bytes. Uses only
-// the public headers, like a client.
+// The basics of a small DirectML program for tests: a device, a queue, buffers, and access to their bytes. Like a
+// client, it uses only the public headers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ inline std::vector<std::uint8_t> read_bytes(ID3D12Resource* buffer) {
   return bytes;
 }
 
-// Dispatches after the barrier may use the memory that dispatches before it wrote.
+// Dispatches after the barrier may use memory that earlier dispatches wrote.
 inline void uav_barrier(ID3D12GraphicsCommandList* list) {
   D3D12_RESOURCE_BARRIER barrier{};
   barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
@@ -276,7 +276,7 @@ struct Dml {
     return data.IsSupported != FALSE;
   }
 
-  // MODULUS_FLOOR by default; the struct is the same for every operator with two inputs.
+  // Creates MODULUS_FLOOR by default. The struct is the same for every operator with two inputs.
   ComPtr<IDMLOperator> binary(const Tensor& a, const Tensor& b, const Tensor& out,
                               DML_OPERATOR_TYPE type = DML_OPERATOR_ELEMENT_WISE_MODULUS_FLOOR) const {
     const DML_ELEMENT_WISE_MODULUS_FLOOR_OPERATOR_DESC desc{&a.desc, &b.desc, &out.desc};

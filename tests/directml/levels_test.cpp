@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A device capped by ANYDML_FEATURE_LEVEL answers as DirectML would at that level. The test runs once for each level of
-// interest; its expected answers are written by hand, not read from the tables.
+// Tests that a device capped by ANYDML_FEATURE_LEVEL answers as DirectML would at that level. The test runs once for
+// each level of interest. Its expected answers are written by hand and not read from the tables.
 #include <cstdlib>
 
 #include "directml/harness.h"
@@ -79,7 +79,7 @@ TEST(Levels, TensorsOf64BitsCameWith3_0AndOf4BitsWith6_3) {
 
 TEST(Levels, OtherRowsFollowTheirTables) {
   const Dml dml;
-  // IDENTITY: FLOAT32 in four dimensions from the first level; 64-bit integers from 4_1.
+  // IDENTITY supports FLOAT32 in four dimensions at every level, and 64-bit integers since 4_1.
   const auto identity = [&](DML_TENSOR_DATA_TYPE type) {
     const Tensor tensor(type, {1, 1, 1, 4});
     const DML_ELEMENT_WISE_IDENTITY_OPERATOR_DESC desc{&tensor.desc, &tensor.desc, nullptr};

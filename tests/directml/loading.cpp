@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Loads the libraries by their bare names, in the order of the arguments, as clients do (one lazily, one with RTLD_NOW
-// and RTLD_LOCAL), closes them, and keeps using the functions it found.
+// and RTLD_LOCAL). Then closes them, and keeps using the functions that it found.
 // usage: loading NAME... (dxcore, d3d12, directml)
 #include <dlfcn.h>
 

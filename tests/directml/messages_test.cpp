@@ -101,7 +101,7 @@ TEST_F(Messages, DirectMLSaysWhyACallFailed) {
       << text;
 }
 
-// If a program fails in a loop, only a few lines are printed by default; if it requested a log, all of them are.
+// If a program fails in a loop, only a few lines are printed by default. If it requested a log, all lines are printed.
 TEST_F(Messages, ALineThatComesAgainIsShownLessOften) {
   if (debug_layer_is_forced_on()) {
     GTEST_SKIP() << "every device has the debug layer";
@@ -223,7 +223,7 @@ TEST_F(Messages, TheDebugLayerPrintsWhatNobodyHears) {
     buffer->Unmap(0, nullptr);
     EXPECT_EQ(count_of(captured.end(), "ID3D12Resource::Unmap: the resource is not mapped"), 1);
   }
-  {  // messages that the log leaves out: refusals of queries, and repeats
+  {  // messages that the log omits: refused queries, and repeats
     Captured captured;
     UINT nothing = 0;
     EXPECT_TRUE(FAILED(device->CheckFeatureSupport(number_as<D3D12_FEATURE>(998), &nothing, sizeof(nothing))));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs the networks in examples/networks at a small size, the way DirectML's clients use graphs: all or some of the
-// weights are OWNED_BY_DML, all memory is initially NaN, edges reinterpret bytes with different sizes, and a transposed
-// convolution's output is one larger than its natural size. Each network's result must match its digest in
+// Runs the networks in examples/networks at a small size, in the way that DirectML's clients use graphs. All or some of
+// the weights are OWNED_BY_DML, edges reinterpret bytes with different sizes, and a transposed convolution's output is
+// one larger than its natural size. All memory is initially NaN. Each network's result must match its digest in
 // data/digests/network_digests.txt, on every target and device and with any number of threads. Each row of a batch must
 // equal the result for that row alone. bench/networks.py compares the same networks with PyTorch.
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ namespace {
 
 using networks::Kind;
 
-// All NaNs count as equal, as in all tests; there should be none.
+// As in all tests, all NaNs count as equal, but there should be none.
 std::string digest_of(const std::vector<float>& elements) {
   std::uint64_t sum = elements.size();
   for (const float element : elements) {
@@ -123,7 +123,7 @@ TEST_P(Networks, GiveTheSameBitsEverywhere) {
   ASSERT_EQ(two.size(), 2 * one.size());
   EXPECT_EQ(bytes_of(std::vector(two.begin(), two.begin() + static_cast<std::ptrdiff_t>(one.size()))), bytes_of(one));
 
-  // As some clients do: not every parameter is owned, and half precision is allowed. FLOAT32 is unaffected.
+  // Like some clients, this does not own every parameter and allows half precision. FLOAT32 is unaffected.
   networks::Builder::Options options;
   options.owns_parameters = false;
   options.flags = DML_EXECUTION_FLAG_ALLOW_HALF_PRECISION_COMPUTATION;

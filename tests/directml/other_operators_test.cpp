@@ -35,7 +35,7 @@ struct OtherOperators : testing::Test {
   HRESULT removed() { return dml.device->GetDeviceRemovedReason(); }
 };
 
-// Three sums, each over more elements than one block.
+// Three sums, each over more elements than a block has.
 struct LongSums : OtherOperators {
   static constexpr UINT kRows = 3;
   static constexpr UINT kColumns = 20'000;
@@ -310,7 +310,7 @@ TEST_F(OtherOperators, WeightsOfFourBits) {
   }
 }
 
-// An LSTM of one unit, with an array of operators as its activations. Its first output is absent.
+// An LSTM of one unit has an array of operators as its activations. Its first output is absent.
 TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   const auto tensor = [](std::vector<UINT> sizes, DML_TENSOR_FLAGS flags = DML_TENSOR_FLAG_NONE) {
     return Tensor(DML_TENSOR_DATA_TYPE_FLOAT32, std::move(sizes), {}, flags);
@@ -337,7 +337,7 @@ TEST_F(OtherOperators, ActivationsOfANetworkAreAnArray) {
   dml.initialize(compiled.Get());
   const auto table = dml.table(compiled.Get(), heap.Get());
   const float inputs[] = {1, 2};
-  const float weights[] = {1, 2, 0.5, 1};  // for the gates i, o, f and c
+  const float weights[] = {1, 2, 0.5, 1};  // the weights of the gates i, o, f and c
   const float recurrence[] = {0, 0, 0, 1};
   const auto given = buffer_of(inputs, sizeof(inputs));
   const auto of_inputs = buffer_of(weights, sizeof(weights));

@@ -86,7 +86,7 @@ RandomGraph::RandomGraph(const Dml& dml, std::uint64_t seed, std::size_t max_nod
   std::vector<const facts::Operator*> reductions;
   std::ranges::copy_if(built, std::back_inserter(reductions), reduces);
   while (nodes_.size() < count) {
-    // Few operators are reductions, and the steps before and after them are of special interest.
+    // Few operators are reductions, but the steps before and after them are of special interest.
     follows_reduction_ = !nodes_.empty() && reduces(nodes_.back().op) && !one_in(4);
     if (!try_node(*one_of(!follows_reduction_ && one_in(6) ? reductions : built))) {
       ++refused_;
@@ -103,7 +103,7 @@ std::vector<UINT> RandomGraph::random_sizes(unsigned lowest_rank, unsigned max_r
   while (sizes.size() < lowest_rank || (sizes.size() < max_rank && one_in(2))) {
     const std::size_t at = random_() % (sizes.size() + 1);
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), 1U);
-    const std::size_t other = random_() % sizes.size();  // gives some of its factors to the new dimension
+    const std::size_t other = random_() % sizes.size();  // this dimension gives some of its factors to the new one
     for (const UINT factor : {2U, 3U, 5U}) {
       if (sizes[other] % factor == 0 && one_in(2)) {
         sizes[other] /= factor;
@@ -138,7 +138,7 @@ std::vector<UINT> RandomGraph::random_strides(const std::vector<UINT>& sizes, bo
   return strides;
 }
 
-// Mostly moderate numbers in some type, occasionally arbitrary bytes.
+// Returns mostly moderate numbers of some type, and occasionally arbitrary bytes.
 Bytes RandomGraph::random_bytes(std::uint64_t count) {
   Bytes bytes(count);
   const auto kind = random_() % 4;
@@ -155,7 +155,7 @@ Bytes RandomGraph::random_bytes(std::uint64_t count) {
   return bytes;
 }
 
-// Looks for strides with which the tensor reads only written bytes of the node's output.
+// Tries to find strides with which the tensor reads only written bytes of the node's output.
 bool RandomGraph::try_view(Tensor& tensor, const RandomNode& node) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     tensor.strides = attempt < 2 ? random_strides(tensor.sizes, false) : std::vector<UINT>();
@@ -197,7 +197,7 @@ void RandomGraph::take_new_input(Tensor& tensor, RandomSource& source) {
 RandomSource RandomGraph::find_source(Tensor& tensor) {
   RandomSource source;
   for (int attempt = 0; attempt < 6 && !nodes_.empty() && !one_in(6); ++attempt) {
-    // Usually reads one of the latest nodes; the node after a reduction reads that reduction.
+    // The source is usually one of the latest nodes. The node after a reduction reads that reduction.
     const std::size_t back = follows_reduction_ && attempt == 0 ? 0
                              : one_in(2)                        ? random_() % std::min<std::size_t>(nodes_.size(), 4)
                                                                 : random_() % nodes_.size();
@@ -219,7 +219,7 @@ RandomSource RandomGraph::find_source(Tensor& tensor) {
   return source;
 }
 
-// inner: an activation within another operator, without tensors.
+// `inner` is an activation within another operator, and has no tensors.
 void RandomGraph::set_attributes(Attempt& attempt, const facts::Operator& op, void* desc, DML_TENSOR_DATA_TYPE type,
                                  bool inner) {
   static const std::vector<float> reals = {0.0F, 0.5F, 1.0F, -1.5F, 2.0F, 0.01F, 6.0F};
@@ -287,7 +287,7 @@ bool RandomGraph::try_node(const facts::Operator& op) {
   Attempt attempt;
   RandomNode node;
   node.op = &op;
-  std::map<std::size_t, DML_TENSOR_DATA_TYPE> type_of;  // by field
+  std::map<std::size_t, DML_TENSOR_DATA_TYPE> type_of;  // the types by field
   unsigned lowest_rank = 1;
   unsigned max_rank = 8;
   std::size_t position = 0;
@@ -422,7 +422,7 @@ void RandomGraph::describe(GraphBuilder& graph) const {
   for (const Bytes& data : constants_) {
     constants.push_back(graph.add_constant(data.data(), data.size()));
   }
-  // Node numbers in the description, which adds every third node first.
+  // The node numbers in the description, which adds every third node first.
   std::vector<UINT> number(count);
   for (std::size_t rest : {2U, 0U, 1U}) {
     for (std::size_t i = rest; i < count; i += 3) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random DirectML graphs of all implemented operators, over random layouts and views of the same bytes. The graphs read
+// Random DirectML graphs of all implemented operators, with random layouts and views of the same bytes. The graphs read
 // only bytes that were written, so each node records which bytes of its output it wrote.
 #pragma once
 
@@ -23,18 +23,18 @@ namespace anydml::test {
 struct RandomSource {
   enum Kind { none, input, constant, node } kind = none;
   std::size_t index = 0;
-  DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // the type it is read as
+  DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // the type that it is read as
 };
 
 struct RandomNode {
   const facts::Operator* op = nullptr;
   std::vector<RandomSource> sources;                         // one for each input
   ComPtr<IDMLOperator> in_graph;                             // may own inputs
-  ComPtr<IDMLOperator> alone;                                // the same operator, owning nothing
+  ComPtr<IDMLOperator> alone;                                // the same operator, which owns nothing
   DML_TENSOR_DATA_TYPE type = DML_TENSOR_DATA_TYPE_UNKNOWN;  // of its output
   std::vector<UINT> sizes;                                   // of its output
   std::uint64_t bytes = 0;
-  std::vector<bool> written;  // bytes of the output; empty: all
+  std::vector<bool> written;  // which bytes of the output; empty if all
 };
 
 class RandomGraph {
@@ -52,7 +52,7 @@ class RandomGraph {
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
  private:
-  struct Attempt;  // to add a node
+  struct Attempt;  // an attempt to add a node
   struct Input {
     std::uint64_t bytes = 0;
     bool owned = false;
@@ -76,7 +76,7 @@ class RandomGraph {
 
   const Dml& dml_;
   std::mt19937_64 random_;
-  std::vector<std::vector<UINT>> shapes_;  // the shapes this graph prefers
+  std::vector<std::vector<UINT>> shapes_;  // the shapes that this graph prefers
   DML_TENSOR_DATA_TYPE liked_ = DML_TENSOR_DATA_TYPE_FLOAT32;
   bool follows_reduction_ = false;  // the current attempt reads the last node, at its sizes
   std::vector<Input> inputs_;

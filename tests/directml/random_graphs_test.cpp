@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compares random graphs with the same operators run one by one: the bits must match, and no byte outside a tensor may
+// Compares random graphs with the same operators run one by one. The bits must match, and no byte outside a tensor may
 // be written. ANYDML_GRAPHS sets the number of graphs and ANYDML_GRAPH_SEED the first seed. A failure names the seed of
 // its graph.
 #include <atomic>
@@ -104,7 +104,7 @@ bool is_nan(const std::uint8_t* element, DML_TENSOR_DATA_TYPE type) {
   }
 }
 
-std::size_t float_bytes(DML_TENSOR_DATA_TYPE type) {  // 0 if not a float
+std::size_t float_bytes(DML_TENSOR_DATA_TYPE type) {  // 0 if the type is not a float
   switch (type) {
     case DML_TENSOR_DATA_TYPE_FLOAT16:
       return 2;
@@ -131,7 +131,7 @@ std::size_t first_difference(const Bytes& found, const Bytes& expected, DML_TENS
 }
 
 // A NaN's sign and payload are not specified. Nodes that read its bits, as a different type or individually, may give
-// different results, as may all nodes that depend on them.
+// different results. So may all nodes that depend on them.
 std::vector<bool> depending_on_bits_of_nan(const RandomGraph& graph, const std::vector<Bytes>& values) {
   std::vector<bool> depends(values.size());
   std::vector<bool> has_nan(values.size());

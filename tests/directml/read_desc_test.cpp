@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the desc structs of every operator, using layouts from the facts. Reading returns the written values, and a
-// struct that cannot be read safely is rejected.
+// Reads the desc structs of every operator, using layouts from the facts. Reading must return the written values and
+// reject a struct that cannot be read safely.
 #include "directml/read_desc.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exercises everything at the same time, for as long as requested: threads create and release queues, fences, buffers,
-// events and operators in any order, wait and are canceled, under constant signals, with some invalid calls. The
+// Exercises everything at the same time, for as long as requested. Threads create and release queues, fences, buffers,
+// events and operators in any order, wait, make some invalid calls and are canceled, all under constant signals. The
 // results are checked. After each round everything is released, and the process must not have more threads,
 // descriptors, mappings or memory than before.
 //
@@ -167,7 +167,7 @@ class Worker {
     }
   }
 
-  // Queues that wait for fences that nobody will signal, alone or one after another.
+  // Leaves queues that wait for fences that nobody will signal, alone or one after another.
   void leave_queue_waiting() {
     const auto first = queue();
     const auto second = queue();
@@ -215,7 +215,7 @@ class Worker {
     ASSERT_EQ(pthread_create(
                   &thread, nullptr,
                   [](void* given) -> void* {
-                    for (;;) {  // until it is canceled, between two calls
+                    for (;;) {  // this thread runs until it is canceled between two calls
                       static_cast<ID3D12Fence*>(given)->SetEventOnCompletion(1, nullptr);
                       pthread_testcancel();
                     }
@@ -244,7 +244,7 @@ class Worker {
     EXPECT_EQ(later->SetEventOnCompletion(3, reinterpret_cast<HANDLE>(std::intptr_t{2})), E_INVALIDARG);
   }
 
-  // Work passed from queue to queue through fences that only the queues still reference. It must still finish.
+  // Passes work from queue to queue through fences that only the queues still reference. The work must still finish.
   void pass_by_released_fences() {
     std::vector<ComPtr<ID3D12CommandQueue>> queues;
     for (std::uint64_t i = 2 + below(4); i-- > 0;) {
@@ -337,7 +337,7 @@ TEST(Soak, NothingIsLeftBehind) {
     std::printf("%8.0f %12llu  ", passed(), static_cast<unsigned long long>(all));
     std::fflush(stdout);
     std::cout << result.after << std::endl;
-    if (round < 2) {  // allocations made once and kept
+    if (round < 2) {  // some allocations are made once and kept
       before = result.after;
       continue;
     }

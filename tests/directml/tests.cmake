@@ -7,7 +7,7 @@ add_test(NAME dxcore_test_with_graphics COMMAND dxcore_test)
 set_tests_properties(dxcore_test_with_graphics PROPERTIES
   ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;ANYDML_GRAPHICS=1;${without_leak_check}")
 
-# Programs that use the DirectML API: the public headers and the three libraries.
+# These programs use the DirectML API through the public headers and the three libraries.
 foreach(test d3d12_test directml_test dred_test threads_test asynchronous_test waiting_test cancellation_test soak_test
              graph_test)
   anydml_test(${test} LIBRARIES anydml::directml anydml::anydml)
@@ -21,12 +21,12 @@ foreach(test directml_bad_input_test directml_allocation_failure_test exhaustion
              messages_test debug_reports_test typed_operators_test other_operators_test)
   anydml_test(${test} NO_RACES LIBRARIES anydml::directml anydml::anydml)
 endforeach()
-# The debug layer's checks: for each mistake a program that makes it, and one that does not.
+# Tests the debug layer's checks, with a program that makes each mistake and a program that does not.
 anydml_test(debug_layer_test SOURCE directml/debug_barriers_test.cpp LIBRARIES anydml::directml anydml::anydml)
 target_sources(debug_layer_test PRIVATE directml/debug_lifetimes_test.cpp)
-# Programs as real clients write them, in which the debug layer must find nothing.
+# These are programs as real clients write them. The debug layer must find nothing wrong with them.
 anydml_test(debug_clients_test LIBRARIES anydml::directml anydml::anydml)
-if(TARGET debug_reports_test)  # it runs many processes, and the check for leaks takes seconds in each
+if(TARGET debug_reports_test)  # the test runs many processes, and the leak check takes seconds in each
   set_property(TEST debug_reports_test APPEND PROPERTY ENVIRONMENT ${without_leak_check})
 endif()
 anydml_test(random_graphs_test
@@ -89,7 +89,7 @@ set_tests_properties(other_build PROPERTIES
   ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/lib/anydml;${without_leak_check}")
 if(ANYDML_BUILD_EXAMPLES)
   add_test(NAME settings COMMAND ${CMAKE_CURRENT_LIST_DIR}/settings.sh $<TARGET_FILE:directml_modulus>)
-  add_test(NAME hello_directml COMMAND hello_directml)  # the end result of docs/porting.md
+  add_test(NAME hello_directml COMMAND hello_directml)  # docs/porting.md ends with this program
   add_test(NAME directml_graph COMMAND directml_graph)  # docs/graphs.md shows its output
   set_tests_properties(directml_graph PROPERTIES PASS_REGULAR_EXPRESSION "^0.333333 0.333333 0.333333\n0 1 0\n$")
   set_tests_properties(settings PROPERTIES ENVIRONMENT ${without_leak_check})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Eight threads create, bind, record, execute and wait at the same time, on their own queues and on a shared one, while
-// another thread releases and removes devices. Also run under ThreadSanitizer.
+// another thread releases and removes devices. The test also runs under ThreadSanitizer.
 #include <atomic>
 #include <mutex>
 #include <thread>
@@ -13,7 +13,7 @@ namespace {
 constexpr int kThreads = 8;
 constexpr int kRounds = 12;
 
-// The whole lifetime of one operator, on a queue.
+// Goes through the whole lifetime of one operator on a queue.
 void one_round(Dml& dml, int seed) {
   const UINT width = 64 + static_cast<UINT>(seed % 7) * 1000;
   const Tensor tensor(DML_TENSOR_DATA_TYPE_INT32, {1, 1, 1, width});
@@ -169,7 +169,7 @@ TEST(Threads, DevicesThatComeAndGoAndAreRemoved) {
         }
         ComPtr<IDMLDevice> dml;
         const HRESULT result = DMLCreateDevice(device.Get(), DML_CREATE_DEVICE_FLAG_NONE, IID_PPV_ARGS(&dml));
-        if (result != S_OK) {  // removed while this thread was using it
+        if (result != S_OK) {  // the device was removed while this thread was using it
           ASSERT_EQ(result, kDeviceRemoved);
           ASSERT_NE(device->GetDeviceRemovedReason(), S_OK);
         }

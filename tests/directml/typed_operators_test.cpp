@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests operators whose tensors differ in type through DirectML. The results must match those of the C API bit for bit;
-// other tests compare the C API with NumPy and the definitions.
+// Tests, through DirectML, operators whose tensors differ in type. The results must match those of the C API bit for
+// bit. Other tests compare the C API with NumPy and the definitions.
 #include <random>
 
 #include "directml/harness.h"

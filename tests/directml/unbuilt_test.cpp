@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DirectML rejects an unimplemented operator, and names it in the message, before reading anything from its desc.
+// Tests that DirectML rejects an unimplemented operator, and names it in the message, before reading anything from its
+// desc.
 #include <gtest/gtest.h>
 
 #include "directml/operator_desc.h"

@@ -38,7 +38,7 @@ struct Waiting : testing::Test {
   }
 };
 
-// Whether the process is back to this many threads; queue threads end when their work is done.
+// Whether the process is back to this many threads. Queue threads end when their work is done.
 bool back_to(std::int64_t threads) {
   return soon([threads] { return process_counts().threads <= threads; });
 }
@@ -53,7 +53,7 @@ struct Abandoned : Waiting {
   }
 };
 
-// Releases objects that submitted work needs, against D3D12's rules: the work can never run, since its fence is gone.
+// Breaks D3D12's rules by releasing objects that submitted work needs. The work can never run, since its fence is gone.
 TEST_F(Abandoned, AQueueReleasedWithItsFenceEnds) {
   const auto before = process_counts();
   for (int i = 0; i < 50; ++i) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tests dmlrun's shell completion: the same completions are requested from bash, zsh and fish, if installed.
+"""Tests dmlrun's shell completion by requesting the same completions from bash, zsh and fish, if installed.
 
 usage: completion_test.py DMLRUN SOURCE WORK
 """
@@ -75,7 +75,7 @@ def ask_fish(script, lines, folder):
 
 
 def ask_zsh(script, lines, folder):
-    """zsh completes only in its line editor, so the lines are typed on a terminal and the offers are logged."""
+    """zsh completes only in its line editor, so the test types the lines on a terminal and logs the offers."""
     offers, setup = folder / "home" / "offers", folder / "home" / "setup.zsh"
     offers.touch()
     setup.write_text(f"""
@@ -115,13 +115,13 @@ print ready >>{offers}
 
 
 def last_word(offer):
-    """Shells differ in whether an offer repeats the text before it: --types=FLOAT32,INT16 offers INT16."""
+    """Shells differ in whether an offer repeats the text before it, such as --types=FLOAT32, before INT16."""
     return offer.split("=")[-1].split(",")[-1].rstrip("/")
 
 
 class Completion(unittest.TestCase):
     def test_each_shell(self):
-        has_bench = run("bench", "--help", status=None).returncode == 0  # not in builds with sanitizers
+        has_bench = run("bench", "--help", status=None).returncode == 0  # builds with sanitizers do not have it
         questions = {**QUESTIONS, **(OF_BENCH if has_bench else {})}
         for shell, ask in (("bash", ask_bash), ("zsh", ask_zsh), ("fish", ask_fish)):
             if not shutil.which(shell):

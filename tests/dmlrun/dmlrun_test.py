@@ -38,7 +38,7 @@ def masked(text):
 
 
 def of_this_machine(text):
-    """Like masked, and also masks JSON and tables."""
+    """Like masked(), but also masks JSON and tables."""
     text = re.sub(r'"(adapter|average|min|median|p90|p99|max|gigabytesPerSecond|dispatchesPerSecond)": .*', r'"\1": ...', masked(text))
     return re.sub(r"^.*, \d+ threads  .*", "an adapter", re.sub(r"^adapter .*", "adapters", text, flags=re.M),
                   flags=re.M)
@@ -49,13 +49,13 @@ def example_output(model):
 
 
 def bad_models():
-    """(name, what is wrong, message) for each row of the page."""
+    """Returns (name, mistake, message) for each row of the page."""
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", ERRORS.read_text(), re.M)
     return [(name, what, sentence.replace("\\|", "|")) for name, what, sentence in rows]
 
 
 def bad_sentence(name):
-    """The one-line message for a bad model. dmlrun must exit with status 2 and leave no files behind."""
+    """Returns the one-line message for a bad model. dmlrun must exit with status 2 and leave no files behind."""
     folder = empty_folder("bad")
     done = run(BAD / f"{name}.json", "--max-memory", "8GiB", folder=folder, status=2)
     lines = done.stderr.splitlines()
@@ -445,7 +445,7 @@ class Documents(unittest.TestCase):
 
 
 def commands():
-    """The list that dmlrun prints."""
+    """Returns the list that dmlrun prints."""
     listed = run("--help").stdout.partition("Subcommands:\n")[2].partition("\n\n")[0]
     return re.findall(r"^  ([\w-]+) ", listed, re.M)
 

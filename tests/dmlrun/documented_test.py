@@ -20,7 +20,7 @@ import site_operators  # noqa: E402
 
 
 def difference(pages, folder, name, example):
-    """None, or a message with the expected and the printed values."""
+    """Returns None, or a message with the expected and the printed values."""
     for tensor in [*example.inputs, *example.outputs]:
         for one in tensor if isinstance(tensor, tuple) else [tensor]:
             if one and math.prod(one.sizes) != len(one.values):

@@ -284,7 +284,7 @@ TEST_F(Files, AreWrittenAlikeWithAndWithoutAName) {
   }
 }
 
-// Each signal kills a process while it is writing. The old contents must survive, and no other file may appear.
+// Each signal ends a process while it is writing. The old contents must survive, and no other file may appear.
 TEST_F(Files, LeaveNothingBehindWhenTheProcessIsEnded) {
   const std::byte byte{'x'};
   const std::vector<std::span<const std::byte>> slow(std::size_t{1} << 22, std::span(&byte, 1));  // one write per byte
@@ -350,7 +350,7 @@ TEST_F(Files, AreWrittenWhole) {
   EXPECT_EQ(entries(root_ / "out/new/folder"), 1U);
   ASSERT_TRUE(write(root_ / "out/new/folder/x.bin", {"three"}).ok());
   EXPECT_EQ(get(root_ / "out/new/folder/x.bin"), "three");
-  ASSERT_TRUE(write("plain", {}).ok());  // in the current folder
+  ASSERT_TRUE(write("plain", {}).ok());  // writes to the current folder
   EXPECT_EQ(get(root_ / "here/plain"), "");
   const std::string large(std::size_t{1} << 22, 'x');
   ASSERT_TRUE(write("large", {large, large}).ok());

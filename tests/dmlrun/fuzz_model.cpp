@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the model reader: reading and checking must terminate, with or without problems, and touch no file.
+// Fuzzes the model reader. Reading and checking must terminate, with or without problems, and must not touch any file.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

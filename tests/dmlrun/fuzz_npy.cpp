@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzzes the .npy reader: an accepted header must be consistent, and must survive being written and read again.
+// Fuzzes the .npy reader. An accepted header must be consistent, and must be the same after it is written and read
+// again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -15,11 +15,11 @@ import unittest
 from harness import DMLRUN, WORK, empty_folder
 
 MIB = 1 << 20
-BASE = 24 * MIB  # used by the program, its libraries and its threads without a model
+BASE = 24 * MIB  # the program, its libraries and its threads use this much without a model
 
 
 def measured(*arguments, folder):
-    """Status, output, error output and the peak memory of the process."""
+    """Returns the status, the output, the error output and the peak memory of the process."""
     with open(folder / "stdout", "w+") as out, open(folder / "stderr", "w+") as err:
         child = subprocess.Popen([DMLRUN, *map(str, arguments)], stdout=out, stderr=err, cwd=folder)
         _, status, usage = os.wait4(child.pid, 0)
@@ -54,12 +54,12 @@ def print_of(name, **more):
 
 
 class Memory(unittest.TestCase):
-    """Each model is run with less memory than it needs, which dmlrun rejects, and with slightly more, which succeeds.
+    """Each model is run with less memory than it needs, which must fail, and with slightly more, which must succeed.
     The process must never use more than the allowance plus its usage without a model."""
 
     def cases(self, folder):
-        """(name, model, options, MiB needed)"""
-        eight = 2 * MIB  # floats in 8 MiB
+        """Yields (name, model, options, MiB needed)."""
+        eight = 2 * MIB  # the number of floats in 8 MiB
         three = {"A": constant(eight), "B": constant(eight), "Out": constant(eight)}
         with open(folder / "in.npy", "wb") as file:
             header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({8 * MIB},), }}".ljust(117) + "\n"
@@ -82,7 +82,7 @@ class Memory(unittest.TestCase):
         yield "constants, copied", model({name: constant(8 * MIB) for name in "AB"}), ["--disable_custom_heaps"], 96
         yield "owned, copied", model(three, {f"d{i}": floor(eight, True) for i in range(6)},
                                      [dispatch("d0", True), print_of("Out")]), ["--disable_custom_heaps"], 24 + 48 + 8
-        # The text may use only part of the allowance; the memory for parsing is temporary.
+        # The text may use only part of the allowance. The memory for parsing is temporary.
         yield "list", model({"A": {"initialValuesDataType": "INT8", "initialValues": [1] * 500000}}), [], 31
         yield "many buffers", model({f"A{i}": constant(1) for i in range(10000)}), [], 49
         yield "many operators", model(three, {f"d{i}": floor(4, True) for i in range(3000)}), [], 24 + 36
@@ -155,7 +155,7 @@ class Json(unittest.TestCase):
 
 
 class Killed(unittest.TestCase):
-    """Killed while writing a file."""
+    """dmlrun is killed while it writes a file."""
 
     def test_leaves_nothing_behind(self):
         folder = empty_folder("killed")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests reading models: JSON as DxDispatch accepts it, every operator's desc, and the struct built from it.
+// Tests how models are read: JSON as DxDispatch accepts it, every operator's desc, and the struct that is built from
+// the desc.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -76,7 +77,7 @@ struct ReadModel {
   Model model;
 };
 
-// A value for a field, as a model would write it. The sizes are those of a tensor with one element.
+// Returns a value for a field, as a model would write it. The sizes are those of a tensor with one element.
 std::string tensor_json(const facts::Operator& op, std::size_t field) {
   const auto admitted = facts::admitted(op, field, facts::kNewestLevel);
   std::uint32_t type = 1;
@@ -303,7 +304,7 @@ TEST(MemoryBudget, SaysOnceWhatWasNeededForWhat) {
   EXPECT_FALSE(memory.over());
   EXPECT_FALSE(memory.borrow(For::staging, 40 << 20, say));
   EXPECT_TRUE(memory.over());
-  EXPECT_FALSE(memory.take(For::model, 1, say));  // over budget already, so the true total is unknown
+  EXPECT_FALSE(memory.take(For::model, 1, say));  // the budget is already exceeded, so the true total is unknown
   EXPECT_EQ(said,
             std::vector<std::string>{"needs 40.0 MiB for copying a buffer to or from the device; the total is 130.0 "
                                      "MiB (60.0 MiB of buffers, 30.0 MiB of tensors that DirectML keeps, 40.0 MiB "

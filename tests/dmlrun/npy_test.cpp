@@ -51,8 +51,8 @@ TEST(NpyHeader, IsMadeAsNumPyMakesIt) {
   EXPECT_EQ(result(DataType::UINT64, {0}), padded("{'descr': '<u8', 'fortran_order': False, 'shape': (0,), }", 128));
   EXPECT_EQ(result(DataType::FLOAT16, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
             padded("{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2, 3, 4, 5, 6, 7, 8, 9), }", 128));
-  // This header needs exactly 128 bytes, including the space that NumPy reserves for the first size to grow, but NumPy
-  // adds another 64.
+  // This header needs exactly 128 bytes, including the space in which the first size can grow, but NumPy adds another
+  // 64.
   EXPECT_EQ(
       result(DataType::FLOAT32, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100}),
       padded("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100), }", 192));

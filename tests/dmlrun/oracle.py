@@ -66,7 +66,7 @@ class Oracle:
         return operands[0] * desc["ScaleBias"]["Scale"] + desc["ScaleBias"]["Bias"]
 
     def run_node(self, node, values):
-        """The output of a graph node, packed; its sources are lists of numbers."""
+        """Returns the packed output of a graph node, whose sources are lists of numbers."""
         desc, output = node["desc"], node["desc"]["OutputTensor"]
         fields = [field for field in ("InputTensor", "ATensor", "BTensor") if field in desc]
         sizes = desc[fields[0]]["Sizes"]
@@ -116,7 +116,7 @@ class Oracle:
             self.values[name][at] = self.rounded(self.compute(dispatchable["type"], desc, operands), self.types[name])
 
     def product(self, kind, desc, bound):
-        """A layer computed with plain sums; the examples choose terms that need no rounding."""
+        """Computes a layer with plain sums. The examples choose terms that need no rounding."""
         value = {field: self.values[bound[field]] for field in bound}
         if kind == "GEMM":
             (rows, depth), columns = desc["ATensor"]["Sizes"], desc["BTensor"]["Sizes"][1]
@@ -145,7 +145,7 @@ class Oracle:
         return [max(one, 0.0) for one in result] if "FusedActivation" in desc else result
 
     def printed(self):
-        """(name, values) for each print command, in order."""
+        """Returns (name, values) for each print command, in order."""
         for command in self.model["commands"]:
             if command["type"] == "dispatch":
                 self.dispatch(command)

@@ -17,7 +17,7 @@ ADD, GRAPH = EXAMPLES / "add.json", EXAMPLES / "graph.json"
 
 
 def numbers(path):
-    """The shape and the FLOAT32 elements of an .npy file."""
+    """Returns the shape and the FLOAT32 elements of an .npy file."""
     data = path.read_bytes()
     shape = tuple(map(int, re.findall(rb"\d+", re.search(rb"'shape': \((.*?)\)", data)[1])))
     return shape, struct.unpack(f"<{(len(data) - 128) // 4}f", data[128:])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# One program, so that the leak check runs only once.
+# These tests are one program, so that the leak check runs only once.
 anydml_test(dmlrun_reading_test SOURCE dmlrun/model_test.cpp LIBRARIES dmlrun_reading anydml_client)
 target_sources(dmlrun_reading_test PRIVATE
   dmlrun/values_test.cpp dmlrun/npy_test.cpp dmlrun/files_test.cpp dmlrun/corpus_test.cpp dmlrun/operator_model_test.cpp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model with an unimplemented operator gets a different message than an invalid model.
+// Tests that a model with an unimplemented operator gets a different message from an invalid model.
 #include <gtest/gtest.h>
 
 #include "model_reader.h"

@@ -78,7 +78,7 @@ void check_limits() {
   if constexpr (std::is_signed_v<T>) {
     EXPECT_EQ(bits("-1", type), all);
   }
-  // Increment the last digit by hand to get a number beyond the type's range. No limit ends in 9.
+  // Incrementing the last digit gives a number beyond the type's range, since no limit ends in 9.
   std::string beyond = largest;
   ++beyond.back();
   const std::string range = " (" + lowest + " to " + largest + ")";
@@ -181,7 +181,7 @@ TEST(ParseElement, TakesThousandsOfDigits) {
   }
 }
 
-// Enough decimal digits to write every FLOAT16, and every midpoint between two, exactly.
+// This is enough decimal digits to write every FLOAT16, and every midpoint between two, exactly.
 constexpr int kExactDigits = 30;
 
 std::string exact_text(f64 value) {
@@ -190,7 +190,7 @@ std::string exact_text(f64 value) {
   return text;
 }
 
-// The decimal number minus one unit in its last digit; it must be positive.
+// Returns the decimal number minus one unit in its last digit. The number must be positive.
 std::string one_less(std::string text) {
   for (std::size_t i = text.size(); i-- > 0;) {
     if (text[i] == '.') {

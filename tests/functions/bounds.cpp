@@ -19,7 +19,7 @@ constexpr int kInputs = 5000;
 // The exact value of a function of x and its two parameters.
 using Exact = void (*)(mpfr_ptr to, f32 x, f32 a, f32 b);
 
-// scale * (exp(x) - 1), with many bits.
+// Computes scale * (exp(x) - 1) with many bits.
 void less_one(mpfr_ptr to, mpfr_ptr x, f32 scale) {
   mpfr_expm1(to, x, MPFR_RNDN);
   mpfr_mul_d(to, to, f64{scale}, MPFR_RNDN);
@@ -59,7 +59,7 @@ void scaled_tanh(mpfr_ptr to, f32 x, f32 alpha, f32 beta) {
 void parametric_softplus(mpfr_ptr to, f32 x, f32 alpha, f32 beta) {
   mpfr_set_d(to, f64{x}, MPFR_RNDN);
   mpfr_mul_d(to, to, f64{beta}, MPFR_RNDN);
-  // Avoids an exponential that would overflow: max(x, 0) + ln(1 + exp(-|x|)).
+  // The form max(x, 0) + ln(1 + exp(-|x|)) avoids an exponential that would overflow.
   Number positive;
   mpfr_set_zero(positive, 1);
   mpfr_max(positive, positive, to, MPFR_RNDN);
@@ -75,11 +75,11 @@ void softplus(mpfr_ptr to, f32 x, f32 steepness, f32) {
   mpfr_div_d(to, to, f64{steepness}, MPFR_RNDN);
 }
 
-// The distance from the true value, in units in the last place of that value rounded to FLOAT32.
+// Returns the distance from the true value, in units in the last place of that value rounded to FLOAT32.
 double distance(f32 ours, mpfr_ptr exact) {
   constexpr double kMax = std::numeric_limits<f32>::max();
   if (std::isinf(ours)) {
-    // Correct if FLOAT32 rounds the true value to infinity.
+    // Infinity is correct if FLOAT32 rounds the true value to it.
     return std::abs(mpfr_get_d(exact, MPFR_RNDN)) > kMax && std::signbit(ours) == (mpfr_sgn(exact) < 0) ? 0 : 1e9;
   }
   const mpfr_exp_t unit = mpfr_regular_p(exact) != 0 ? std::max<mpfr_exp_t>(mpfr_get_exp(exact) - 24, -149) : -149;
@@ -100,7 +100,7 @@ bool check(const char* name, Exact exact, f32 a, f32 b) {
   std::uint32_t state = 12345;
   for (int i = 0; i < kInputs; ++i) {
     state = state * 1664525 + 1013904223;
-    // Every other input is in the range where exponentials are neither 0 nor infinite.
+    // Every second input is in the range where exponentials are neither 0 nor infinite.
     f32 x = from_bits<f32>(state ^ (state >> 15));
     if (i % 2 == 0) {
       x = static_cast<f32>(static_cast<double>(state) * 0x1p-32 * 40 - 20) / (i % 4 == 0 ? 1 : std::abs(b) + a);

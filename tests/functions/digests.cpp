@@ -43,7 +43,7 @@ constexpr std::size_t kStretch = std::size_t{1} << 16;  // one task of a thread
 constexpr std::size_t kSome[] = {0x00, 0x3b, 0x3e, 0x3f, 0x41, 0x7f, 0x80, 0xbf};
 
 using Digests = std::array<u64, kParts>;
-using Table = std::map<std::string, Digests>;  // by the names of the function and the type
+using Table = std::map<std::string, Digests>;  // keyed by the names of the function and the type
 
 constexpr u64 kFactor = 0x9E37'79B9'7F4A'7C15U;
 
@@ -100,8 +100,8 @@ u64 digest_of_stretches(const std::vector<u64>& stretches) {
   return all;
 }
 
-// The digest of a part; all threads compute digests of its stretches. make(first, count, to) returns the results of a
-// stretch; `to` is a buffer for them.
+// Returns the digest of a part. All threads compute digests of its stretches. make(first, count, to) returns the
+// results of a stretch, for which `to` is a buffer.
 template <class T, class Make>
 u64 digest_of_part(std::size_t elements, const Make& make) {
   const std::size_t stretch = std::min(elements, kStretch);
@@ -172,8 +172,8 @@ bool digest_row(const Row& row, const std::vector<std::size_t>& parts, Digests& 
   return true;
 }
 
-// Every FLOAT16 pair; the first element begins with the part's eight bits. Each stretch combines one first element with
-// every possible second element.
+// A part has every FLOAT16 pair whose first element begins with the part's eight bits. Each stretch combines one first
+// element with every possible second element.
 static_assert(kStretch == 65536 && kSingles == 256 * kStretch);
 f16 first_of_pair(std::size_t part, std::size_t i) {
   return from_bits<f16>(static_cast<u16>(part * 256 + i / kStretch));
@@ -245,7 +245,7 @@ void write_table(const std::string& path, const Table& table) {
   }
 }
 
-// Prints the parts that differ; the inputs of a part begin with the same eight bits.
+// Prints the parts that differ. The inputs of a part begin with the same eight bits.
 int compare(const std::string& what, const std::string& key, const Table& table, const Digests& digests,
             const std::vector<std::size_t>& parts) {
   const auto right = table.find(key);

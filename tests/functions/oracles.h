@@ -57,7 +57,7 @@ void run_many(const f32* __restrict from, f32* __restrict to, std::size_t count)
       }
     }
   } else {
-    // Sixteen at a time, so that compilers interleave the instructions of several vectors.
+    // The loop takes sixteen at a time, so that compilers interleave the instructions of several vectors.
     constexpr std::size_t kTogether = 16;
     std::size_t done = 0;
     for (; done + kTogether <= count; done += kTogether) {
@@ -145,7 +145,8 @@ inline int softsign_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
 }
 inline double softsign_near(double x) { return x / (1 + std::abs(x)); }
 
-// 0.5 x erfc(-x / sqrt(2)). For tiny x only the first two terms, because there are millions of subnormals to evaluate.
+// 0.5 x erfc(-x / sqrt(2)). For tiny x, only the first two terms are used, because there are millions of subnormals to
+// evaluate.
 inline int gelu_exact(mpfr_t to, const mpfr_t x, mpfr_rnd_t rounding) {
   Number factor;
   Number half;

@@ -52,7 +52,7 @@ T multiplied(T x, Exponent y) {
   return static_cast<T>(result);
 }
 
-// A power computed by MPFR: rounded to the type, or truncated and clamped for integers.
+// Returns a power from MPFR, rounded to the type, or truncated and clamped for integers.
 template <class T>
 double by_mpfr(double x, double y) {
   constexpr bool kHalf = sizeof(T) == 2;
@@ -86,7 +86,7 @@ double by_mpfr(double x, double y) {
     result = std::trunc(result);
     result = std::fmin(std::fmax(result, static_cast<double>(std::numeric_limits<T>::min())),
                        static_cast<double>(std::numeric_limits<T>::max()));
-    result += 0.0;  // no negative zero
+    result += 0.0;  // removes a negative zero
   }
   return result;
 }

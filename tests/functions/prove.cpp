@@ -128,7 +128,7 @@ void ask(const Oracle& oracle, f32 x, f32 ours, Findings& findings) {
   auto& nearest = findings.nearest[magnitude_of(right) < 0x1p-126f ? 1 : 0];
   const std::pair<double, std::uint32_t> one(distance, to_bits(x));
   if (nearest.size() < kHardest || one < nearest.back()) {
-    // Near zero many functions are proportional to their argument, so one input is kept for all that share its
+    // Near zero, many functions are proportional to their argument, so one input is kept for all that share its
     // significand.
     const auto alike =
         std::ranges::find_if(nearest, [&](const auto& other) { return ((other.second ^ one.second) & 0x7fffff) == 0; });
@@ -208,7 +208,7 @@ void write_hardest(const Oracle& oracle, const Findings& findings, const char* p
 
 int prove(const Oracle& oracle, const Options& options) {
   Findings findings;
-  // The nearest twenty are only found if MPFR is used often enough.
+  // The nearest twenty are found only if MPFR is used often enough.
   const int near_bits = std::min({options.near_bits, oracle.near_bits, options.write_hardest != nullptr ? 46 : 99});
   if (options.read_hard != nullptr) {
     std::vector<std::uint32_t> hard;

@@ -124,7 +124,7 @@ class Random {
     return static_cast<u32>((state_ * 0x2545f4914f6cdd1dU) >> 32);
   }
   f32 any() { return from_bits<f32>(bits()); }
-  // An exponent within `range` of that of 1.
+  // Returns a number whose exponent is within `range` of that of 1.
   f32 moderate(u32 range) {
     return from_bits<f32>((bits() & 0x807fffffU) | ((127 - range + bits() % (2 * range + 1)) << 23));
   }
@@ -137,7 +137,7 @@ using Pair = std::array<f32, 2>;
 Pair any_bits(Random& random) { return {random.any(), random.any()}; }
 Pair near_one(Random& random) { return {random.moderate(2), random.moderate(2)}; }
 Pair not_far(Random& random) { return {random.moderate(13), random.moderate(13)}; }
-// Few bits, so that quotients, products and powers are exact or halfway.
+// The operands have few bits, so that quotients, products and powers are exact or halfway.
 Pair few_bits(Random& random) {
   const u32 keep = ~0U << (8 + random.bits() % 16);
   return {from_bits<f32>(to_bits(random.moderate(60)) & keep), from_bits<f32>(to_bits(random.moderate(60)) & keep)};

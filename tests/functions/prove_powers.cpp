@@ -38,7 +38,8 @@ std::uint64_t g_asked = 0;
 std::atomic<std::uint64_t> g_hard{0};
 std::atomic<std::uint64_t> g_pairs{0};
 
-// Computes as the library's loop over rows does: vectors first, then the elements that they left undecided.
+// Computes in the same way as the library's loop over rows: first in vectors, then the elements that these left
+// undecided.
 template <class T>
 __attribute__((flatten)) void ours(const f32* x, const f32* y, f32* to, std::size_t count) {
   const PowOf of{};
@@ -250,7 +251,7 @@ void test_exact() {
   pairs.flush();
 }
 
-// x has any exponent; y is such that most results are in range.
+// x has any exponent, and y is such that most results are in range.
 void random_block(std::uint64_t seed, std::vector<f32>& x, std::vector<f32>& y) {
   std::mt19937_64 random(seed);
   for (std::size_t i = 0; i < kBlock; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Searches for coefficients of exp's polynomial for which no function based on it gives a wrong result. For developers
-// who change a definition in exponential.h. It starts from the committed coefficients and makes random steps as small
-// as the polynomial's error. It keeps a step if it does not increase the number of wrong results, and prints the
-// coefficients whenever the number drops.
+// Searches for coefficients of exp's polynomial for which no function based on it gives a wrong result. The program is
+// for developers who change a definition in exponential.h. It starts from the committed coefficients and makes random
+// steps as small as the polynomial's error. It keeps a step if the step does not increase the number of wrong results,
+// and prints the coefficients whenever the number drops.
 //
 //   search SECONDS SEED NAME=FILE...     FILE was written by `prove --write-hard FILE NAME`
 #include <array>

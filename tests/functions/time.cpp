@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures the speed of the definitions, vectorized for this machine, on one core with data in the L1 cache. For
-// developers who change a definition.
+// Measures the speed of the definitions, vectorized for this machine, on one core with data in the L1 cache. The
+// program is for developers who change a definition.
 // usage: time NAME MINIMUM MAXIMUM
 #include <chrono>
 #include <cstdio>

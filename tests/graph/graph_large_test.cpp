@@ -32,7 +32,7 @@ Graph fan(int n) {
   return parse_graph(text + "out " + numbered("s", n - 1) + "\n");
 }
 
-// n large values computed from one input, each reduced to a small value; the small values are joined.
+// n large values are computed from one input, and each is reduced to a small value. The small values are joined.
 Graph joined(int n, int large, int small) {
   const std::string shape = "f32[" + std::to_string(large) + "]";
   const std::string column = "f32[" + std::to_string(large) + ",1]";
@@ -62,7 +62,7 @@ TEST(Large, TheOrderIsFrugalForAnyNumberOfGroups) {
   for (const int n : {50, 5000}) {
     const auto plans = compile_graph(joined(n, 64, 1), kJoins);
     ASSERT_TRUE(plans.ok());
-    // One large value at a time, plus all the small ones.
+    // Memory holds one large value at a time, plus all the small ones.
     EXPECT_LE(plans.value().run.temporary_bytes(), static_cast<std::uint64_t>(n) * kTemporaryAlignment + 4096) << n;
     EXPECT_GE(plans.value().temporary_values, static_cast<std::uint64_t>(n) * 64 * 4) << n;
   }
@@ -78,7 +78,7 @@ TEST(Large, EachPartOfAJoinIsMadeInItsPlace) {
   EXPECT_NE(text.find("| writes output0+" + std::to_string((kParts - 1) * 64 * 4) + "\n"), std::string::npos);
 }
 
-// Compile times of graphs of 1,000 to 1,000,000 nodes. A benchmark, not a test: run it with
+// Measures compile times of graphs of 1,000 to 1,000,000 nodes. This is a benchmark, not a test: run it with
 // --gtest_also_run_disabled_tests
 TEST(Compile, DISABLED_Times) {
   struct Kind {

@@ -104,7 +104,7 @@ class Search {
     }
   }
 
-  // known: a size that is known to suffice.
+  // `known` is a size that is known to suffice.
   std::uint64_t minimum(std::uint64_t known) {
     minimum_ = known;
     try_orders();
@@ -179,7 +179,7 @@ class Search {
     }
   }
 
-  // Tries all orders of placing the values, each at the lowest free offset: the best is the minimum for these
+  // Tries all orders of placing the values, each at the lowest free offset. The best result is the minimum for these
   // lifetimes.
   void try_placing() {
     std::vector<Lifetime> chains;
@@ -238,7 +238,7 @@ class Search {
   std::vector<GraphGroup> groups_;
   std::vector<GraphGroup> order_;
   std::vector<Lifetime> lives_;
-  std::vector<std::uint32_t> taken_;  // for each value, the one whose memory it reuses
+  std::vector<std::uint32_t> taken_;  // for each value, the value whose memory it reuses
   std::uint64_t minimum_ = 0;
   std::size_t orders_ = 0;
 };

@@ -312,7 +312,8 @@ TEST(Join, NotForADeviceThatDoesNot) {
             "run: 3 steps, 4224 bytes of temporary for 4224 bytes of values\n");
 }
 
-// A reduction that reads elements in a different order than they are written, and one whose result has a second reader.
+// One reduction reads elements in a different order than they are written, and the result of another has a second
+// reader.
 TEST(Join, NotWhatIsReadOtherwise) {
   EXPECT_EQ(compiled("a = input 4096\n"
                      "x = NEGATE a:f32[32,32] -> f32[32,32]\n"
@@ -328,7 +329,7 @@ TEST(Join, NotWhatIsReadOtherwise) {
             "run: 4 steps, 4224 bytes of temporary for 4352 bytes of values\n");
 }
 
-// The epilogue would read a result of its own prologue, directly or through another step.
+// Here the epilogue would read a result of its own prologue, directly or through another step.
 TEST(Join, NotAroundWhatLiesBetween) {
   EXPECT_EQ(compiled("a = input 4096\n"
                      "x = NEGATE a:f32[32,32] -> f32[32,32]\n"
@@ -418,8 +419,8 @@ Graph random_values(std::mt19937_64& random, int nodes) {
   return parse_graph(text + "out v" + std::to_string(nodes) + "\n");
 }
 
-// The minimum number of bytes for values with these lifetimes: the best of all placement orders, with each value at the
-// lowest free offset.
+// Returns the minimum number of bytes for values with these lifetimes. This is the best of all placement orders, with
+// each value at the lowest free offset.
 std::uint64_t min_bytes(std::span<const Lifetime> lifetimes) {
   std::vector<std::size_t> turns(lifetimes.size());
   std::iota(turns.begin(), turns.end(), std::size_t{0});

@@ -55,7 +55,7 @@ cmake --build cmake_build >/dev/null
 check cmake_build/c_program "C, find_package"
 check cmake_build/cpp_program "C++, find_package"
 
-if [ -f prefix/include/anydml/onnx.h ]; then  # otherwise built without ONNX models
+if [ -f prefix/include/anydml/onnx.h ]; then  # without this header, ONNX models were not built
   usage="usage: onnx MODEL.onnx"
   check_usage() {
     local actual
@@ -82,7 +82,7 @@ else
   echo "add_subdirectory: configured, and its lowest layers compiled"
 fi
 
-[ -f prefix/include/anydml/DirectML.h ] || exit 0  # built without the DirectML API
+[ -f prefix/include/anydml/DirectML.h ] || exit 0  # the library was built without the DirectML API
 expected=$("$build/examples/directml_modulus")
 run_directml() {
   local actual
@@ -93,7 +93,7 @@ run_directml() {
 c++ -std=c++14 directml_modulus.cpp -o directml_pkg $(pkg-config --cflags --libs anydml-directml)
 run_directml ./directml_pkg
 echo "DirectML, pkg-config with its rpath: the same output"
-# The spelling used by programs that were written for the system's header.
+# Programs that were written for the system's header use this spelling.
 sed -e 's:<anydml/DirectML.h>:<DirectML.h>:' -e 's:<anydml/directml_guids.h>:<directml_guids.h>:' directml_modulus.cpp >plain.cpp
 # shellcheck disable=SC2046
 c++ -std=c++14 plain.cpp -o directml_plain $(pkg-config --cflags --libs anydml-directml | sed 's:-Wl,-rpath,[^ ]*::')

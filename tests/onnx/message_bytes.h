@@ -114,7 +114,7 @@ inline Bytes model(const Bytes& graph, const std::vector<Bytes>& functions = {})
   return bytes;
 }
 
-// A model that has something of everything.
+// Returns a model with a little of everything.
 inline Bytes small_model() {
   Bytes body;
   body.message(1, node("Neg", {"t"}, {"u"})).message(12, value("u", 1, {2}));

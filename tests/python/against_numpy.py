@@ -21,7 +21,7 @@ def quiet():
 
 
 def bits(array):
-    """The bits that must agree; all NaNs count as one value."""
+    """Returns the bits that must agree. All NaNs count as one value."""
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
@@ -36,7 +36,7 @@ def assert_same(mine, theirs):
 
 
 def outcome(call, mode):
-    """The result of call(), or None; and NumPy's report: the error's type and text, then the warnings."""
+    """Returns the result of call(), or None, and NumPy's report: the error's type and text, then the warnings."""
     with np.errstate(all=mode), warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
@@ -47,7 +47,7 @@ def outcome(call, mode):
 
 
 def assert_same_outcome(ours, numpys, call, mode, of=None):
-    """call(function) gives the same bits, warnings and errors for both functions."""
+    """Asserts that call(function) gives the same bits, warnings and errors for both functions."""
     mine, said = outcome(lambda: call(ours), mode)
     theirs, numpy_said = outcome(lambda: call(numpys), mode)
     assert repr(said) == repr(numpy_said).replace(numpys.__name__, ours.__name__), of

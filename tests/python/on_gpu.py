@@ -42,7 +42,7 @@ class OnTorch(Numpylike):
             pytest.skip("PyTorch sees no CUDA device")
         self.kind = self.torch.Tensor
 
-    def integers(self, dtype):  # types that PyTorch can copy and show, unlike uint16 to uint64
+    def integers(self, dtype):  # PyTorch can copy and show these types, unlike uint16 to uint64
         return getattr(self.torch, f"int{8 * np.dtype(dtype).itemsize}")
 
     def put(self, array):
@@ -140,7 +140,7 @@ def cupy():
 
 
 def host(function, *arrays, **options):
-    """The CPU's result, without NumPy's warnings."""
+    """Returns the CPU's result, without NumPy's warnings."""
     with np.errstate(all="ignore"):
         return np.asarray(function(*arrays, **options))
 
@@ -161,7 +161,7 @@ def assert_same(on, mine, expected):
 
 
 def draw(kind, shape, seed=0):
-    """Random bits, with hard cases among them."""
+    """Random bits that include hard cases."""
     dtype = np.dtype(kind)
     random = np.random.default_rng([seed, *kind.encode()])
     array = np.frombuffer(bytearray(random.bytes(dtype.itemsize * int(np.prod(shape)))), dtype).copy()

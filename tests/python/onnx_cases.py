@@ -86,7 +86,7 @@ def of_top_k(dtype, since):
 
 
 def of_cast(dtype, since):
-    """Floats become integers only for values that both types can represent; ONNX leaves the rest undefined."""
+    """Floats become integers only for values that both types can represent. ONNX leaves the rest undefined."""
     cases = []
     for kind in KINDS:
         to = dtype_of(kind)
@@ -295,8 +295,8 @@ def of_normalization(rows, *others):
 
 
 def of_attention(dtype, since):
-    """Tokens and heads, groups of heads, bool and numeric masks, the past, and a row with all keys masked. The values
-    are positive, so that nothing cancels in their means."""
+    """Cases with tokens and heads, groups of heads, bool and numeric masks, the past, and a row with all keys masked.
+    The values are positive, so that nothing cancels in their means."""
     q, k, v = (numbers(dtype, (2, rows, 4 * size), i + 5, False) for i, (rows, size) in enumerate(((3, 2), (5, 1), (5, 1))))
     groups = {"q_num_heads": 4, "kv_num_heads": 2}
     by_heads = [numbers(dtype, (2, 2, rows, 3), i + 5, False) for i, rows in enumerate((3, 5, 5))]
@@ -349,7 +349,7 @@ def of_convolution(dtype, since):
 
 
 def of_integer_convolution(dtype, since):
-    """All byte values, with every form of zero point; the reference allows one per channel only in two dimensions."""
+    """All byte values, with every form of zero point. The reference allows one per channel only in two dimensions."""
     def bytes_of(shape, kind, seed):
         limits = np.iinfo(kind)
         return np.random.default_rng(seed).integers(limits.min, limits.max, shape, kind, endpoint=True)
@@ -379,7 +379,7 @@ def of_quantized_convolution(dtype, since):
 
 
 def of_transposed_convolution(dtype, since):
-    """Small integers, as in of_gemm; the reference supports only two spatial dimensions."""
+    """Small integers, as in of_gemm. The reference supports only two spatial dimensions."""
     def whole(shape, seed):
         return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
 
@@ -391,7 +391,7 @@ def of_transposed_convolution(dtype, since):
 
 
 def of_gemm(dtype, since):
-    """Small integers, whose sums do not depend on the order; for float16 the reference rounds every product."""
+    """Small integers, whose sums do not depend on the order. For float16 the reference rounds every product."""
     def whole(shape, seed):
         return np.random.default_rng(seed).integers(-4, 5, shape).astype(dtype)
 
@@ -416,7 +416,7 @@ def of_matmul(dtype, since):
 
 
 def of_matmul_integer(dtype, since):
-    """Zero points in every form; the reference accepts one per row only as a column."""
+    """Zero points in every form. The reference accepts one per row only as a column."""
     def bytes_of(shape, kind, seed):
         limits = np.iinfo(kind)
         return np.random.default_rng(seed).integers(limits.min, limits.max, shape, kind, endpoint=True)
@@ -466,7 +466,7 @@ def of_power(dtype, since):
 
 
 def of_resize(dtype, since):
-    """Skips cases in which ONNX's reference fails or differs; for integers, it truncates the results."""
+    """Skips cases in which ONNX's reference fails or differs. For integers, the reference truncates the results."""
     floats = np.dtype(dtype) in (np.float16, np.float32)
     x = numbers(dtype, (1, 2, 4, 6), 5, False)
     x = np.abs(x) + np.ones_like(x) if floats else x  # positive, so that nothing cancels in the means

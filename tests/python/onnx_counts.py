@@ -23,16 +23,16 @@ import anydml.onnx
 from onnx_models import DOMAIN_ROWS, FLOATS, HOSTED, INTEGERS, NODES, rows_of
 
 
-MAIN = {"Where": 1, "ConstantOfShape": None}  # the input that determines the node's type, if not the first
+MAIN = {"Where": 1, "ConstantOfShape": None}  # the input that determines the node's type, if it is not the first
 
-# Excluded, because their expected results are further from the exact ones than anydml's, by more than the suite's
-# tolerance. In the first, every operation was rounded to float16. In the others, NumPy computed the transform in
-# float32; for parts that are exactly 0 it has 1.9e-7.
+# These are excluded because their expected results are further from the exact ones than anydml's, by more than the
+# suite's tolerance. In the first, every operation was rounded to float16. In the others, NumPy computed the transform
+# in float32; for parts that are exactly 0 it has 1.9e-7.
 LEFT_OUT = ("test_attention_4d_causal_fp16_expanded", "test_dft_inverse_cpu", "test_dft_inverse_opset19")
 
 
 class SkippingBackend(anydml.onnx.Backend):
-    """The backend for counting. The suite counts unsupported tests as passed; here they are skipped."""
+    """The backend for counting. The suite counts unsupported tests as passed, but here they are skipped."""
 
     is_compatible = None  # so that prepare raises the reason
 
@@ -45,7 +45,7 @@ class SkippingBackend(anydml.onnx.Backend):
 
 
 def suite(parent_module=None):
-    """ONNX's suite for this backend; computing the suite's own cases emits warnings that do not concern us."""
+    """Returns ONNX's suite for this backend. Computing the suite's own cases emits irrelevant warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         test = BackendTest(SkippingBackend, parent_module).exclude("_cuda$")
@@ -116,7 +116,7 @@ def passed(counts):
 
 
 def nodes():
-    """The node table, with the types of the newest opset."""
+    """Returns the node table, with the types of the newest opset."""
     lines = ["| ONNX | by | types |", "|---|---|---|"]
     for row in (row for op in NODES for row in rows_of(op) if onnx.defs.has(op)):
         by = "ONNX's definition" if row.how == "definition" else row.uses.replace(" ", ", ") or "a view"
@@ -125,7 +125,7 @@ def nodes():
 
 
 def hosted():
-    """The table of nodes that run on the host."""
+    """Returns the table of nodes that run on the host."""
     lines = ["| ONNX | on the host | types |", "|---|---|---|"]
     lines += [f"| {op} | {row.uses} | {_kinds(row.kinds)} |" for op, row in sorted(HOSTED.items()) if onnx.defs.has(op)]
     return "\n".join(lines) + "\n"
@@ -148,7 +148,7 @@ def _kinds(kinds):
 
 
 def _wrapped(text):
-    """Lines of 120 columns, broken after commas only."""
+    """Returns lines of 120 columns that break only after commas."""
     text = text.replace(" ", "\0").replace(",\0", ", ")
     lines = textwrap.wrap(text, 120, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\0", " ") for line in lines]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests know about ONNX models in anydml: the table of operators, and the steps and graphs of a model."""
+"""Gives the tests information about ONNX models in anydml: the table of operators, and the steps and graphs of a
+model."""
 import contextlib
 import ctypes
 import re
@@ -15,7 +16,7 @@ KINDS = (*FLOATS, *INTEGERS, "bool")  # ONNX's names of the types of arrays
 
 
 def dtype_of(kind):
-    """NumPy's type of the arrays; four-bit integers have a byte each."""
+    """Returns NumPy's type of the arrays. Four-bit integers have a byte each."""
     return np.dtype({"float": "float32", "double": "float64", "int4": "int8", "uint4": "uint8"}.get(kind, kind))
 
 
@@ -36,7 +37,7 @@ DOMAIN_ROWS = [tuple(line[1:]) for line in _lines() if line[0] == "domain"]  # (
 
 
 def rows_of(op, since=None):
-    """The rows that use DirectML's operators or ONNX's definitions, of one opset or of the newest one."""
+    """Returns the rows that use DirectML's operators or ONNX's definitions, for one opset or for the newest one."""
     return [row for row in ROWS if row.op == op and row.how != "host" and (
         row.last == 0 if since is None else row.first <= since and (row.last == 0 or since <= row.last))]
 
@@ -46,9 +47,9 @@ HOSTED = {row.op: row for row in ROWS if row.how == "host" and row.last == 0}
 
 # ---- The steps of a model -------------------------------------------------------------------------------------------
 
-# What `explain` says. steps: the number of steps of each operator. by: what their operators are, or how they run on the
-# host. folded: the number of nodes that were computed once as constants. pieces: (begin, end, whether it is a graph, why
-# it ends), after a run. bodies: the programs of branches and loops.
+# The contents of `explain`'s report. steps: the number of steps of each operator. by: what their operators are, or how
+# they run on the host. folded: the number of nodes that were computed once as constants. pieces: (begin, end, whether
+# it is a graph, why it ends), after a run. bodies: the programs of branches and loops.
 Explained = namedtuple("Explained", "count steps by folded hosted pieces bodies")
 
 
@@ -77,12 +78,12 @@ def _explained(lines):
 
 
 def pieces(prepared):
-    """The start and the end of each graph and of each series of steps that ran node by node."""
+    """Returns the start and the end of each graph and of each series of steps that ran node by node."""
     return [piece[:2] for piece in explained(prepared).pieces]
 
 
 def node_by_node(prepared, given):
-    """The outputs of a run without any graph."""
+    """Returns the outputs of a run without graphs."""
     return prepared._model.run_node_by_node(prepared._listed(given))
 
 

@@ -6,7 +6,7 @@ SHAPES = [(), (5,), (2, 3, 4)]
 
 
 def numbers(dtype, shape=(5,), seed=0, specials=True):
-    """Small numbers, whose sums and products are exact in every type, and the special values."""
+    """Returns small numbers, whose sums and products are exact in every type, and the special values."""
     dtype, random = np.dtype(dtype), np.random.default_rng(seed)
     if dtype == bool:
         return random.integers(0, 2, shape).astype(bool)

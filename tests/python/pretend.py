@@ -3,7 +3,7 @@
 
 There are three libraries: `pretend`, whose arrays anydml can read only through DLPack; `pretend_streams`, which reports
 its stream like CuPy; and `pretend_exchange`, which also has DLPack's table of C functions, like PyTorch. `asked`
-records the requests they received. `kind` is DLPack's device type: 2 for CUDA.
+records the requests that they received. `kind` is DLPack's device type: 2 for CUDA.
 """
 import ctypes
 import sys
@@ -47,7 +47,7 @@ class StreamArray(Array):
 
 
 class Brain(Array):
-    """An array of bfloat16, a type that NumPy lacks."""
+    """An array of bfloat16, which is a type that NumPy lacks."""
     dtype = "bfloat16"
 
     def __dlpack__(self, stream=None):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Invalid arguments at every entry point: the error names the argument and the given value. Also checks which objects
-count as numbers."""
+"""Tests invalid arguments at every entry point. The error must name the argument and the given value. Also tests which
+objects count as numbers."""
 import decimal
 import enum
 import fractions
@@ -17,7 +17,7 @@ LONE = "\udc80"  # a lone surrogate, which UTF-8 cannot encode
 
 
 class Odd:
-    """Invalid as any argument, and without a repr."""
+    """An object that is invalid as any argument and has no repr."""
 
     def __repr__(self):
         raise RuntimeError("no text")
@@ -33,7 +33,7 @@ def compiled(*inputs, **options):
 
 
 def table():
-    """Each row: the call, the expected error, and a pattern for its message."""
+    """Each row has the call, the expected error, and a pattern for its message."""
     no_names = [5, None, 2.5, b"cpu", ["cpu"], object(), Odd(), X, anydml]
     calls_with_op = {"run": lambda op: anydml.run(op, X), "compile": lambda op: anydml.compile(op, X),
                      "run without inputs": anydml.run, "_core.run": lambda op: _core.run(op, [X], [X.copy()], {}, None),
@@ -55,7 +55,7 @@ def table():
                 yield f"{name}(device={type(device).__name__})", call, (device,), TypeError, r"^device is "
         for device in ("cpu\0", "\0", LONE):
             yield f"{name}(device={device!a})", call, (device,), ValueError, r"^device is '.*(NUL|not valid Unicode)"
-        for device in ("radeon", "é" * 3000, "xé" * 2999):  # longer than a message may be
+        for device in ("radeon", "é" * 3000, "xé" * 2999):  # some names are longer than a message may be
             yield f"{name}(device={device[:6]!a})", call, (device,), ValueError, "name is '"
     no_numbers = ["1", b"1", None, [1], X, np.array([1]), 1j, np.complex64(1), np.array(1j), object(), Odd(), "text"]
     for name, function in (("run", anydml.run), ("compile", anydml.compile)):

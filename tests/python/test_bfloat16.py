@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's bfloat16 is computed in float32, and results are rounded to nearest, ties to even."""
+"""Tests that PyTorch's bfloat16 is computed in float32, and that results are rounded to nearest, ties to even."""
 import pytest
 
 import anydml

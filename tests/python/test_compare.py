@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""python -m anydml.compare runs with any set of libraries, and counts errors against independent arithmetic."""
+"""Tests that python -m anydml.compare runs with any set of libraries, and counts errors against independent
+arithmetic."""
 import importlib.util
 import json
 import subprocess

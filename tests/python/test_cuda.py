@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a GPU: errors that need no GPU, and, if there is one, every result compared bit for bit with the CPU's."""
+"""Tests arrays on a GPU: errors that need no GPU and, with a GPU, every result, bit for bit against the CPU's."""
 import itertools
 import threading
 
@@ -217,7 +217,7 @@ def test_out_and_in_place(on, modulus, kind):
     x = on.put(a)
     modulus(x, x, out=x)
     assert_same(on, x, host(modulus, a, a))
-    if not isinstance(on, OnPretend):  # overlapping a part of itself: as if the input had been copied first
+    if not isinstance(on, OnPretend):  # out overlaps the input, as if the input had been copied first
         x = on.put(a)
         modulus(x[1:], on.put(b[1:]), out=x[:-1])
         assert_same(on, x, np.concatenate([host(modulus, a[1:], b[1:]), a[-1:]]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs over arrays on a GPU, if there is one. They give the CPU's bits and run on the arrays' own device and
+"""Tests graphs over arrays on a GPU, if there is one. They must give the CPU's bits and run on the arrays' device and
 stream."""
 import gc
 

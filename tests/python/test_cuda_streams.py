@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays on a GPU: the order of work on streams, and details of individual libraries."""
+"""Tests arrays on a GPU: the order of work on streams, and details of individual libraries."""
 import time
 
 import numpy as np
@@ -224,7 +224,7 @@ def test_zz_what_was_compared(capsys):
 
 
 def cost(call, count=500, rounds=9):
-    """The shortest round in microseconds per call; one round's launches do not fill the device's queue."""
+    """Returns the shortest round in microseconds per call. One round's launches do not fill the device's queue."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()

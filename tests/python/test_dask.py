@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Dask arrays: block by block, passed directly, and on worker processes."""
+"""Tests Dask arrays: block by block, passed directly, and on worker processes."""
 import os
 import pickle
 import subprocess

@@ -42,7 +42,7 @@ def recurrent(name):
     gates, order = {"RNN": (1, [0]), "LSTM": (4, [0, 3, 1, 2])}[name]
 
     def call(torch, _, x, w, r):
-        def ordered(one):  # DirectML: input, output, forget, cell; PyTorch: input, forget, cell, output
+        def ordered(one):  # DirectML has input, output, forget, cell; PyTorch has input, forget, cell, output
             return one.reshape(gates, 6, -1)[[0, 2, 3, 1]].reshape(gates * 6, -1) if gates > 1 else one
 
         layer = getattr(torch.nn, name)(x.shape[-1], 6, bias=False)
@@ -58,7 +58,7 @@ def recur(name, count):
     return lambda x, w, r: getattr(anydml, name)(x.reshape(1, 4, 3, 5), w[:, :, :6 * count], r[:, :, :6 * count])[0]
 
 
-# The name, the call, the other library's call, and the arrays.
+# Each row has the name, the call, the other library's call, and the arrays.
 SAME = [
     ("elu", anydml.elu, by_torch(lambda t, f, x: f.elu(x)), X),
     ("celu", anydml.celu, by_torch(lambda t, f, x: f.celu(x)), X),
@@ -243,7 +243,7 @@ def test_one_index_removes_the_axis():
 
 
 def test_which_functions_demand_a_keyword():
-    """These attributes have no customary value; every other attribute has a default."""
+    """These attributes have no customary value. Every other attribute has a default."""
     demanded = {}
     for op in python_rule.read_operators():
         if op.name in python_rule.UFUNCS | python_rule.HAND_WRITTEN:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Arrays in the memory of any device (anydml.DeviceArray): on the CPU in this process, and in a separate process on the
-test device, whose memory cannot be read by mistake."""
+"""Tests arrays in the memory of any device (anydml.DeviceArray). They are on the CPU in this process, and in a separate
+process on the test device, whose memory cannot be read by mistake."""
 import os
 import pickle
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finding the device of a DLPack array: its type and number name a device in the table, for any backend.
+"""Tests how the device of a DLPack array is found. Its type and number name a device in the table, for any backend.
 
 If the build contains them, plugins that call the CPU "vulkan:0" and "cuda:0" (tests/plugin/pretended_backend.cpp) also
 run calls on the arrays from pretend.py.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The Python blocks in the documentation run and print the output shown there. A word after ```python names a module
-that the block needs. tests/tree/documents_test.py checks links, files and options."""
+"""Tests that the Python blocks in the documentation run and print the output shown there. A word after ```python names
+a module that the block needs. tests/tree/documents_test.py checks links, files and options."""
 import ast
 import contextlib
 import importlib
@@ -23,7 +23,7 @@ PASTED = {"docs/dask.md": "distributed", "docs/networks.md": "onnx",
 
 
 def blocks(page):
-    """(line, modules, code, the text block directly below or None) for each Python block."""
+    """Returns (line, modules, code, the text block directly below or None) for each Python block."""
     text = (SOURCE / page).read_text(encoding="utf-8")
     fenced = list(re.finditer(r"^```(\S[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     for block, after in zip(fenced, [*fenced[1:], None]):

@@ -64,7 +64,7 @@ time.sleep({wait})
 
 
 def end(program):
-    """Runs a program, and returns a description of what went wrong at exit, or an empty string."""
+    """Runs a program, and returns a description of its failure at exit, or an empty string."""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     return "" if (done.returncode, done.stderr) == (0, "") else f"{done.returncode} {done.stderr}"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's floating-point warnings appear no matter where the fault is, even when NumPy splits a call into many loops
-because of its buffers, masks, or the dimensions of the arrays."""
+"""Tests that NumPy's floating-point warnings appear wherever the fault is, even when NumPy splits a call into many
+loops because of its buffers, masks, or the dimensions of the arrays."""
 import itertools
 
 import numpy as np
@@ -9,20 +9,20 @@ from against_numpy import assert_same_outcome, both
 
 import anydml
 
-BUFFER = 8192  # elements per loop when NumPy has to convert them
+BUFFER = 8192  # the number of elements per loop when NumPy must convert them
 SIZES = [1, 2, BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER, 3 * BUFFER + 5]
 UFUNCS = [(anydml.modulus_floor.ufunc, np.remainder), (anydml.modulus_truncate.ufunc, np.fmod)]
 ufuncs = pytest.mark.parametrize("ours, numpys", UFUNCS, ids=["floor", "truncate"])
 
 
 def positions(size):
-    """None; the start, the middle and the end; and both sides of the end of a buffer."""
+    """Returns None, the start, the middle and the end, and both sides of the end of a buffer."""
     inside = {0, size // 2, size - 1, BUFFER - 1, BUFFER}
     return [None] + sorted(position for position in inside if position < size)
 
 
 def operands(first, second, size, position):
-    """Arrays of two types; only the given element has no valid result."""
+    """Arrays of two types, in which only the given element has no valid result."""
     a, b = np.full(size, 7, first), np.full(size, 3, second)
     if position is not None:
         b[position] = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FLOAT64: arithmetic, sums, products and moves are computed in it; other functions suggest converting to float32."""
+"""Tests FLOAT64. Arithmetic, sums, products and moves are computed in it, and other functions suggest float32."""
 import math
 
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of four-bit integers, in QUANTIZE, DEQUANTIZE and ONNX."""
+"""Tests arrays of four-bit integers in QUANTIZE, DEQUANTIZE and ONNX."""
 import numpy as np
 import pytest
 
@@ -96,7 +96,7 @@ def test_onnx_as_its_reference(name, shapes, attributes):
 
 
 def test_onnx_weights_are_constants_of_four_bits(tmp_path):
-    """The weights are an initializer, or in a file next to the model."""
+    """The weights are in an initializer or in a file next to the model."""
     import anydml.onnx
     codes = RANDOM.integers(-8, 8, (4, 7)).astype(ml_dtypes.int4)
     float_, int4 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT4

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The correctly rounded functions that are also ufuncs: values, types, masks, warnings and errors. NumPy's functions
-define the behavior of a ufunc, and its FLOAT64 results define the values (function_oracles.py)."""
+"""Tests the correctly rounded functions that are also ufuncs: values, types, masks, warnings and errors. NumPy's
+functions define the behavior of a ufunc, and its FLOAT64 results define the values (function_oracles.py)."""
 import itertools
 import pickle
 import sys
@@ -20,7 +20,7 @@ import python_rule  # noqa: E402
 
 FUNCTIONS = {op.name: getattr(anydml, op.python) for op in python_rule.read_operators()
              if op.name in python_rule.UFUNCS & python_rule.built_names()}
-# NumPy's names for them; NumPy has no erf and no activations.
+# NumPy's names for the functions. NumPy has no erf and no activations.
 NUMPYS = {"ELEMENT_WISE_ASIN": "arcsin", "ELEMENT_WISE_ACOS": "arccos", "ELEMENT_WISE_ATAN": "arctan",
           "ELEMENT_WISE_ASINH": "arcsinh", "ELEMENT_WISE_ACOSH": "arccosh", "ELEMENT_WISE_ATANH": "arctanh",
           "ELEMENT_WISE_ATAN_YX": "arctan2", "ELEMENT_WISE_POW": "power",
@@ -87,7 +87,7 @@ def test_any_layout(name, kind):
 
 @each
 def test_types_are_numpys(name):
-    """float16, float32 and the types that fit into them; other types are converted only on request."""
+    """Tests float16, float32 and the types that fit into them. Other types are converted only on request."""
     function = FUNCTIONS[name]
     for kind, wanted in (("f2", "f2"), ("f4", "f4"), ("i1", "f2"), ("?", "f2"), ("u1", "f2"), ("i2", "f4"), ("u2", "f4")):
         if name != "ELEMENT_WISE_POW" or kind[0] == "f":  # POW also accepts integers
@@ -246,7 +246,7 @@ def test_a_table_says_what_each_fault_is():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_minus_infinity_to_a_power_that_is_not_an_integer(kind):
-    """DirectML gives NaN for negative bases, including -inf, where NumPy gives 0 or infinity; help() says so."""
+    """DirectML gives NaN for negative bases, including -inf, where NumPy gives 0 or infinity. help() documents this."""
     powers = np.array([0.5, -0.5, 2.5, -1.25, 3, -3, 2, -2, 0, np.inf, -np.inf], kind)
     found = quietly(lambda: anydml.pow(np.array(-np.inf, kind), powers))
     with np.errstate(all="ignore"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Assignments in graphs: to elements, through views and masks, and in place. NumPy itself is the reference."""
+"""Tests assignments in graphs: to elements, through views and masks, and in place. NumPy itself is the reference."""
 import random
 
 import numpy as np

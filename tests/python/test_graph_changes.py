@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A graph notices when something changes that its function read: attributes, global names, variables of enclosing
-functions, items of containers, and the elements of arrays."""
+"""Tests that a graph notices changes to anything that its function read: attributes, global names, variables of
+enclosing functions, items of containers, and the elements of arrays."""
 import argparse
 import collections
 import cProfile

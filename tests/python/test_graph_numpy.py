@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's functions, methods and operators in graphs: each gives NumPy's result for arrays, bit for bit where the
-operator is exact or rounded once, and otherwise the result of anydml's own function."""
+"""Tests NumPy's functions, methods and operators in graphs. If the operator is exact or rounded once, each gives
+NumPy's result for arrays, bit for bit. Otherwise each gives the result of anydml's own function."""
 import numpy as np
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs follow NumPy in types, ordering, sums of products, norms, and functions without an operator."""
+"""Tests that graphs follow NumPy in types, ordering, sums of products, norms, and functions without an operator."""
 import itertools
 
 import numpy as np

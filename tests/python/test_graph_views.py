@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Views in graphs: where NumPy returns a view, the graph reads the value itself, and the results equal those of plain
-calls bit for bit."""
+"""Tests views in graphs. Where NumPy returns a view, the graph reads the value itself, and the results equal those of
+plain calls bit for bit."""
 import os
 import re
 import subprocess
@@ -148,7 +148,7 @@ def test_truths_and_empty_parts():
     same(anydml.graph(lambda x: x[1:, ::-1])(truths), truths[1:, ::-1])
 
 
-# NumPy returns a copy here, or a view not aligned to the elements of its type.
+# Here NumPy returns a copy, or a view that is not aligned to the elements of its type.
 COPIES = {
     "reshape of a transposition": lambda x: x[1:].T.reshape(-1),
     "reshape of a reversal": lambda x: x[::-1].reshape(20, 6)[1:],
@@ -165,7 +165,7 @@ def test_where_no_view_can_be_the_graph_copies(look):
         same(anydml.graph(lambda x: look(anydml.add(x, 1))[::-1])(X), look(anydml.add(X, 1))[::-1])
 
 
-# Recorded in a separate process, whose log shows the graphs.
+# A separate process records these, and its log shows the graphs.
 SHOWN = {
     **{f"view {name}": lambda x, look=look: use(look(x)) for name, look in VIEWS.items()},
     **{f"view of a result {name}": lambda x, look=look: use(look(anydml.add(x, 1))) for name, look in VIEWS.items()},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs give the same bits as the functions they were compiled from."""
+"""Tests that graphs give the same bits as the functions that they were compiled from."""
 import dataclasses
 import gc
 import threading
@@ -144,7 +144,7 @@ def test_constants_are_known_by_their_bits_and_types():
 
 def test_a_constant_object_is_one_object():
     class Weight:
-        """Compares equal to every object, as a class may choose to."""
+        """Compares equal to every object, as a class is allowed to."""
         def __init__(self, value):
             self.value = value
 
@@ -198,7 +198,7 @@ def test_a_function_that_changes_its_argument_is_refused(part):
 
     with pytest.raises(ValueError, match="the function changed an array that is one of its arguments"):
         anydml.graph(function)(memory[:, part])
-    same(anydml.graph(function)(X), (X + 1, X + 1))  # here it is not an argument
+    same(anydml.graph(function)(X), (X + 1, X + 1))  # here the array is not an argument
 
 
 def test_the_same_constant_is_recorded_once():

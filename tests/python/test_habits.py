@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What NumPy users expect: NumPy's conventions in odd cases, its names, bool arrays, masks, arrays with their own
-protocols, and messages that name an argument and a remedy."""
+"""Tests behavior that NumPy users expect: NumPy's conventions in odd cases, its names, bool arrays, masks, arrays with
+their own protocols, and messages that name an argument and a remedy."""
 import array
 import inspect
 import os
@@ -365,7 +365,7 @@ def test_dask():
         assert np.array_equal(lazy.compute(scheduler="sync"), right)
     assert anydml.softmax(x).numblocks == (2, 1)  # blocks along the other axis remain
     assert anydml.relu(x).numblocks == (2, 2)
-    again = pickle.loads(pickle.dumps(anydml.softmax(x, axis=0)))  # for workers in other processes
+    again = pickle.loads(pickle.dumps(anydml.softmax(x, axis=0)))  # workers in other processes need this
     assert np.array_equal(again.compute(scheduler="sync"), anydml.softmax(X, axis=0))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The help() text of every function and class has an example that can be pasted and run without any other imports."""
+"""Tests that the help() text of every function and class has an example that runs when pasted, without other
+imports."""
 import doctest
 import importlib
 import inspect
@@ -10,7 +11,7 @@ import anydml
 
 
 def documented():
-    """Everything that a user can call, under its full name, and the docstrings of the packages."""
+    """Returns everything that a user can call, under its full name, and the docstrings of the packages."""
     for module, needs in (("anydml", "numpy"), ("anydml.onnx", "onnx"), ("anydml.torch", "torch")):
         yield pytest.param(module, None, needs, id=module)
     for name in sorted(dir(anydml)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Modules build on each other in one direction: no module imports, even indirectly, a module that imports it. Imports
-within functions count; imports only for type checkers do not."""
+"""Tests that modules build on each other in one direction. No module may import, even indirectly, a module that imports
+it. Imports within functions count, but imports only for type checkers do not."""
 import ast
 from pathlib import Path
 
@@ -10,12 +10,12 @@ SOURCE = Path(__file__).resolve().parents[2]
 PACKAGE = SOURCE / "python" / "anydml"
 # Folders of scripts that import one another, and scripts from folders listed earlier.
 FOLDERS = ("bench", "data/facts data/python data/site", "tests/dmlrun", "tests/ops", "tests/python")
-# Imported only when a tensor needs it, because it imports PyTorch.
+# This is imported only when a tensor needs it, because it imports PyTorch.
 LATE = {"anydml": {"anydml.torch"}}
 
 
 def modules(folder, suffix, package=()):
-    """The names of the modules and their files."""
+    """Returns the names of the modules and their files."""
     found = {}
     for path in sorted(folder.rglob(f"*{suffix}")):
         parts = [*package, *path.relative_to(folder).with_suffix("").parts]
@@ -24,7 +24,7 @@ def modules(folder, suffix, package=()):
 
 
 def statements(nodes):
-    """The nodes and everything in them, except code that only type checkers read."""
+    """Yields the nodes and everything in them, except code that only type checkers read."""
     for node in nodes:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in (getattr(node.test, "id", ""), getattr(node.test, "attr", "")):
             yield from statements(node.orelse)
@@ -34,7 +34,7 @@ def statements(nodes):
 
 
 def imported(name, path, names, nodes):
-    """The modules among `names` that the import statements in the nodes import."""
+    """Yields the modules among `names` that the import statements in the nodes import."""
     package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
     for node in statements(nodes):
         if isinstance(node, ast.Import):

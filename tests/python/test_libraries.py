@@ -13,7 +13,7 @@ NAMES = ["library_of_tests", "library_with_a_module", "library_with_a_namespace"
 
 
 class Array:
-    """An array that offers only DLPack."""
+    """An array that supports only DLPack."""
 
     def __init__(self, array):
         self.array = np.asarray(array)
@@ -150,7 +150,7 @@ def torch():
 
 
 def each_call(torch, make):
-    """Results for tensors 0 to 5 created by make, modulo 4."""
+    """Returns the results, modulo 4, for tensors of 0 to 5 that make created."""
     a, b = make(torch.arange(6.0)), make(torch.full((6,), 4.0))
     return [anydml.modulus_floor(a, b), anydml.modulus_floor(a, 4), anydml.modulus_truncate(torch.arange(6.0), b),
             anydml.modulus_floor(a, 4.0, dtype="f4"), anydml.run("ELEMENT_WISE_MODULUS_FLOOR", a, b),

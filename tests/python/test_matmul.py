@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""anydml.matmul follows numpy.matmul's rules for shapes, and gives the same bits as GEMM."""
+"""Tests that anydml.matmul follows numpy.matmul's rules for shapes, and gives the same bits as GEMM."""
 import numpy as np
 import pytest
 
@@ -46,7 +46,7 @@ def test_wrong_operands():
 
 
 def test_float64_is_computed_in_float64():
-    """Alpha and beta are float64 too."""
+    """Alpha and beta are also float64."""
     assert anydml.matmul(np.array([[2.0**20, 1.0]]), np.array([[2.0**20], [1.0]])).item() == 2.0**40 + 1
     x = np.array([[1 / 3]])
     assert anydml.gemm(x, x, x, alpha=0.1, beta=0.7).item() == 0.1 * (1 / 3 * (1 / 3)) + 0.7 * (1 / 3)

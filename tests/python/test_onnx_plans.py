@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Running models in pieces: shape arithmetic, data-dependent shapes, branches, loops, constants, other domains."""
+"""Tests models that run in pieces: shape arithmetic, data-dependent shapes, branches, loops, constants, other
+domains."""
 import mmap
 import pathlib
 from concurrent.futures import ThreadPoolExecutor
@@ -70,7 +71,7 @@ def test_elements_that_are_computed_end_a_piece():
 
 
 def test_a_number_of_elements_from_data():
-    """As in text to speech: a length is computed, and a range has that many elements."""
+    """As in text to speech, a length is computed, and a range has that many elements."""
     model = parsed("""m (float[N] x) => (float[K] y) {
         axis = Constant<value_ints = [0]>() rounded = Round(x) total = ReduceSum<keepdims = 0>(rounded, axis)
         n = Cast<to = 7>(total) zero = Constant<value_int = 0>() one = Constant<value_int = 1>()
@@ -125,7 +126,7 @@ def test_loops(limit):
 
 
 def test_a_tensor_that_grows_in_a_loop():
-    """The body is not recompiled in every iteration: the steps that use the tensor run on the host."""
+    """The body is not recompiled in every iteration, because the steps that use the tensor run on the host."""
     model = parsed("""m (int64 trips, bool go, float[N] x) => (float[K] y) {
         y = Loop (trips, go, x) <body = b (int64 i, bool c, float[K] v) => (bool d, float[L] w) {
             d = Identity(c) s = ReduceSum<keepdims = 1>(v) half = Constant<value_float = 0.25>() t = Mul(s, half)
@@ -238,7 +239,7 @@ def test_few_steps_behind_data_of_many_sizes_are_not_compiled_each_time():
 
 @pytest.mark.parametrize("kind", ["int64", "int32", "float"])
 def test_few_elements_on_the_host_have_the_bits_of_the_operators(kind):
-    """Sizes are computed without DirectML's operators: as constants of the model, and between graphs."""
+    """Sizes are computed without DirectML's operators, as constants of the model and between graphs."""
     dtype = dtype_of(kind)
     ends = np.finfo(dtype) if kind == "float" else np.iinfo(dtype)
     a = np.array([0, 1, -1, ends.min, ends.max, 3, 7, 5], dtype)
@@ -286,7 +287,7 @@ QUANTISED = """m (float[N, 2, 5] x) => (float[N, 3, 5] y) {
 
 @pytest.mark.parametrize("axes", [("", ""), ("<axis = 0>", "<axis = 1>"), ("<axis = 1>", "<axis = 0>")])
 def test_products_of_integers_are_an_option(axes):
-    """Integer products are used if the scales allow it; otherwise, or without the option, the model runs as written."""
+    """Integer products are used if the scales allow it. Otherwise, or without the option, the model runs as written."""
     model = parsed(QUANTISED % axes)
     counts = {"": (), "<axis = 0>": (3,), "<axis = 1>": (2,) if axes[0] == "<axis = 1>" else (3,)}
     scales = [np.asarray(np.abs(floats(*counts[axis])) * 0.02 + 0.01, np.float32) for axis in axes]
@@ -308,7 +309,7 @@ def test_products_of_integers_are_an_option(axes):
 # ---- com.microsoft --------------------------------------------------------------------------------------------------
 
 def contrib(op, *arrays, outputs=1, kind=np.float32, **attributes):
-    """The results from anydml and from ONNX Runtime."""
+    """Returns the results from anydml and from ONNX Runtime."""
     runtime = pytest.importorskip("onnxruntime")
     names = [f"x{i}" if array is not None else "" for i, array in enumerate(arrays)]
     given = {name: array for name, array in zip(names, arrays) if name}
@@ -372,14 +373,14 @@ def test_contributed_operators(op, arrays, attributes):
                np.float32(3.0), np.uint8(128)], {}),
 ])
 def test_contributed_operators_of_bytes(op, arrays, attributes):
-    """Equal within one unit, because ONNX Runtime may round once more or once less."""
+    """Results must be equal within one unit, because ONNX Runtime may round once more or once less."""
     (actual,), (expected,) = contrib(op, *map(np.asarray, arrays), kind=np.uint8, **attributes)
     assert actual.dtype == expected.dtype
     assert np.abs(actual.astype(int) - expected.astype(int)).max() <= 1
 
 
 def test_states_that_stay_and_steps_that_depend_on_no_turn():
-    """Weights that a loop passes on are constants of its body; their product with an outer value is computed once."""
+    """Weights that a loop passes on are constants of its body. Their product with an outer value is computed once."""
     model = parsed("""m (int64 trips, bool go, float[2, 2] x, float[2] v) => (float[2] last, float[2, 2] same) {
         w = Constant<value = float[2, 2] {1.0, 0.5, 0.25, -1.0}>()
         last, same = Loop (trips, go, v, w) <body = b (int64 i, bool c, float[2] s, float[2, 2] u) =>
@@ -402,7 +403,7 @@ def test_a_counter_that_slices_does_not_recompile():
 
 
 def resident():
-    """The resident memory of this process in bytes."""
+    """Returns the resident memory of this process in bytes."""
     return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ONNX's recurrent networks in cases that its reference does not support: directions, lengths, layouts, activations."""
+"""Tests ONNX's recurrent networks where its reference has no support: directions, lengths, layouts, activations."""
 import numpy as np
 import pytest
 
@@ -57,7 +57,7 @@ def test_directions(op):
 @pytest.mark.parametrize("op", GATES)
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
 def test_lengths(op, direction):
-    """Each row gives the same result as when run alone with its own length; later outputs are 0."""
+    """Each row gives the same result as when it is run alone with its own length. Later outputs are 0."""
     arrays, lengths = arrays_of(op), [2, 4, 1]
     results = run(op, arrays | {"sequence_lens": np.int32(lengths)}, direction=direction)
     for row, length in enumerate(lengths):

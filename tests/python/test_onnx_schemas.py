@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of ONNX's schemas in src/onnx/schema are what the generator writes with the installed onnx package."""
+"""Tests that the tables in src/onnx/schema equal the generator's output for the installed onnx package."""
 import sys
 from pathlib import Path
 

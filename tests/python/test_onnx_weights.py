@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Weights: in a file that is mapped, in bytes, in a message, and as bytes with a scale."""
+"""Tests weights in a file that is mapped, in bytes, in a message, and as bytes with a scale."""
 import pathlib
 
 import numpy as np
@@ -44,7 +44,7 @@ def test_a_file_is_the_same_model(tmp_path):
     onnx.save(model, path)
     expected, prepared = backend.prepare(model).run([x])[0], backend.prepare(path)
     np.testing.assert_array_equal(prepared.run([x])[0], expected)
-    if MAPS.exists():  # the weights are used where they are in the file
+    if MAPS.exists():  # the weights are used directly from the file
         assert str(path) in MAPS.read_text()
     np.testing.assert_array_equal(backend.prepare(path.read_bytes()).run([x])[0], expected)
     np.testing.assert_array_equal(backend.Prepared(path).run([x])[0], expected)
@@ -72,7 +72,7 @@ def test_initializers_that_a_run_replaces(tmp_path):
 
 
 def test_initializers_that_no_node_uses(tmp_path):
-    """Missing elements are reported. Types that anydml lacks do not matter."""
+    """Missing elements are reported. Unused initializers may have types that anydml lacks."""
     short, path, x = numpy_helper.from_array(floats(64, 64), "short"), tmp_path / "m.onnx", floats(64, 64)
     texts = helper.make_tensor("texts", onnx.TensorProto.STRING, [2000], [b"text"] * 2000)
     short.dims[0] = 65

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Other features of the package: operators by name, compiled operators, DLPack, threads, no leaks."""
+"""Tests other features of the package: operators by name, compiled operators, DLPack, threads, no leaks."""
 import pickle
 import re
 import resource
@@ -88,7 +88,7 @@ def test_devices():
 
 
 class Foreign:
-    """An array from another library that offers only DLPack."""
+    """An array from another library that supports only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -185,7 +185,7 @@ def test_a_million_calls_leak_nothing():
             anydml.modulus_floor(a, b)
             anydml.modulus_truncate(a, 3.0)
             anydml.modulus_floor(a, b, out)
-            anydml.modulus_floor([5], 3)  # the slow path
+            anydml.modulus_floor([5], 3)  # this takes the slow path
 
     calls(50_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

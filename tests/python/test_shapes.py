@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Types and shapes of results, inferred from inputs and attributes, in calls, compiled operators and graphs."""
+"""Tests how types and shapes of results are inferred from inputs and attributes, in calls, compiled operators and
+graphs."""
 import numpy as np
 import pytest
 

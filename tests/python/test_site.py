@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The site's examples (data/python/examples.py) print the output shown there: in Python, in C if a compiler and the
-library are available, and as models if dmlrun is. ANYDML_BUILD is the build folder, build/release by default."""
+"""Tests that the site's examples (data/python/examples.py) print the output shown there. They run in Python, in C if a
+compiler and the library are available, and as models if dmlrun is available. ANYDML_BUILD is the build folder,
+build/release by default."""
 import contextlib
 import io
 import os
@@ -56,8 +57,8 @@ def test_python_prints_what_the_page_says(name):
 
 
 def test_c_prints_what_the_page_says(tmp_path):
-    """Compiles all examples as one program for speed; each main becomes a function."""
-    libraries = sorted(BUILD.glob("**/libanydml.so"), key=lambda one: -one.stat().st_mtime)  # newest first
+    """Compiles all examples as one program for speed. Each main becomes a function."""
+    libraries = sorted(BUILD.glob("**/libanydml.so"), key=lambda one: -one.stat().st_mtime)  # the newest first
     compiler = shutil.which("cc")
     if not libraries or not compiler:
         pytest.skip(f"no compiler, or no libanydml.so in {BUILD}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The fast path: repeated calls of one form give the same results as the first, and each form is cached separately."""
+"""Tests the fast path. Repeated calls of one form give the same results as the first, and each form is cached
+separately."""
 import gc
 import sys
 import threading
@@ -26,7 +27,7 @@ def same(mine, theirs):
 
 @pytest.mark.parametrize("name", test_operators.BUILT)
 def test_every_function_gives_the_same_again(name):
-    """The first call takes the slow path, the second is compiled, the third runs directly."""
+    """The first call takes the slow path, the second is compiled, and the third runs directly."""
     (inputs, attributes, options), op = test_operators.CASES[name], test_operators.ALL[name]
     fields = {one.name: one.field for one in op.attributes}
     flat = [array for one in inputs for array in (one if isinstance(one, list) else [one])]
@@ -187,7 +188,7 @@ def test_graphs():
 
 
 def test_threads():
-    """Several threads, each with its own forms, more than the cache holds."""
+    """Several threads have their own forms, which are more than the cache holds."""
     def work(seed):
         for i in range(300):
             x = np.full(1 + (seed * 7 + i) % 40, seed, np.float32)
@@ -250,7 +251,7 @@ def test_tensors():
         try:
             assert anydml.relu(negated).tolist() == np.maximum(-X, 0).tolist()
         except TypeError:
-            pass  # rejecting it is fine too
+            pass  # rejecting it is also correct
     for _ in range(3):
         assert anydml.add(x, Y).tolist() == anydml.add(X, y).tolist() == (X + Y).tolist()
     needed = x.clone().requires_grad_()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Type checkers see the actual package: mypy and pyright check programs that also run, and mypy's stubtest compares the
-stubs with the modules."""
+"""Tests that type checkers see the actual package. mypy and pyright check programs that also run, and mypy's stubtest
+compares the stubs with the modules."""
 import ast
 import importlib.util
 import inspect
@@ -90,7 +90,7 @@ def test_stubs_agree_with_the_modules(tmp_path):
 
 
 def test_ufuncs_are_described():
-    """Checks what stubtest does not compare: the parameters, and that the attributes are those of the ufunc."""
+    """Compares the parameters, which stubtest does not, and checks that the attributes are those of the ufunc."""
     tree = ast.parse((Path(anydml.__file__).parent / "_ufuncs.pyi").read_text(encoding="utf-8"))
     classes = {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}
     for function in UFUNCS.values():
@@ -112,7 +112,7 @@ def test_ufuncs_are_described():
 
 @needs_mypy
 def test_stubs_of_operators_to_come(cache):
-    """Stubs for all 177 functions, including operators that are not implemented yet."""
+    """Checks stubs for all 177 functions, including operators that are not implemented yet."""
     operators = python_rule.read_operators()
     folder = cache / "everything" / "anydml"
     folder.mkdir(parents=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch tensors in CPU memory: the fast path, gradients, and compilers."""
+"""Tests PyTorch tensors in CPU memory: the fast path, gradients, and compilers."""
 import itertools
 import subprocess
 import sys
@@ -204,7 +204,7 @@ def test_no_import_is_needed():
     subprocess.run([sys.executable, "-c", FRESH], check=True)
 
 
-# Some operators of each kind: per element, per window, over a whole tensor, on two tensors.
+# Some operators of each kind. They work per element, per window, over a whole tensor, or on two tensors.
 TRANSFORMED = {
     "sigmoid": (lambda x: anydml.sigmoid(x), torch.sigmoid),
     "softplus": (lambda x: anydml.softplus(x, steepness=1), torch.nn.functional.softplus),

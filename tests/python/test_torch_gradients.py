@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every operator as a PyTorch operator: derivatives, torch.func, compilers.
+"""Tests every operator as a PyTorch operator: derivatives, torch.func, compilers.
 
 Most operators do not support FLOAT64, so gradcheck compares in FLOAT32. With steps of 0.01, rounding adds 1e-5 and
 curvature 1e-4 to the differences, so a tolerance of 0.01 distinguishes a wrong formula from a right one.
@@ -63,7 +63,7 @@ class Case:
 
 @pytest.fixture
 def given(monkeypatch):
-    """The arguments that a call passes to torch.ops.anydml.run, no matter which path it takes."""
+    """Returns the arguments that a call passes to torch.ops.anydml.run, whichever path it takes."""
     seen, operator = [], anydml.torch._OP
 
     class Spy:
@@ -76,7 +76,7 @@ def given(monkeypatch):
     def find(case):
         with monkeypatch.context() as patch:
             patch.setattr(anydml.torch, "_OP", Spy())
-            with torch.autograd.forward_ad.dual_level():  # makes PyTorch see every tensor
+            with torch.autograd.forward_ad.dual_level():  # this makes PyTorch see every tensor
                 case(*case.floats)
         return seen[0] if seen else None  # an operator without inputs has no tensors
 
@@ -94,7 +94,7 @@ def test_gradients(case):
         assert mine.dtype == plain.dtype and mine.requires_grad == plain.is_floating_point()
         assert torch.equal(mine.detach(), plain)  # the operator's own bits
     if any(one.is_floating_point() for one in result) and case.name not in ("hardmax", "hardmax1", "cast"):
-        # Forward and reverse mode.
+        # This checks forward and reverse mode.
         assert torch.autograd.gradcheck(case.of_floats, case.leaves(), eps=1e-2, atol=1e-2, rtol=1e-2, fast_mode=True,
                                         check_forward_ad=True)
 

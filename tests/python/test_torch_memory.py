@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Gradients are as sparse as their operators: no intermediate tensor is larger than a few of their tensors."""
+"""Tests that gradients are as sparse as their operators. No intermediate tensor may be larger than a few of their
+tensors."""
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from torch.utils._pytree import tree_leaves  # noqa: E402
 
 
 class Largest(TorchDispatchMode):
-    """The size in bytes of the largest tensor that any operation created; a view counts as its storage."""
+    """Records the size in bytes of the largest tensor that any operation created. A view counts as its storage."""
 
     def __init__(self):
         super().__init__()
@@ -78,7 +79,7 @@ def test_gradients_take_little_memory(name):
 
 
 def test_gradients_of_large_windows():
-    """Equal to PyTorch's gradients, at sizes where materialized windows would fill the memory."""
+    """Gradients equal PyTorch's, at sizes where materialized windows would fill the memory."""
     x = torch.rand(1, 2, 80, 90, dtype=torch.float32)
     pools = torch.nn.functional
     for call, other in ((CALLS["AVERAGE_POOLING"][1], lambda x: pools.avg_pool2d(x, 31, 1, 15, count_include_pad=False)),

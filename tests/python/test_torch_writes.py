@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch tensors that are written (out=), are on other devices, or have forms that only some calls used to accept."""
+"""Tests PyTorch tensors that are written (out=), are on other devices, or have forms that only some calls once
+accepted."""
 import warnings
 
 import numpy as np
@@ -42,7 +43,7 @@ WRITES = {
 
 @pytest.mark.parametrize("name", WRITES)
 def test_a_write_is_a_new_version(name):
-    for _ in range(4):  # from the third call on, the form is cached
+    for _ in range(4):  # the third and later calls use the cached form
         w, a = torch.ones(2, requires_grad=True), torch.tensor([2.0, 3.0])
         y = (w * a).sum()
         before = a._version
@@ -172,7 +173,7 @@ def test_shape_holds_wherever_pytorch_looks():
 # ---- Both paths accept the same arguments ---------------------------------------------------------------------------
 
 def _both(call, x):
-    """The outcome of a call without and with a gradient: the result, or the error."""
+    """Returns the result or the error of a call, without and with a gradient."""
     answers = []
     for one in (x, x.clone().requires_grad_()):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A network trained with DirectML's operators, compared with the same network in PyTorch."""
+"""Compares a network that is trained with DirectML's operators with the same network in PyTorch."""
 import sys
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Views of any layout, compared with NumPy: values, the surrounding memory, and warnings.
+"""Compares views of any layout with NumPy: values, the surrounding memory, and warnings.
 
 Every view is surrounded by zeros and NaN, which would cause warnings if they were read. A dimension of size 1 has an
 arbitrary stride, so a step along it would end anywhere.
@@ -14,7 +14,7 @@ from against_numpy import TYPES, assert_same_outcome, both
 import anydml
 
 SEED = int(os.environ.get("ANYDML_SEED", "0"))
-LONG = 4 * 65536  # from this many elements on, several threads scan a row
+LONG = 4 * 65536  # several threads scan a row that has at least this many elements
 STRIDES_OF_ONE_PLACE = [0, 1, -1, 3, -3, 8, -8, 1 << 20, -(1 << 20), 1 << 40, -(1 << 40), (1 << 62), -(1 << 62)]
 
 
@@ -55,7 +55,7 @@ class Layout:
 
 
 def draw_values(random, dtype, shape, faulty):
-    """Valid divisors; if faulty, one element at a random position is invalid."""
+    """Valid divisors. If `faulty` is true, one element at a random position is invalid."""
     values = random.integers(1, 100, shape).astype(dtype)
     if np.dtype(dtype).kind != "u":
         values *= random.choice(np.array([1, -1], dtype), shape)

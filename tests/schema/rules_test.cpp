@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the rules in data/facts/rules.txt: valid operators satisfy each rule and invalid ones break it, for any
-// numbers, and the messages describe the violation.
+// Tests the rules in data/facts/rules.txt. For any numbers, valid operators must satisfy each rule and invalid ones
+// must break it, and the messages must describe the violation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -321,7 +321,7 @@ TEST(Rules, AskFusedOperatorsForNoTensors) {
                       "6_0"});
 }
 
-// 64-bit sizes, which callers other than DirectML may pass: a value that does not fit breaks the rule.
+// Callers other than DirectML may pass 64-bit sizes. A value that does not fit breaks the rule.
 TEST(Rules, KnowWhenNumbersDoNotFit) {
   constexpr i64 kMax = std::numeric_limits<i64>::max();
   Described padding = parse_described("PADDING InputTensor=f32[4] OutputTensor=f32[8] StartPadding=[1] EndPadding=[3]");
@@ -374,7 +374,7 @@ TEST(Rules, ReadUnionsInTheirType) {
   }
 }
 
-// Nonsensical operators, the same ones on every run.
+// Generates nonsensical operators, which are the same on every run.
 class Garbage {
  public:
   explicit Garbage(u64 seed) : state_(seed) {}
@@ -450,7 +450,7 @@ class Garbage {
       }
       if (below(32) == 0) {
         argument = {};
-        argument.present = true;  // but empty
+        argument.present = true;  // the list is present but empty
       }
     }
     return all;

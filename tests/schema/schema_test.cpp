@@ -260,7 +260,7 @@ TEST(Schema, NamesTheTensorsOfArrays) {
   EXPECT_EQ(check("JOIN", FeatureLevel::v6_4, {{"OutputTensor", kFloat32, {2, 8}}}),
             Sentences{"InputTensors: holds no tensor; expected 1 or more"});
   EXPECT_EQ(check("QUANTIZE", FeatureLevel::v6_4, {{"InputTensor", kFloat32, {8}}, {"OutputTensor", kInt4, {8}}}),
-            Sentences());  // the documentation does not say how many there must be
+            Sentences());  // the documentation does not specify the number
 }
 
 TEST(Schema, LetsReduceTakeWhatAnyOfItsFunctionsDoes) {
@@ -383,7 +383,7 @@ void for_each_operator_and_level(Use use) {
   }
 }
 
-// Only tensors are checked here: sizes that satisfy each operator's rules are in rules_test.
+// Only tensors are checked here. rules_test has sizes that satisfy each operator's rules.
 TEST(AllOperators, TakeWhatTheirFactsAdmit) {
   for_each_operator_and_level([](const facts::Operator& op, FeatureLevel level) {
     const Admissible admissible(op, level);
@@ -395,7 +395,7 @@ TEST(AllOperators, TakeWhatTheirFactsAdmit) {
   });
 }
 
-// One fault in one tensor: exactly that fault is reported, for that tensor.
+// If one tensor has one fault, exactly that fault is reported for that tensor.
 TEST(AllOperators, TellOneFaultOnce) {
   for_each_operator_and_level([](const facts::Operator& op, FeatureLevel level) {
     const auto right = Admissible(op, level).tensors(true);

@@ -13,7 +13,7 @@ if(TARGET infer_test)
   target_sources(infer_test PRIVATE support/random_operator.cpp)
   target_compile_definitions(infer_test PRIVATE
     ANYDML_INFERRED_OUTPUTS="${PROJECT_SOURCE_DIR}/data/facts/inferred_outputs.txt")
-  if(ANYDML_SANITIZE)  # the table of all operators takes most of a minute, and the same code runs for the other tests
+  if(ANYDML_SANITIZE)  # the table of all operators takes most of a minute, and the other tests run the same code
     set_tests_properties(infer_test PROPERTIES ENVIRONMENT GTEST_FILTER=-Infer.GivesTheOutputsOfRandomOperators*)
   endif()
 endif()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compares bits: all NaNs are equal, +0 and -0 differ.
+// Compares bits. All NaNs are equal, and +0 and -0 differ.
 #pragma once
 
 #include <cinttypes>

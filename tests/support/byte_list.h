@@ -14,7 +14,7 @@ namespace anydml::test {
 
 using ByteList = std::vector<u8>;
 
-// Mostly the extreme values, whose sums overflow first.
+// Returns mostly the extreme values, whose sums overflow first.
 inline ByteList random_bytes(std::int64_t count, std::mt19937& random) {
   static constexpr u8 kEnds[] = {0, 255, 127, 128};
   ByteList bytes(static_cast<std::size_t>(count));

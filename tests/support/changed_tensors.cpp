@@ -70,7 +70,7 @@ class Changes {
     keep({name() + text, std::move(changed)});
   }
 
-  // Keeps two versions of the changed operator: as given, and with outputs that fit the changed inputs.
+  // Keeps two versions of the changed operator: one as given, and one with outputs that fit the changed inputs.
   void keep(ChangedOperator changed) {
     if (!facts::is_output(right_.op->fields[field_].kind)) {
       const schema::Inference inferred = schema::infer_outputs(without_outputs(changed.described), facts::kNewestLevel);

@@ -16,16 +16,16 @@ struct ChangedOperator {
   schema::Described described;
 };
 
-// Whether strides may be negative, as in the C API; DirectML's are unsigned 32-bit numbers.
+// Whether strides may be negative, as in the C API. DirectML's strides are unsigned 32-bit numbers.
 enum class Strides { any, unsigned_32_bits };
 
 // All changes to each tensor and number of the operator. Array counts are adjusted.
 [[nodiscard]] std::vector<ChangedOperator> changed_tensors(const schema::Described& described, Strides strides);
 
-// The operator with every input marked OWNED_BY_DML.
+// Returns the operator with every input marked OWNED_BY_DML.
 [[nodiscard]] schema::Described with_owned_inputs(schema::Described described);
 
-// The operator as one line of text: its tensors and attributes.
+// Returns the operator's tensors and attributes as one line of text.
 [[nodiscard]] std::string case_text(const schema::Described& described);
 
 }  // namespace anydml::test

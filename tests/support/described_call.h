@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A described operator as a call to the C API: its tensors, without data, and its attributes. It owns everything that
-// the call points to.
+// Converts a described operator to a call to the C API, with its tensors (without data) and its attributes. It owns
+// everything that the call points to.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -40,7 +40,7 @@ class DescribedCall {
     return anydml_run(device, name_.c_str(), inputs.data(), inputs.size(), outputs.data(), outputs.size(),
                       attributes.data(), attributes.size());
   }
-  // Whether the device accepts the call; nothing is run.
+  // Whether the device accepts the call. Nothing is run.
   [[nodiscard]] bool is_taken(const anydml_device* device) const {
     anydml_compiled* compiled = nullptr;
     const int status = anydml_compile(device, name_.c_str(), inputs.data(), inputs.size(), outputs.data(),
@@ -133,7 +133,7 @@ class DescribedCall {
     attribute.value.operators = operators_.emplace_back(std::move(result)).data();
   }
 
-  // Deques, so that elements keep their addresses while more elements are added.
+  // These are deques, so that elements keep their addresses while more elements are added.
   std::string name_;
   std::deque<std::string> names_;
   std::deque<std::vector<std::int64_t>> arrays_;

@@ -85,7 +85,7 @@ Pair<T> near_integer_quotient(Random& random) {
   }
 }
 
-// Every pair of exponents is equally likely, so that gaps of all sizes occur; for integers, every pair of widths.
+// Every pair of exponents (for integers, every pair of widths) is equally likely, so that gaps of all sizes occur.
 template <class T>
 Pair<T> exponent_grid(Random& random) {
   if constexpr (is_float<T>) {
@@ -102,7 +102,7 @@ Pair<T> exponent_grid(Random& random) {
   }
 }
 
-// Close exponents: quotients of a few bits, as in most programs.
+// Close exponents give quotients of a few bits, as in most programs.
 template <class T>
 Pair<T> close_operands(Random& random) {
   const T b = random_bits<T>(random);
@@ -149,7 +149,8 @@ Pair<T> draw(Distribution distribution, Random& random) {
   return close_operands<T>(random);
 }
 
-// A value for tests that care about positions more than about values: often small or special, sometimes arbitrary.
+// A value for tests that depend on positions more than on values. It is often small or special, and sometimes
+// arbitrary.
 template <class T>
 T any_value(Random& random) {
   static const std::vector<T> specials = special_values<T>();

@@ -9,9 +9,9 @@
 
 namespace anydml::test {
 
-// How many allocations of this thread succeed before one fails. If negative, none fails.
+// The number of allocations by this thread that succeed before one fails. If it is negative, none fails.
 inline thread_local long t_until_failure = -1;
-inline thread_local bool t_all_from_there = false;  // all later ones fail too
+inline thread_local bool t_all_from_there = false;  // whether all later allocations also fail
 inline std::atomic<long> g_live{0};
 inline std::atomic<long> g_allocations{0};  // in total, by any thread
 

@@ -74,7 +74,7 @@ std::string reference_name(Case of) {
   return of.name();
 }
 
-// memory_elements: the element count of the size "memory"; 0: use the count from parse_size.
+// `memory_elements` is the element count of the size "memory", or 0 to use the count from parse_size.
 std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   const auto types = parse_all(options.types, "--types", parse_type);
   const auto operators = parse_all(options.operators, "--operators", parse_operator);
@@ -100,8 +100,8 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
       cases.push_back(of);
     }
   };
-  // The outer loop is over data, so that memory is rarely refilled. The inner loop is over layouts, so that results
-  // that will be compared are measured close together in time.
+  // The outer loop is over data, so that memory is rarely refilled. The inner loop is over layouts, so that results to
+  // be compared are measured close together in time.
   const auto add_all = [&](anydml_type type, const Data& kind) {
     for (const Size& size : sizes) {
       for (const Row* row : operators) {
@@ -135,7 +135,7 @@ std::vector<Case> select(const Options& options, std::int64_t memory_elements) {
   return cases;
 }
 
-// The cases that a device supports, grouped by the class that measures them.
+// The cases that a device supports. They are grouped by the class that measures them.
 struct DeviceCases {
   std::vector<Case> modulus;
   std::vector<Case> others;
@@ -217,7 +217,7 @@ class Progress {
 template <class Measures>
 void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& report) {
   const Progress progress(cases.size());
-  std::map<std::string, double> times;  // per element, by case name
+  std::map<std::string, double> times;  // the time per element, by case name
   std::size_t width = 0;
   for (const Case& of : cases) {
     width = std::max(width, of.row->name.size());
@@ -242,7 +242,7 @@ void measure_cases(const std::vector<Case>& cases, Measures& measurer, Report& r
   }
 }
 
-// The placeholders for option values in the help text. Completion lists the values of these options.
+// The help text's placeholders for option values. Completion lists the values of these options.
 constexpr const char* kTypesName = "TYPES";
 constexpr const char* kOperatorsName = "OPERATORS";
 constexpr const char* kLayoutsName = "LAYOUTS";
@@ -371,7 +371,7 @@ int run_options(const Options& options, const std::vector<std::string>& argument
   }
   Report report;
   report.arguments = arguments;
-  // The reference and find_target both start a process, which must happen before this process first uses the library.
+  // The reference and find_target each start a process, and must do so before this process first uses the library.
   std::optional<Reference> reference;
   if (!options.list && !options.list_operators) {
     report.machine.target = find_target();

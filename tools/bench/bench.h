@@ -19,8 +19,8 @@ int run(const std::vector<std::string>& arguments, const std::vector<std::string
 
 // Adds the benchmark's options to a command that is never parsed, so that completion can read them.
 void describe(CLI::App& app);
-// The values of the option whose placeholder in the help text is `name`, such as "LAYOUTS"; empty if they cannot be
-// listed.
+// Returns the values of the option whose placeholder in the help text is `name`, such as "LAYOUTS". The result is empty
+// if they cannot be listed.
 std::vector<std::string> option_values(const std::string& name);
 
 }  // namespace anydml::bench

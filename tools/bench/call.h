@@ -18,10 +18,10 @@ class Call {
   Call& operator=(const Call&) = delete;
   ~Call() { anydml_compiled_release(compiled_); }
 
-  // Empty if the library compiled the call and every run succeeded; otherwise the error message.
+  // The error message, which is empty if the library compiled the call and every run succeeded.
   [[nodiscard]] const std::string& error() const { return error_; }
   void run(std::span<const void* const> inputs, void* output);
-  // On an asynchronous device: submits the work; a later run() waits for all of it.
+  // On an asynchronous device, this submits the work, and a later run() waits for all of it.
   void start(std::span<const void* const> inputs, void* output);
 
  private:

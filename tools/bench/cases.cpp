@@ -25,7 +25,7 @@ struct NamedSize {
 };
 constexpr NamedSize kSizes[] = {{"l1", 8 << 10}, {"l2", 128 << 10}, {"memory", 64 << 20}};
 
-// The size curve starts at 2^4 elements, and each size is four times the previous one.
+// The size curve starts at 2^4 elements. Each size is four times the previous one.
 constexpr int kCurveFirst = 4;
 constexpr int kCurveLast = 24;
 
@@ -65,7 +65,8 @@ bool is_reduction(Layout layout) {
   return layout == Layout::inner || layout == Layout::outer || layout == Layout::whole;
 }
 
-// The input that a layout repeats as one element or one row; no value if the operator has fewer than two inputs.
+// Returns the input that a layout repeats as one element or one row, or no value if the operator has fewer than two
+// inputs.
 std::optional<std::size_t> repeated_input(const Row& row, Layout layout) {
   const auto tensors = row.tensors();
   if (tensors.size() < 2) {

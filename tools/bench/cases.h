@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases to measure: a case is a type, a row, a layout, a size and a kind of data.
+// The cases to measure. A case is a type, a row, a layout, a size and a kind of data.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -36,14 +36,14 @@ enum class Layout {
 struct Data {
   enum class Kind { ordinary, hard, gap };
   Kind kind = Kind::ordinary;
-  int gap = 0;  // in binades, for kind gap
+  int gap = 0;  // in binades, for the kind gap
 
   bool operator==(const Data&) const = default;
 };
 
 struct Size {
   std::string name;        // "l1", or the number
-  std::int64_t bytes = 0;  // bytes per tensor; 0 if `elements` gives the size
+  std::int64_t bytes = 0;  // bytes per tensor, or 0 if `elements` gives the size
   std::int64_t elements = 0;
 };
 
@@ -62,7 +62,7 @@ inline constexpr std::array<std::int64_t, 8> kOnes{1, 1, 1, 1, 1, 1, 1, 1};
 
 using Extents = std::array<std::int64_t, 8>;
 
-// How a tensor is laid out: strides in elements, and the number of elements of memory that it spans.
+// The layout of a tensor: its strides in elements, and the number of elements of memory that it spans.
 struct Placed {
   Extents strides{};
   std::int64_t extent = 1;
@@ -71,19 +71,19 @@ struct Placed {
 // The tensors of a case.
 struct Placement {
   int rank = 0;
-  Extents sizes{};         // of the inputs; for element-wise operators and fills, also of the output
+  Extents sizes{};         // the sizes of the inputs and, for element-wise operators and fills, of the output
   Extents output_sizes{};  // 1 in reduced dimensions
   std::array<bool, 8> is_reduced{};
-  std::vector<Placed> inputs;  // one per input; inputs that are always one element keep the defaults
+  std::vector<Placed> inputs;  // one for each input; inputs that are always one element keep the defaults
   Placed output;
-  std::int64_t elements = 0;         // of `sizes`
-  std::int64_t output_elements = 0;  // of `output_sizes`
+  std::int64_t elements = 0;         // the number of elements in `sizes`
+  std::int64_t output_elements = 0;  // the number of elements in `output_sizes`
 
-  // The offset of the element with the given index; the last dimension varies fastest.
+  // Returns the offset of the element with the given index. The last dimension varies fastest.
   [[nodiscard]] std::int64_t offset(const Extents& strides, std::int64_t element) const;
 };
 
-// Tensors without gaps, of any size.
+// Places tensors of any size without gaps.
 Placement place_packed(const Row& row, int rank, const Extents& sizes, const std::array<bool, 8>& is_reduced);
 
 // Returns no value if the layout does not apply to the row or does not fit the size: eight dimensions need 8,192
@@ -93,8 +93,8 @@ std::optional<Placement> lay_out(const Case& of);
 // The layouts for a row if the user names none.
 std::vector<Layout> default_layouts(const Row& row);
 
-// Whether the pass streams over the input: false if the layout or the row reduces the input to a single element or a
-// single row.
+// Whether the pass streams over the input. It does not if the layout or the row reduces the input to a single element
+// or a single row.
 bool is_stream(const Case& of, std::size_t input);
 // Whether the layout's time per element is to be compared with that of `tensor`.
 bool is_strided(Layout layout);
@@ -102,8 +102,8 @@ bool is_strided(Layout layout);
 std::string_view name_of(Layout layout);
 std::string name_of(const Data& data);
 
-// Each function parses one item of a comma-separated list, or "all", and appends to `to`; returns false if the item is
-// invalid.
+// Each function parses one item of a comma-separated list, or "all", and appends to `to`. It returns false if the item
+// is invalid.
 bool parse_type(std::string_view text, std::vector<anydml_type>& to);
 bool parse_layout(std::string_view text, std::vector<Layout>& to);
 bool parse_size(std::string_view text, std::vector<Size>& to);
@@ -112,8 +112,8 @@ bool parse_data(std::string_view text, std::vector<Data>& to);
 // The names of all layouts, for completion and help.
 std::vector<std::string> layout_words();
 
-// The exponent gaps to measure, for data "gaps"; empty for an integer type.
+// The exponent gaps to measure for data "gaps". There are none for an integer type.
 std::span<const int> gaps_of(anydml_type type);
-inline constexpr int kAllGaps = -1;  // means all gaps; replaced when the type is known
+inline constexpr int kAllGaps = -1;  // stands for all gaps, and is replaced when the type is known
 
 }  // namespace anydml::bench

@@ -72,7 +72,8 @@ T read(const void* from, std::int64_t element) {
   return value;
 }
 
-// The indices of the elements to check. An odd step reaches every lane of a vector and every position in a chunk.
+// Returns the indices of the elements to check. An odd step reaches every lane of a vector and every position in a
+// chunk.
 std::vector<std::int64_t> sample_of(std::int64_t elements, std::int64_t samples) {
   constexpr std::int64_t kEnd = 64;
   const std::int64_t step = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, samples)) | 1;
@@ -86,7 +87,7 @@ std::vector<std::int64_t> sample_of(std::int64_t elements, std::int64_t samples)
   return chosen;
 }
 
-// A few outputs of a reduction: the first, the last and some in between.
+// Returns a few outputs of a reduction: the first, the last and some in between.
 std::vector<std::int64_t> outputs_of(std::int64_t count) {
   constexpr std::int64_t kMax = 16;
   std::vector<std::int64_t> chosen;
@@ -190,7 +191,7 @@ Check check_modulus(const Case& of, const Placement& placement, const void* a, c
 
 namespace {
 
-// offsets: the positions in `out` that correspond to the reference's results.
+// `offsets` has the positions in `out` that correspond to the reference's results.
 Check compare(const Row& row, anydml_type type, const Placement& placement, std::span<const Bytes> inputs,
               const void* out, const std::vector<std::int64_t>& offsets, Reference& reference) {
   Check result;

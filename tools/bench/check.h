@@ -19,11 +19,11 @@ namespace anydml::bench {
 struct Check {
   std::uint64_t checked = 0;
   std::uint64_t wrong = 0;
-  std::string first_wrong;  // a message
+  std::string first_wrong;  // the message for the first wrong element
 };
 
-// Checks about `samples` elements, spread over the tensor and including its first and last, or all elements if there
-// are fewer. For a reduction it checks some outputs; for a fill, all outputs.
+// Checks about `samples` elements, spread over the tensor and including its first and last, or all elements if the
+// tensor has fewer. For a reduction it checks some outputs, and for a fill all outputs.
 Check check(const Case& of, const Placement& placement, std::span<const void* const> inputs, const void* out,
             std::int64_t samples, Reference& reference);
 

@@ -83,7 +83,7 @@ bool draw_special(std::vector<T>& values, Operand operand, Random& random) {
   return false;
 }
 
-// Finds the range of a function's argument; returns false if the operand is not an argument.
+// Finds the range of a function's argument. Returns false if the operand is not an argument.
 bool find_range(Operand operand, double& lowest, double& maximum) {
   switch (operand) {
     case Operand::argument:

@@ -18,15 +18,16 @@ inline constexpr std::uint64_t kSeed = 20'240'611;
 // hard: random bits, all patterns equally likely.
 // gap:N: floats whose exponents are N apart, with random fractions and signs.
 // Other operands do not depend on the data: a magnitude is a dividend without its sign, a condition is 0 or 1, a shift
-// is less than the type's width in bits, a scale is 0.1, a zero point is 3.
-// The values repeat after a million elements, too many for a branch predictor to learn. The periods of dividends and
-// divisors differ, so that pairs do not repeat.
+// is less than the type's width in bits, a scale is 0.1, and a zero point is 3. The values repeat after a million
+// elements, which is too many for a branch predictor to learn. The periods of dividends and divisors differ, so that
+// pairs do not repeat.
 void fill(void* to, std::size_t elements, anydml_type type, const Data& data, Operand operand, Team& team);
 
-// The single value of a broadcast operand, typical of the data: a single random bit pattern could be a NaN.
+// Fills in the single value of a broadcast operand. The value is typical of the data, because a single random bit
+// pattern could be a NaN.
 void fill_single(void* to, anydml_type type, const Data& data, Operand operand);
 
-// Whether the row supports this data: a gap requires two float operands, and cannot exceed the exponent range.
+// Whether the row supports this data. A gap requires two float operands, and cannot exceed the exponent range.
 bool has_data(const Row& row, anydml_type type, const Data& data);
 
 }  // namespace anydml::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Helpers for the two classes that measure on a device: several sets of small tensors, sufficiently long samples,
-// values in the device's memory, and the results to check.
+// Helpers for the two classes that measure on a device. They provide several sets of small tensors, sufficiently long
+// samples, values in the device's memory, and the results to check.
 #pragma once
 
 #include <cstddef>
@@ -36,14 +36,14 @@ class DeviceCall {
  public:
   struct BufferSets {
     std::uint64_t first;
-    std::uint64_t step;  // bytes to the next set
+    std::uint64_t step;  // the number of bytes to the next set
   };
 
   DeviceCall(const Row& row, anydml_type type, const Placement& placement, std::vector<BufferSets> inputs,
              BufferSets output, std::uint64_t sets)
       : call_(row, type, placement), inputs_(std::move(inputs)), output_(output), sets_(sets) {}
 
-  // Empty if the library compiled the call and every run succeeded; otherwise the error message.
+  // The error message, which is empty if the library compiled the call and every run succeeded.
   [[nodiscard]] const std::string& error() const { return call_.error(); }
   // Submits run number `run`. If to_the_end is true, also waits until all submitted work is done.
   void run(std::uint64_t run, bool to_the_end);
@@ -60,7 +60,7 @@ class DeviceCall {
 };
 
 using Samples = std::vector<std::vector<double>>;  // for each timed item, in seconds per run
-// Takes `rounds` samples of each item, alternating between items; a sample of item i consists of runs[i] runs.
+// Takes `rounds` samples of each item, alternating between items. A sample of item i consists of runs[i] runs.
 using Timer = std::function<Samples(const std::vector<std::uint64_t>& runs, int rounds)>;
 
 // Takes the samples with the wall clock.
@@ -81,7 +81,7 @@ class Staging {
   Buffer memory_;
 };
 
-// Memory on the default device, for C API calls. Throws DeviceFailure.
+// Memory on the default device, for C API calls. Its functions throw DeviceFailure.
 class CallMemory {
  public:
   explicit CallMemory(std::uint64_t bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The element types in C++. Uses none of the library's internals, because code that checks the library should not share
-// its code.
+// The element types in C++. It uses none of the library's internals, because code that checks the library should not
+// share its code.
 #pragma once
 
 #include <anydml/anydml.h>
@@ -13,7 +13,7 @@
 
 namespace anydml::bench {
 
-// IEEE binary16. Not _Float16, which g++ 12 lacks on x86-64.
+// IEEE binary16. This is not _Float16, because g++ 12 lacks that type on x86-64.
 struct Half {
   std::uint16_t bits;
 };

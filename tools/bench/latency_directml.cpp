@@ -108,7 +108,7 @@ class ThousandDispatches {
     device_.wait();
   }
 
-  // Called after a run. Throws LatencyFailure if a result is wrong.
+  // Must be called after a run. Throws LatencyFailure if a result is wrong.
   void check_results() {
     device_.reopen();
     const std::vector<float> b = read(b_.Get());

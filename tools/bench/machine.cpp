@@ -203,7 +203,7 @@ double OthersWatch::busy_cores() const {
 }
 
 bool OthersWatch::in_the_way_of(unsigned threads) const {
-  constexpr double kTolerated = 0.15;  // fraction of a core, for daemons and clock granularity
+  constexpr double kTolerated = 0.15;  // a fraction of a core, to allow for daemons and clock granularity
   const double cores = std::max(1U, std::thread::hardware_concurrency());
   return busy_cores() > cores - std::min<double>(threads, cores) + kTolerated;
 }

@@ -9,18 +9,18 @@ namespace anydml::bench {
 
 struct BenchEnvironment {
   std::string version;             // of the library
-  std::string adapter;             // the device's name: "cpu", "cuda:0"
+  std::string adapter;             // the device's name, such as "cpu" or "cuda:0"
   std::string device;              // the library's description of the device
   std::uint64_t memory_bytes = 0;  // the device's memory
-  std::string target;              // the kernels' target: "neon"; empty if unknown
+  std::string target;              // the kernels' target, such as "neon"; empty if unknown
   std::string cpu;
   std::string architecture;
   std::string system;    // the kernel and its version
   std::string compiler;  // the compiler that built the benchmark
   std::string c_library;
-  std::string huge_pages;      // the system's setting
+  std::string huge_pages;      // the system's setting for huge pages
   unsigned cores = 0;          // available to this process
-  unsigned threads = 0;        // of the library and the memory pass; 0 if the device is not a CPU
+  unsigned threads = 0;        // for the library and the memory pass; 0 if the device is not a CPU
   std::uint64_t l1_bytes = 0;  // 0: unknown
   std::uint64_t l2_bytes = 0;
   std::uint64_t l3_bytes = 0;
@@ -32,13 +32,14 @@ std::string find_target();
 // Uses the library. Returns false, with a message, if there is no device.
 bool describe_machine(BenchEnvironment& machine, std::string& error);
 
-// The size of the last-level cache; 0 if unknown.
+// Returns the size of the last-level cache, or 0 if it is unknown.
 std::uint64_t last_cache_bytes();
 
 // The number of processors available to this process.
 unsigned usable_cores();
 
-// Measures how much CPU time other processes have used since construction: figures from a busy machine are unreliable.
+// Measures how much CPU time other processes have used since construction, because figures from a busy machine are
+// unreliable.
 class OthersWatch {
  public:
   OthersWatch();
@@ -49,9 +50,9 @@ class OthersWatch {
 
  private:
   struct Moment {
-    double wall = 0;  // seconds
+    double wall = 0;  // in seconds
     double all = 0;   // busy time of all processors
-    double own = 0;   // of this process and its children
+    double own = 0;   // busy time of this process and its children
   };
   static Moment now();
   Moment begin_;

@@ -12,11 +12,12 @@
 namespace anydml::bench {
 namespace {
 
-constexpr double kSampleTime = 1e-4;  // minimum length of a sample, so that reading the clock is negligible
+constexpr double kSampleTime = 1e-4;  // the minimum length of a sample, so that reading the clock is negligible
 constexpr int kMaxRounds = 1001;
 constexpr double kSlow = 10;  // times the minimum time: see Settings::kSlowRounds
 constexpr std::size_t kPage = 4096;
-// Tensors begin at different page offsets: if the low address bits are equal, loads wait for stores to another array.
+// Tensors begin at different page offsets. If the low address bits were equal, loads would wait for stores to another
+// array.
 constexpr std::size_t kStagger = 17 * 64;
 // Below this size, one thread may be faster than a team that has to be woken.
 constexpr std::int64_t kTeamBytes = std::int64_t{8} << 20;
@@ -32,7 +33,7 @@ double time_of(const Body& body, int runs) {
   return (seconds_now() - begin) / runs;
 }
 
-// How many runs a sample needs.
+// Returns how many runs a sample needs.
 int runs_per_sample(const Body& body) {
   int runs = 1;
   for (;; runs *= 2) {
@@ -181,7 +182,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   result.of = of;
   result.elements = placement.elements;
   result.bytes = placement.output_elements * static_cast<std::int64_t>(anydml_type_size(row.output_type(of.type)));
-  // One element for each single-element input, each in its own cache line.
+  // These hold one element for each single-element input, each in its own cache line.
   alignas(64) std::array<std::array<std::byte, 64>, 8> singles{};
   std::vector<const void*> inputs;
   for (std::size_t i = 0; i < row.inputs.size(); ++i) {
@@ -250,7 +251,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
       break;
     }
     if (in_place) {
-      // Each run is timed separately, between untimed copies; a sample is still as long as in other layouts.
+      // Each run is timed separately, between untimed copies. A sample is still as long as in other layouts.
       double sum = 0;
       int runs = 0;
       do {
@@ -267,7 +268,7 @@ std::optional<Result> Measurer::measure(const Case& of, std::string& error) {
   result.kernel = summarize(kernel_samples);
   result.pass = summarize(pass_samples);
 
-  // The last pass overwrote the output, so run the kernel again and check its output.
+  // The last pass overwrote the output, so the kernel runs again before its output is checked.
   if (row.family == RowKind::reduce) {
     std::memset(out, 0x55,
                 static_cast<std::size_t>(placement.output.extent) * anydml_type_size(row.output_type(of.type)));

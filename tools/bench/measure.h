@@ -28,9 +28,9 @@ struct DeviceFailure {
 enum class PassKind { plain, streaming };
 
 struct Settings {
-  double min_time = 0.3;  // minimum seconds per case, for kernel and pass together
+  double min_time = 0.3;  // the minimum seconds per case, for kernel and pass together
   int min_rounds = 7;
-  std::int64_t samples = 4096;  // elements to check
+  std::int64_t samples = 4096;  // the number of elements to check
   PassKind pass = PassKind::plain;
   // A case that has already taken ten times its minimum time stops after this many rounds.
   static constexpr int kSlowRounds = 3;
@@ -50,20 +50,20 @@ struct Timing {
 struct Result {
   Case of;
   std::int64_t elements = 0;  // for a reduction, the elements read
-  std::int64_t bytes = 0;     // bytes that a run reads and writes
+  std::int64_t bytes = 0;     // the number of bytes that a run reads and writes
   Timing kernel;
   Timing pass;
   unsigned pass_threads = 0;
-  std::string_view pass_by;      // on a device: the operator that performs the pass
-  std::optional<double> factor;  // for strided layouts: time per element relative to `tensor`
+  std::string_view pass_by;      // on a device, the operator that performs the pass
+  std::optional<double> factor;  // for strided layouts, the time per element relative to `tensor`
   Check check;
 
   [[nodiscard]] double ns_per_element() const { return kernel.median * 1e9 / static_cast<double>(elements); }
   [[nodiscard]] double gb_per_second() const { return static_cast<double>(bytes) / kernel.median * 1e-9; }
   [[nodiscard]] double pass_gb_per_second() const { return static_cast<double>(bytes) / pass.median * 1e-9; }
   [[nodiscard]] double fraction() const { return pass.median / kernel.median; }
-  // Signs of an unreliable figure. The pass is the baseline, so if an operator is much faster than the pass, something
-  // disturbed the pass.
+  // These are signs of an unreliable figure. The pass is the baseline, so if an operator is much faster than the pass,
+  // something disturbed the pass.
   [[nodiscard]] bool is_unsteady() const { return kernel.is_unsteady() || pass.is_unsteady(); }
   [[nodiscard]] bool is_above_pass() const { return fraction() > kAbovePass; }
   static constexpr double kAbovePass = 1.15;
@@ -105,7 +105,7 @@ class Measurer {
   void need(std::size_t buffer, std::int64_t elements, anydml_type type);
   void fill_buffer(std::size_t buffer, std::int64_t elements, anydml_type type, const Data& values, Operand operand);
   void prepare(const Case& of, const Placement& placement);
-  // Moves the bytes of a case; any number of threads call it, each for a range of units.
+  // Moves the bytes of a case. Any number of threads may call it, each for a range of units.
   struct Pass {
     std::function<void(std::size_t, std::size_t)> over;
     std::size_t units = 0;

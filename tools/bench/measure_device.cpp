@@ -31,7 +31,7 @@ bool has_single(Layout layout, Operand operand) {
   return layout == (operand == Operand::dividend ? Layout::dividend : Layout::scalar);
 }
 
-// How many arrays of the output's size a case reads. Every case writes one.
+// Returns how many arrays of the output's size a case reads. Every case writes one.
 int arrays_read(Layout layout) {
   return layout == Layout::scalar || layout == Layout::dividend || layout == Layout::row ? 1 : 2;
 }
@@ -46,7 +46,7 @@ BytesOfSets bytes_of_sets(const Case& of, const Placement& placement) {
   BytesOfSets of_sets;
   of_sets.a = bytes(placement.inputs[0].extent, has_single(of.layout, Operand::dividend));
   of_sets.b = bytes(placement.inputs[1].extent, has_single(of.layout, Operand::divisor));
-  of_sets.out = bytes(placement.output.extent, false);  // used only by the pass if the case runs in place
+  of_sets.out = bytes(placement.output.extent, false);  // if the case runs in place, only the pass uses this memory
   if (of.layout != Layout::inplace) {
     of_sets.sets = sets_for(of_sets.a + of_sets.b + of_sets.out);
   }
@@ -184,7 +184,7 @@ class DeviceMeasurer::State {
       }
     }
 
-    // This run overwrites the pass's results. Its output is checked.
+    // This run overwrites the pass's results, and its output is checked.
     if (in_place) {
       fill_dividends(of, of_sets);
     } else {
@@ -310,7 +310,7 @@ class DeviceMeasurer::State {
                                         BufferSets{out_->GetGPUVirtualAddress(), of_sets.out}, of_sets.sets);
   }
 
-  // Takes `rounds` samples of each item in one list, alternating between items; a sample of item i consists of runs[i]
+  // Takes `rounds` samples of each item in one list, alternating between items. A sample of item i consists of runs[i]
   // runs.
   Samples time(std::span<const Recording> things, const std::vector<std::uint64_t>& runs, int rounds) {
     const auto samples = static_cast<UINT>(things.size()) * static_cast<UINT>(rounds);
@@ -342,7 +342,7 @@ class DeviceMeasurer::State {
       UINT64 readings[2];
       std::memcpy(readings, mapped.bytes().data() + sample * sizeof(readings), sizeof(readings));
       const std::size_t i = sample % things.size();
-      // Never 0, even if the clock did not advance, because the caller divides by the result.
+      // The result is never 0, even if the clock did not advance, because the caller divides by it.
       const double ticks = std::max(1.0, static_cast<double>(readings[1] - readings[0]));
       seconds[i].push_back(ticks / frequency / static_cast<double>(runs[i]));
     }

@@ -19,7 +19,7 @@ constexpr std::size_t kBuffers = kOutput + 1;
 struct Needs {
   std::array<std::uint64_t, kBuffers> bytes{};
   std::uint64_t sets = 1;
-  std::uint64_t moved = 0;       // bytes that a run moves
+  std::uint64_t moved = 0;       // the number of bytes that a run moves
   std::uint64_t pass_array = 0;  // bytes
   int pass_inputs = 0;
 };

@@ -15,7 +15,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-// The folder that contains a loaded library.
+// Returns the folder that contains a loaded library.
 std::string folder_of(const void* symbol) {
   Dl_info info{};
   if (dladdr(symbol, &info) == 0 || info.dli_fname == nullptr) {
@@ -51,7 +51,7 @@ int execute_program(const std::vector<std::string>& command, bool strict) {
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
   const int fault = errno;
-  // Like shells: 127 if the program does not exist, 126 if it cannot be run.
+  // As in shells, the status is 127 if the program does not exist and 126 if it cannot be run.
   return report_error(format_text("{}: {}", in_quotes(command[0]), std::strerror(fault)), fault == ENOENT ? 127 : 126);
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using client::ComPtr;
 
-// Only an invalid argument is the model's fault; any other failure is the machine's.
+// Only an invalid argument is the model's fault. Any other failure is the machine's.
 [[noreturn]] void blame(const client::Failure& failure, std::string path) {
   throw ModelFailure{std::move(path), failure.what(), failure.result() == E_INVALIDARG};
 }
@@ -80,7 +80,7 @@ class DeviceClock {
 
 using Buffers = std::vector<ComPtr<ID3D12Resource>>;  // in the order of the model's resources
 
-// One binding for each input or output, in the order of the ports; null if nothing is bound.
+// Returns one binding for each input or output, in the order of the ports, or null where nothing is bound.
 std::vector<DML_BUFFER_BINDING> bindings_of(const Model& model, const Buffers& buffers,
                                             const Dispatchable& dispatchable, const std::vector<Binding>& bindings,
                                             bool inputs) {
@@ -184,7 +184,7 @@ class Executor {
   }
 
   struct Times {
-    std::vector<double> cpu;     // milliseconds of each iteration
+    std::vector<double> cpu;     // in milliseconds, for each iteration
     std::vector<double> device;  // of the last iterations
   };
 
@@ -248,12 +248,12 @@ class Executor {
     }
   }
 
-  // The median according to the device's clock if it was read, otherwise according to the CPU's clock.
+  // The median according to the device's clock if that was read, or else according to the CPU's clock.
   [[nodiscard]] double median_of(const Times& times) const {
     return split_samples(times.device.empty() ? times.cpu : times.device, options_.warm_up).hot.median;
   }
 
-  // The inputs that are present, each bound by the command or at initialization.
+  // The inputs that are present. Each is bound by the command or at initialization.
   [[nodiscard]] std::vector<DML_BUFFER_BINDING> inputs_there(const DispatchCommand& command) const {
     const Dispatchable& dispatchable = model_.dispatchables[command.dispatchable];
     const auto given = bindings_of(model_, buffers_, dispatchable, command.bindings, true);
@@ -389,7 +389,7 @@ class Executor {
   bool as_expected_ = true;
 };
 
-// The memory that one dispatch command uses while it runs: the recorded list and the timings.
+// Returns the memory that one dispatch command uses while it runs, for the recorded list and the timings.
 std::uint64_t bytes_of_dispatching(const ExecutionOptions& options) {
   const std::uint64_t iterations = options.milliseconds_to_run ? 0 : options.iterations;  // counted during the run
   const std::uint64_t samples = options.milliseconds_to_run
@@ -399,8 +399,8 @@ std::uint64_t bytes_of_dispatching(const ExecutionOptions& options) {
          samples * MemoryBudget::kPerDeviceTiming;
 }
 
-// The additional memory for copying to and from a device with its own memory. When a buffer is filled, only the buffers
-// before it exist; when one is read, all buffers and the operators' memory exist.
+// Returns the additional memory for copying to and from a device with its own memory. While a buffer is filled, only
+// the buffers before it exist. While a buffer is read, all buffers and the operators' memory exist.
 std::uint64_t bytes_of_staging(const Model& model, const MemoryBudget& memory) {
   std::uint64_t reached = 0;
   std::uint64_t filling = 0;
@@ -484,7 +484,7 @@ MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
     }
   };
   if (problems.full()) {
-    return memory;  // a full list does not show which dispatchables are wrong
+    return memory;  // if the list of problems is full, it does not show which dispatchables are wrong
   }
   std::vector<bool> sound;
   for (const Dispatchable& dispatchable : model.dispatchables) {

@@ -24,9 +24,10 @@ struct ExecutionOptions {
   bool profile = false;  // times each step separately, after the dispatch
 };
 
-// Collects errors from the library that the facts cannot predict: creates and initializes each operator, and binds and
-// records each dispatch, but executes none. Operators and dispatches with known errors are skipped. Adds up the memory
-// that a run with the options would need, and allocates nothing beyond the model's limit. Returns the remaining memory.
+// Collects errors from the library that the facts cannot predict. Creates and initializes each operator, and binds and
+// records each dispatch, but executes nothing. Operators and dispatches with known errors are skipped. Adds up the
+// memory that a run with the options would need, and allocates nothing beyond the model's limit. Returns the remaining
+// memory.
 [[nodiscard]] MemoryBudget rehearse_model(const Model& model, const ExecutionOptions& options,
                                           const client::DeviceOptions& device_options, Problems& problems);
 

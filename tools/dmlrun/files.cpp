@@ -72,7 +72,7 @@ Result<OpenFile> open_regular(const fs::path& path) {
   return OpenFile{std::move(descriptor), static_cast<std::uint64_t>(status.st_size)};
 }
 
-// The file must be known to contain the requested bytes.
+// The caller must know that the file contains the requested bytes.
 Status read_at(const OpenFile& file, const fs::path& path, std::uint64_t offset, std::span<std::byte> to) {
   while (!to.empty()) {
     const ssize_t count = ::pread(file.descriptor.number(), to.data(), to.size(), static_cast<off_t>(offset));
@@ -91,11 +91,11 @@ Status read_at(const OpenFile& file, const fs::path& path, std::uint64_t offset,
   return {};
 }
 
-// The path with every link resolved. The last components of the path need not exist.
+// Returns the path with every link resolved. The last components of the path need not exist.
 fs::path resolve(const fs::path& path, std::error_code& error) {
   fs::path resolved = fs::absolute(path.empty() ? fs::path(".") : path, error);
-  // Resolve twice: components that follow a nonexistent one are not examined until each ".." is resolved, and they may
-  // be links.
+  // The path is resolved twice. Components after a nonexistent one are not examined until each ".." is resolved, and
+  // they may be links.
   for (int pass = 0; pass < 2 && !error; ++pass) {
     resolved = fs::weakly_canonical(resolved, error);
   }
@@ -146,7 +146,7 @@ Status check_inside(const Location& location, const fs::path& name, std::string_
                   quoted(name), quoted(location.path), quoted(location.folder), option));
 }
 
-// The name of a file that must not outlive the process; the signal handler reads it.
+// The name of a file that must not outlive the process. The signal handler reads it.
 std::atomic<const char*> unfinished_name = nullptr;
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
@@ -154,10 +154,10 @@ void remove_unfinished(int signal) {
   if (const char* name = unfinished_name.load()) {
     ::unlink(name);
   }
-  ::raise(signal);  // ends the process when this handler returns, because the default action is restored
+  ::raise(signal);  // this ends the process when the handler returns, because the default action is restored
 }
 
-// While this object exists, signals that would end the process first remove the file with this name.
+// While this object exists, a signal that would end the process first removes the file with this name.
 class RemovedOnSignal {
  public:
   explicit RemovedOnSignal(fs::path name) : name_(std::move(name)) {
@@ -166,7 +166,7 @@ class RemovedOnSignal {
     action.sa_handler = remove_unfinished;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     for (std::size_t i = 0; i < std::size(kEnding); ++i) {
-      // Signals that are ignored, as under nohup, or already have a handler are left alone.
+      // Signals are left alone if they are ignored, as under nohup, or already have a handler.
       if (::sigaction(kEnding[i], nullptr, &before_[i]) == 0 && before_[i].sa_handler == SIG_DFL) {
         ::sigaction(kEnding[i], &action, nullptr);
       }
@@ -192,7 +192,7 @@ class RemovedOnSignal {
   struct sigaction before_[std::size(kEnding)] = {};
 };
 
-// Finds an unused name in the folder; try_it(name) returns 0 if it was able to use the name, or an error number.
+// Finds an unused name in the folder. try_it(name) returns 0 if it was able to use the name, or an error number.
 template <class Try>
 std::error_code take_name(const fs::path& folder, Try try_it) {
   constexpr std::string_view kLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
@@ -281,7 +281,7 @@ std::optional<Status> write_unnamed(const fs::path& path, const fs::path& folder
 Status write_named(const fs::path& path, const fs::path& folder, const fs::path& nearest, Parts parts) {
   std::optional<RemovedOnSignal> name;
   std::optional<Descriptor> descriptor;
-  // Created with the default permissions for new files: mkostemp uses different ones, and the umask cannot be read
+  // The file gets the default permissions for new files. mkostemp uses different ones, and the umask cannot be read
   // without changing it.
   if (const auto why = take_name(nearest, [&](fs::path one) {
         name.emplace(std::move(one));
@@ -362,7 +362,7 @@ Result<fs::path> find_output(const Folders& folders, std::string_view target) {
   if (!folders.allow_outside) {
     ANYDML_TRY(check_inside(location.value(), name, "--output_path"));
   }
-  // Check the part of the path that exists: the file itself or its nearest existing parent folder.
+  // The checks apply to the part of the path that exists: the file itself or its nearest existing parent folder.
   fs::path nearest = path;
   std::error_code error;
   fs::file_status status = fs::symlink_status(nearest, error);
@@ -438,7 +438,7 @@ Status write_file(const fs::path& path, std::span<const std::span<const std::byt
     return invalid(format_text("{} is a pipe, socket or device; expected a regular file or a new one", quoted(path)));
   }
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  // Missing folders are created only when the file is ready; until then, the nearest existing folder is used.
+  // Missing folders are created only when the file is ready. Until then, the nearest existing folder is used.
   fs::path nearest = folder;
   while (fs::status(nearest, error).type() == fs::file_type::not_found) {
     nearest = nearest.has_parent_path() ? nearest.parent_path() : fs::path(".");

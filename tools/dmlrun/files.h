@@ -38,8 +38,8 @@ struct Folders {
 // Reads a whole file of at most `limit` bytes.
 [[nodiscard]] Result<std::string> read_whole_file(const std::filesystem::path& path, std::uint64_t limit);
 
-// How a file is stored until it is complete: without a name, if the file system supports that, so that nothing remains
-// no matter how the process ends; or under a temporary name, which is removed if a catchable signal ends the process.
+// How a file is stored until it is complete. Without a name, nothing remains however the process ends, but not every
+// file system supports this. A temporary name is removed if a catchable signal ends the process.
 enum class Unfinished : std::uint8_t { without_name_if_possible, with_name };
 
 // Writes the parts one after another as one file. The path always refers to either the complete file or its previous

@@ -13,7 +13,7 @@ namespace anydml::dmlrun {
 struct ModelFailure {
   std::string path;
   std::string reason;
-  bool of_model;  // whether the model is at fault; otherwise the machine failed
+  bool of_model;  // whether the model is at fault, and not the machine
 };
 
 // Fills the start of `bytes`, which has resource.value_bytes or more. Throws ModelFailure if a file cannot be read.

@@ -39,7 +39,7 @@ class GraphReader {
         result_.ports.push_back({.name = std::string(*name), .is_output = false, .tensors = {}});
       }
     });
-    // Read the names first, because nodes may feed one another in any order.
+    // The names are read first, because nodes may feed one another in any order.
     nodes->for_each_member("an object of nodes", [&](std::string_view name, const Cursor& at) {
       if (is_constant(at)) {
         add_name(at, name, {.kind = Kind::constant, .index = result_.constants.size()});
@@ -110,7 +110,7 @@ class GraphReader {
     Members members(at, "an object with type, desc and inputs");
     const auto type = members.required("type");
     const facts::Operator* op = type ? read_operator_type(*type) : nullptr;
-    (void)members.optional("inputs");  // read when all names are known
+    (void)members.optional("inputs");  // these are read when all names are known
     if (op == nullptr) {
       return false;
     }

@@ -10,10 +10,10 @@
 
 namespace anydml::dmlrun {
 
-// Reads the operator's fields, in "desc" or next to "type"; returns nothing if they cannot be read.
+// Reads the operator's fields, in "desc" or next to "type". Returns nothing if they cannot be read.
 [[nodiscard]] std::optional<NodeModel> read_node_desc(Members& members, const facts::Operator& op);
 
-// Adds the ports of an operator: one for each of its tensor fields.
+// Adds the ports of an operator, one for each of its tensor fields.
 void add_ports(Dispatchable& dispatchable);
 
 // Turns an operator with its ports into a one-node graph.

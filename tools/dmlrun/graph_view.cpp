@@ -64,7 +64,7 @@ Result<Graph> core_graph(const Dispatchable& dispatchable) {
     graph.outputs.push_back(
         {.kind = SourceKind::node, .index = static_cast<std::uint32_t>(output.index), .output = output.output});
   }
-  // CompileGraph validates the edges' byte counts; here it suffices that no tensor exceeds its source.
+  // CompileGraph validates the edges' byte counts. Here it suffices that no tensor exceeds its source.
   for (const GraphNode& node : graph.nodes) {
     for (std::size_t i = 0; i < node.sources.size(); ++i) {
       const GraphSource& source = node.sources[i];

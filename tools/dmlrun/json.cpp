@@ -17,7 +17,7 @@ constexpr std::size_t kDeepest = 64;
 
 }  // namespace
 
-// RapidJSON's handler: appends nodes, and closes arrays and objects when they end.
+// A handler for RapidJSON that appends nodes, and closes arrays and objects when they end.
 struct JsonBuilder {
   JsonDocument& document;
   rapidjson::InsituStringStream& stream;
@@ -67,7 +67,7 @@ struct JsonBuilder {
   bool EndObject(rapidjson::SizeType count) { return end(count); }
   bool StartArray() { return begin(JsonKind::array); }
   bool EndArray(rapidjson::SizeType count) { return end(count); }
-  // Numbers arrive as their digits.
+  // RapidJSON passes numbers as their digits, so it never calls these.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(std::int64_t) { return false; }

@@ -27,7 +27,7 @@ class Json {
   [[nodiscard]] std::uint32_t size() const;  // the number of items or members
   [[nodiscard]] std::size_t offset() const;  // in the file
 
-  // Visits items, or members with their names, in order: use(Json) or use(std::string_view, Json).
+  // Visits items with use(Json), or members with use(std::string_view, Json), in order.
   template <class Use>
   void for_each_item(Use use) const {
     Json item = first();
@@ -69,7 +69,7 @@ class JsonDocument {
 
   struct Node {
     std::uint64_t text;    // the offset of the first character in text_
-    std::uint32_t length;  // of the text, or the number of items or members
+    std::uint32_t length;  // the length of the text, or the number of items or members
     std::uint32_t next;    // the node after this one and its contents
     std::uint32_t offset;
     JsonKind kind;

@@ -15,7 +15,7 @@ namespace anydml::dmlrun {
 
 class JsonWriter {
  public:
-  JsonWriter() = default;                                        // kept in memory until print
+  JsonWriter() = default;                                        // the text is kept in memory until print()
   explicit JsonWriter(std::FILE* file) { stream_.file = file; }  // written incrementally, so any length is possible
 
   JsonWriter& begin_object() { return writer_.StartObject(), open_.push_back('{'), *this; }
@@ -48,7 +48,7 @@ class JsonWriter {
     return *this;
   }
 
-  // The text kept so far.
+  // The text so far.
   [[nodiscard]] const std::string& kept() const { return stream_.text; }
 
   // Prints the whole text, or the part that is not written yet, and ends the line.

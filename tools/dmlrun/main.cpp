@@ -334,7 +334,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   CLI::App& bench_command =
       *app.add_subcommand("bench", "Measure the operators on this machine (dmlrun bench --help lists its options)");
 #if defined(DMLRUN_BENCH)
-  bench::describe(bench_command);  // for completion only: the benchmark parses its own arguments
+  bench::describe(bench_command);  // only completion uses this, because the benchmark parses its own arguments
 #else
   (void)bench_command;
 #endif
@@ -350,7 +350,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""))
       ->type_name("SHELL");
-  app.footer(kFooter);  // last, because commands inherit a footer set before them
+  app.footer(kFooter);  // this comes last, because commands inherit a footer that was set before them
 }
 
 int answer(const CLI::App& app, Arguments& arguments) {
@@ -445,7 +445,7 @@ void leave_errors_to_dmlrun() {
 }
 
 int main_of(std::vector<std::string> words) {
-  // It is not an error if a reader such as head closes the pipe early: the files that a run writes are still written. A
+  // It is not an error if a reader such as head closes the pipe early. The files that a run writes are still written. A
   // program started by exec keeps the signal's disposition, and the benchmark ends with the signal.
   if (words.empty() || (words[0] != "exec" && words[0] != "bench")) {
     std::signal(SIGPIPE, SIG_IGN);
@@ -459,7 +459,7 @@ int main_of(std::vector<std::string> words) {
     std::fputs(app.help().c_str(), stdout);
     return kDone;
   }
-  if (words[0] == "help") {  // the same as `dmlrun COMMAND --help`
+  if (words[0] == "help") {  // this is the same as `dmlrun COMMAND --help`
     words = {words[1], "--help"};
   }
   // All options after "bench" or "exec" belong to the benchmark or to the program.

@@ -20,7 +20,7 @@ struct Words {
   std::string_view wanted;  // "needs 8 MiB for ..."
   std::string_view sum;     // "8 MiB of ..."
 };
-// In the order of MemoryBudget::For.
+// These are in the order of MemoryBudget::For.
 constexpr Words kWords[] = {
     {"its buffer", "buffers"},
     {"its list of values", "lists of values"},

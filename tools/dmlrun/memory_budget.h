@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tracks the memory that a run may use (--max-memory): everything that grows with the model.
+// Tracks the memory that a run may use (--max-memory), which is all memory that grows with the model.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class MemoryBudget {
     temporary,   // for operators and their initialization
     staging,     // copies to and from a device with its own memory
     dispatches,  // for recording and timing dispatches
-    model,       // objects and structs, regardless of tensor sizes
+    model,       // objects and structs, whatever the tensor sizes
   };
 
   explicit MemoryBudget(std::uint64_t limit = ~std::uint64_t{0}) : limit_(limit) {}
@@ -41,7 +41,8 @@ class MemoryBudget {
   // The memory that a buffer of `bytes` bytes occupies, in whole pages. Its objects are counted separately.
   [[nodiscard]] static std::uint64_t of_buffer(std::uint64_t bytes);
 
-  // Measured, and rounded up generously: the libraries' objects, and the structs that represent the model.
+  // These were measured and rounded up generously. They cover the libraries' objects and the structs that represent the
+  // model.
   static constexpr std::uint64_t kPerResource = 1024;
   static constexpr std::uint64_t kPerDispatchable = 8192;
   static constexpr std::uint64_t kPerCommand = 512;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model after reading: buffers, operators and commands that are consistent with each other. At this point, memory
+// A model after it was read. Its buffers, operators and commands are consistent with each other. At this point, memory
 // contains only values that are listed in the file.
 #pragma once
 
@@ -36,10 +36,10 @@ using InitialValues = std::variant<std::vector<std::byte>, ConstantValues, Seque
 
 struct Resource {
   std::string name;
-  DataType type = DataType::unknown;  // unknown: a list of mixed types
+  DataType type = DataType::unknown;  // unknown for a list of mixed types
   InitialValues values;
-  std::uint64_t value_bytes = 0;  // of the values
-  std::uint64_t bytes = 0;        // of the buffer
+  std::uint64_t value_bytes = 0;  // the size of the values
+  std::uint64_t bytes = 0;        // the size of the buffer
 
   // The type for printing and writing. Mixed lists do not have one, and use bytes.
   [[nodiscard]] DataType shown_type() const { return type == DataType::unknown ? DataType::UINT8 : type; }
@@ -51,7 +51,7 @@ struct TensorValue {
   std::uint32_t type = 0;
   std::uint32_t flags = 0;
   std::vector<std::uint32_t> sizes;
-  std::vector<std::uint32_t> strides;  // empty: packed
+  std::vector<std::uint32_t> strides;  // empty if packed
   std::uint64_t total_bytes = 0;
   std::uint32_t alignment = 0;
 };
@@ -74,7 +74,7 @@ struct OperatorModel {
 };
 
 struct BindingSource {
-  std::optional<std::size_t> resource;  // nothing if a tensor of an array is bound elsewhere
+  std::optional<std::size_t> resource;  // no value if a tensor of an array is bound elsewhere
   std::uint64_t offset_bytes = 0;
 };
 
@@ -88,12 +88,12 @@ struct EdgeSource {
   enum class Kind : std::uint8_t { input, node, constant };
   Kind kind = Kind::input;
   std::size_t index = 0;
-  std::uint32_t output = 0;  // of the node
+  std::uint32_t output = 0;  // the index of the node's output
 };
 
 struct NodeModel {
   std::string name;       // empty for a single operator
-  std::string desc_path;  // where the operator's fields are
+  std::string desc_path;  // the location of the operator's fields
   OperatorModel op;
   std::vector<std::optional<EdgeSource>> sources;  // in a graph, for each input tensor; nothing if it is absent
 };
@@ -107,7 +107,7 @@ struct Port {
   };
   std::string name;
   bool is_output = false;
-  std::vector<Need> tensors;  // several for an array, none if an optional one is absent
+  std::vector<Need> tensors;  // several for an array, and none if an optional tensor is absent
 };
 
 // An operator, which is one node, or a graph.
@@ -151,14 +151,14 @@ struct Model {
   std::vector<Resource> resources;
   std::vector<Dispatchable> dispatchables;
   std::vector<Command> commands;
-  MemoryBudget memory;  // counted while reading; operators later add the memory that they need
+  MemoryBudget memory;  // reading counts memory here, and operators later add the memory that they need
 };
 
 [[nodiscard]] inline const std::string& desc_path(const Dispatchable& dispatchable) {
   return dispatchable.nodes.empty() || dispatchable.is_graph ? dispatchable.path : dispatchable.nodes.front().desc_path;
 }
 
-// The tensors of a field: one, several for an array, or none if an optional tensor is absent.
+// Returns the tensors of a field: one, several for an array, or none if an optional tensor is absent.
 [[nodiscard]] inline const std::vector<TensorValue>* tensors_of(const FieldValue& field) {
   return std::get_if<std::vector<TensorValue>>(&field);
 }

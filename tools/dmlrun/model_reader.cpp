@@ -26,10 +26,10 @@ namespace {
 // The names that a model defines.
 class Names {
  public:
-  // A repeated name was already reported; it refers to the first definition.
+  // A repeated name was already reported, and refers to the first definition.
   void add(std::string_view name, std::size_t index) { indices_.try_emplace(std::string(name), index); }
 
-  // The index that a name refers to. An unknown name is reported, with a suggestion.
+  // Returns the index that a name refers to. Reports an unknown name, with a suggestion.
   std::optional<std::size_t> find(const Cursor& at, std::string_view what) const {
     const auto name = at.string(format_text("the name of a {}", what));
     if (!name) {
@@ -84,7 +84,7 @@ class ModelReader {
     if (!take(at, MemoryBudget::For::buffers, MemoryBudget::of_buffer(resource.bytes)) ||
         !take(at, MemoryBudget::For::values, list == nullptr ? 0 : list->size()) ||
         !take(at, MemoryBudget::For::model, MemoryBudget::kPerResource)) {
-      resource.bytes = 0;  // treated as unreadable: nothing is bound to it
+      resource.bytes = 0;  // the resource counts as unreadable, and nothing is bound to it
     }
     resources_.add(name, model_.resources.size());
     model_.resources.push_back(std::move(resource));
@@ -117,7 +117,7 @@ class ModelReader {
     if (same_in_any_case(*type, "graph")) {
       read_graph(members, dispatchable, options_.folders);
       for (const Resource& constant : dispatchable.constants) {
-        (void)take(at, MemoryBudget::For::values, constant.value_bytes);  // passed to CompileGraph
+        (void)take(at, MemoryBudget::For::values, constant.value_bytes);  // these bytes are passed to CompileGraph
       }
     } else if (const facts::Operator* op = read_operator_type(*type_at); op == nullptr) {
       return;
@@ -145,7 +145,7 @@ class ModelReader {
     members.finish();
   }
 
-  // A binding's buffer, and the tensor's offset in it.
+  // Reads a binding's buffer and the tensor's offset in the buffer.
   std::optional<BindingSource> read_source(const Cursor& at) {
     BindingSource source;
     std::optional<std::size_t> resource;
@@ -190,7 +190,7 @@ class ModelReader {
   void check_fit(const Cursor& at, const BindingSource& source, const Port::Need& tensor, std::string_view field) {
     const Resource& resource = model_.resources[*source.resource];
     if (resource.bytes == 0) {
-      return;  // it could not be read
+      return;  // the resource could not be read
     }
     if (source.offset_bytes >= resource.bytes || resource.bytes - source.offset_bytes < tensor.bytes) {
       at.fail(format_text(
@@ -200,8 +200,8 @@ class ModelReader {
     }
   }
 
-  // Reads one source for each tensor of a field. OWNED_BY_DML tensors are bound at initialization, all other tensors in
-  // commands.
+  // Reads one source for each tensor of a field. OWNED_BY_DML tensors are bound at initialization, and all other
+  // tensors in commands.
   std::vector<BindingSource> read_sources(const Cursor& at, const std::vector<Port::Need>& tensors, bool initial,
                                           std::string_view field) {
     std::vector<BindingSource> sources;
@@ -209,7 +209,7 @@ class ModelReader {
       const std::size_t position = sources.size();
       BindingSource& source = sources.emplace_back();
       if (position >= tensors.size() || tensors[position].owned != initial) {
-        return;  // reported below, or bound elsewhere
+        return;  // this is reported below, or the tensor is bound elsewhere
       }
       if (const auto read = read_source(source_at)) {
         source = *read;
@@ -299,7 +299,7 @@ class ModelReader {
   // Returns nothing if the dispatchable does not exist.
   std::optional<DispatchCommand> read_dispatch(Members& members) {
     DispatchCommand command;
-    (void)members.optional("threadGroupCount");  // for shaders
+    (void)members.optional("threadGroupCount");  // this member is for shaders
     const auto name = members.required("dispatchable");
     const auto bindings = members.required("bindings");
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);

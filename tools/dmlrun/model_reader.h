@@ -12,7 +12,7 @@ namespace anydml::dmlrun {
 
 struct ReadOptions {
   Folders folders;
-  std::uint64_t max_memory = 0;  // the limit for a run: see memory_budget.h
+  std::uint64_t max_memory = 0;  // the limit for a run (see memory_budget.h)
 };
 
 // Returns why two resources cannot be compared element by element, or nothing if they can.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A calculator: both modulus operators over numbers or .npy files, with NumPy's broadcasting. Uses the C API, which
+// A calculator for both modulus operators over numbers or .npy files, with NumPy's broadcasting. Uses the C API, which
 // also supports FLOAT64, and arrays without dimensions or without elements.
 #include <anydml/anydml.h>
 
@@ -20,7 +20,7 @@ namespace anydml::dmlrun {
 namespace {
 
 constexpr std::size_t kMaxRows = 40;
-constexpr std::uint64_t kMaxElements = 0xffff'ffff;  // in a tensor
+constexpr std::uint64_t kMaxElements = 0xffff'ffff;  // the maximum number of elements in a tensor
 
 struct Array {
   DataType type = DataType::unknown;
@@ -75,7 +75,7 @@ Result<Array> parse_numbers(std::string_view text, DataType type) {
   return array;
 }
 
-// Uses Python's types for numbers: whole numbers are INT64, all other numbers FLOAT64.
+// Numbers have the same types as in Python: whole numbers are INT64, and all others FLOAT64.
 DataType type_of_numbers(std::string_view text) {
   for (const std::string_view part : split_numbers(text)) {
     if (part.find_first_not_of("-0123456789") != std::string_view::npos) {
@@ -114,7 +114,7 @@ anydml_tensor tensor_of(const Array& array) {
           nullptr, const_cast<std::byte*>(array.bytes.data())};
 }
 
-// The operand's element for the given index in the result.
+// Returns the operand's element for the given index in the result.
 ElementBits element_at(const Array& operand, const Array& result, std::size_t index) {
   std::size_t position = 0;
   std::size_t step = 1;
@@ -203,7 +203,7 @@ Result<std::vector<Operation>> choose_operations(const ModulusArguments& argumen
   return operations;
 }
 
-// One result for each operation.
+// Computes one result for each operation.
 Result<std::vector<Array>> compute(const Operands& operands, std::span<const Operation> operations) {
   const auto shape = broadcast(operands.a.shape, operands.b.shape);
   ANYDML_TRY(shape);

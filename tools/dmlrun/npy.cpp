@@ -42,7 +42,8 @@ struct Description {
   std::vector<std::uint64_t> shape;
 };
 
-// Parses the header's text: a Python dictionary with exactly the three keys. No escapes, no concatenated strings.
+// Parses the header's text, which is a Python dictionary with exactly the three keys. Escapes and concatenated strings
+// are not supported.
 class Parser {
  public:
   Parser(std::string_view text, std::size_t offset) : text_(text), offset_(offset) {}
@@ -193,13 +194,13 @@ class Parser {
   }
 
   std::string_view text_;
-  std::size_t offset_;  // of the text in the file
+  std::size_t offset_;  // the offset of the text in the file
   std::size_t at_ = 0;
   bool seen_[std::size(kKeys)] = {};
   Description description_;
 };
 
-// Why elements of an unsupported kind cannot be read, and what to do instead.
+// Explains why elements of an unsupported kind cannot be read, and what to do instead.
 std::string refusal(std::string_view descr) {
   const std::string shown = echo(descr);
   switch (descr.size() < 2 ? '\0' : descr[1]) {
@@ -247,10 +248,10 @@ Result<DataType> parse_descr(std::string_view descr) {
   return *type;
 }
 
-// The total bytes of all elements.
+// Returns the total bytes of all elements.
 Result<std::uint64_t> bytes_of(std::span<const std::uint64_t> shape, DataType type) {
   if (std::ranges::find(shape, std::uint64_t{0}) != shape.end()) {
-    return std::uint64_t{0};  // whatever the other sizes are
+    return std::uint64_t{0};  // this holds for any other sizes
   }
   std::uint64_t bytes = element_size(type);
   for (const std::uint64_t size : shape) {

@@ -18,7 +18,7 @@ struct NpyHeader {
   DataType type = DataType::unknown;
   std::vector<std::uint64_t> shape;  // empty for a single element
   std::uint64_t data_offset = 0;
-  std::uint64_t data_bytes = 0;  // bytes of all elements; 0 if a size is 0
+  std::uint64_t data_bytes = 0;  // the total bytes of all elements
 };
 
 inline constexpr std::size_t kMaxNpyDimensions = 32;  // NumPy's own limit
@@ -26,12 +26,13 @@ inline constexpr std::size_t kMaxNpyDimensions = 32;  // NumPy's own limit
 // The number of bytes at the start of a file that always contain an acceptable header.
 inline constexpr std::size_t kNpyHeaderLimit = 65536;
 
-// Reads the header from the start of a file of file_bytes bytes: the whole file, or its first kNpyHeaderLimit bytes.
-// The file must contain exactly the elements that its header describes. The error message is meant to follow the file's
-// name: "holds 10 bytes of data; expected 24, 6 elements of FLOAT32".
+// Reads the header from the start of a file with file_bytes bytes, given as the whole file or its first kNpyHeaderLimit
+// bytes. The file must contain exactly the elements that its header describes. The error message is meant to follow the
+// file's name: "holds 10 bytes of data; expected 24, 6 elements of FLOAT32".
 [[nodiscard]] Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes);
 
-// Creates a version 1 header like NumPy's, padded so that the elements start at a multiple of 64. At most 32 sizes.
+// Creates a version 1 header like NumPy's, padded so that the elements start at a multiple of 64. The shape may have at
+// most 32 sizes.
 [[nodiscard]] std::string make_npy_header(DataType type, std::span<const std::uint64_t> shape);
 
 // Whether a path ends in .npy or .NPY.

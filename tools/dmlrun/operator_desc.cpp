@@ -10,7 +10,7 @@ std::byte* OperatorDesc::allocate(std::size_t bytes) {
   return reinterpret_cast<std::byte*>(blocks_.emplace_back(bytes / sizeof(std::uint64_t) + 1).data());
 }
 
-// The target of a pointer member; null if absent.
+// Returns the target of a pointer member, or null if it is absent.
 const void* OperatorDesc::keep(const FieldValue& value) {
   if (const auto* numbers = std::get_if<PointedWords>(&value)) {
     return numbers->words.data();

@@ -22,7 +22,7 @@
 namespace anydml::dmlrun {
 namespace {
 
-constexpr std::uint64_t kMaxPrinted = 4096;  // elements of an output
+constexpr std::uint64_t kMaxPrinted = 4096;  // the maximum number of elements of an output
 
 struct Example {
   std::string_view name;
@@ -36,7 +36,7 @@ constexpr Example kExamples[] = {
 
 std::string json_string(std::string_view text) { return JsonWriter().text(text).kept(); }
 
-// Joins the lines of a pretty writer; strings contain no line breaks.
+// Joins the lines from a pretty writer. Strings contain no line breaks.
 std::string on_one_line(const std::string& text) {
   std::string line;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -70,7 +70,7 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-// The name of a field's resource in models.
+// Returns the name of a field's resource in models.
 std::string resource_name(std::string_view field) {
   for (const std::string_view suffix : {"s", "Tensor"}) {
     if (field.ends_with(suffix) && field.size() > suffix.size()) {
@@ -133,8 +133,8 @@ class Builder {
     return !meant.empty() ? meant : list.empty() ? "; it has none" : list;
   }
 
-  // Reads the example's attributes, which messages suggest for missing attributes. with_tensors: uses the example as
-  // the whole model.
+  // Reads the example's attributes, which messages suggest for missing attributes. If `with_tensors` is true, the
+  // example is the whole model.
   void read_example(bool with_tensors) {
     const auto found = std::ranges::find(kExamples, op_.name, &Example::name);
     const auto document = found == std::end(kExamples) ? Result<JsonDocument>(invalid("there is no example"))

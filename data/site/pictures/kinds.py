@@ -14,7 +14,7 @@ from example_types import Tensor
 from .run import Library
 from .svg import HATCH, LINES, Svg, legend, short, ticks
 
-SAMPLES = 320  # even, so that a symmetric range does not sample 0, and jumps there stay jumps
+SAMPLES = 320  # even, so that a symmetric range does not sample 0 and jumps at 0 stay jumps
 LEFT, TOP, WIDTH, HEIGHT = 46, 12, 380, 230
 BLUE, GREY, ORANGE = (47, 111, 183), (236, 236, 236), (214, 108, 40)
 
@@ -39,7 +39,7 @@ class Map(NamedTuple):
     attributes: dict[str, Any] = {}
     count: int = 20
     caption: str = ""
-    most: float = math.inf  # the value with the strongest color
+    most: float = math.inf  # the value that has the strongest color
 
 
 class Bars(NamedTuple):

@@ -31,7 +31,7 @@ def cut(x, dim, first, count):
 def sums(x, dim, count, width, step=1, gap=1, before=0):
     """Sums over windows along a dimension: window i starts at i * step - before, with `width` elements `gap` apart."""
     if x.numel() == 0 or count == 0:
-        return cut(x, dim, 0, count)  # there is nothing to add
+        return cut(x, dim, 0, count)  # there are no elements to add
     reach = (count - 1) * step + (width - 1) * gap + 1
     x = cut(x, dim, -before, math.ceil(reach / gap) * gap)
     sizes = x.shape

@@ -13,7 +13,7 @@ def _passed(g, x, gradient):
 
 
 def _atan_yx(g, a, b):
-    # Scaled, because PyTorch's gradient computes squares, which may overflow or underflow.
+    # The inputs are scaled, because PyTorch's gradient computes squares, which may overflow or underflow.
     with torch.no_grad():
         size = torch.maximum(a.abs(), b.abs())
         size = torch.where((size == 0) | ~size.isfinite(), 1, size)
@@ -29,14 +29,14 @@ def _hard_sigmoid(g, x):
 
 
 def _rounded(g, x):
-    return torch.round(x)  # in any mode: the gradient is 0
+    return torch.round(x)  # any mode works here, because the gradient is 0
 
 
 def _scaled_back(g, x, scale, zero_point=None):
     return (x.to(scale.dtype) - (0 if zero_point is None else zero_point.to(scale.dtype))) * scale
 
 
-# Activations and other operators with one input; vmap's batch is just one more dimension for them.
+# Activations and other operators with one input. For them, vmap's batch is just one more dimension.
 OF_ONE = {
     "ACTIVATION_ELU": lambda g, x: functional.elu(x, g.Alpha),
     "ACTIVATION_CELU": lambda g, x: functional.celu(x, g.Alpha),

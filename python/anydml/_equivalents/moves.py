@@ -11,7 +11,8 @@ from ._lines import sampled, unsampled
 
 
 def _moved(name, *positions, fill=None):
-    """positions: the inputs that the operator moves; fill: the attribute with the value for missing sources."""
+    """`positions` are the inputs that the operator moves. `fill` is the attribute with the value for missing
+    sources."""
 
     def equivalent(given, *inputs):
         which = positions or range(len(inputs))
@@ -43,8 +44,8 @@ def _moved(name, *positions, fill=None):
 # ---- Samples of images ----------------------------------------------------------------------------------------------
 
 class _Samples:
-    """The input elements that each output reads along one dimension, and their weights. index and weights have the
-    shape {terms, outputs}. docs/numerics.md defines them."""
+    """The input elements that each output reads along one dimension, and their weights. Both have the shape {terms,
+    outputs}. docs/numerics.md defines them."""
 
     def __init__(self, size, out_size, scale, offsets, antialiased, like):
         real = _np.float64 if max(size, out_size) > 2**21 else _np.float32

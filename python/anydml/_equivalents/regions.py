@@ -10,7 +10,7 @@ from .normalizing import REDUCTIONS
 
 _MAX_SAMPLES = 65536    # the maximum number of samples in a bin
 _AT_ONCE = 2**21  # image elements that are copied at a time
-_WITHOUT = 32    # up to this many samples, box values are not read: PyTorch's compiler lacks them
+_WITHOUT = 32    # up to this many samples, box values are not read, because PyTorch's compiler does not have them
 
 
 class _Axis:
@@ -66,8 +66,8 @@ def _images(image, batches):
 
 
 def _samples(images, rows, columns):
-    """The samples, {boxes, channels, rows' bins, columns' bins, samples of the bin}, and which of them are used and
-    inside the image."""
+    """Returns the samples, {boxes, channels, rows' bins, columns' bins, samples of the bin}, and which samples are used
+    and lie inside the image."""
     values = torch.einsum("rchw,rimh,rjnw->rcijmn", images, rows.weights, columns.weights)
     there, inside = (a[:, None, :, None, :, None] & b[:, None, None, :, None, :] for a, b
                      in ((rows.there, columns.there), (rows.inside, columns.inside)))
@@ -140,7 +140,7 @@ _MIN_NORMAL_BITS = 2**23  # the bits of the smallest normal float
 
 
 def _pool(g, image, boxes):
-    """The operator itself finds the largest element of each bin: it is run on the ranks of the elements."""
+    """Finds the largest element of each bin by running the operator itself on the ranks of the elements."""
     batches, channels, count = image.shape[0], image.shape[1], math.prod(image.shape[2:])
     # The first of equal elements has the highest rank. Positive floats are ordered like their bits.
     order = torch.sort(image.detach().flatten(2), stable=True, descending=True).indices

@@ -82,7 +82,7 @@ def _max_grad(g, x, gradient):
 
 
 def _fold(g, x):
-    """Each element of x belongs to a window. Each window is added to the image at its position."""
+    """Adds each window to the image at its position. Each element of x belongs to a window."""
     sizes, window = [int(one) for one in g.sizes[0]], g.WindowSizes
     positions, inside = torch.zeros(1, 1, dtype=torch.int64, device=x.device), torch.ones(1, 1, dtype=torch.bool, device=x.device)
     for size, width, step, gap, before, after in zip(sizes[2:], window, g.Strides, g.Dilations, g.StartPadding, g.EndPadding):
