@@ -104,13 +104,11 @@ using ComObject = ComObjectOf<Interfaces<Leaf, Bases...>>;
 
 #pragma GCC diagnostic pop
 
-// The boundary of a COM method: body returns an HRESULT, and exceptions are converted to one. If the thread is
-// canceled, it finishes the call first.
-template <class Body>
-HRESULT com_boundary(const char* method, const Body& body) noexcept {
-  const CancellationDeferred deferred;
+// Converts the exception that is being handled to an HRESULT, and reports it. It is a function of its own, so that no
+// method contains a copy, which would keep the compiler from inlining the rest of com_boundary.
+[[gnu::cold, gnu::noinline]] inline HRESULT handle_exception(const char* method) noexcept {
   try {
-    return body();
+    throw;
   } catch (const std::bad_alloc&) {
     end_if_strict(log_failure(method, ": out of memory"), method, ": out of memory");
     return E_OUTOFMEMORY;
@@ -120,6 +118,18 @@ HRESULT com_boundary(const char* method, const Body& body) noexcept {
   } catch (...) {
     end_if_strict(log_failure(method, ": unexpected failure"), method, ": unexpected failure");
     return E_FAIL;
+  }
+}
+
+// The boundary of a COM method. The body returns an HRESULT, and exceptions are converted to one. If the thread is
+// canceled, it finishes the call first.
+template <class Body>
+HRESULT com_boundary(const char* method, const Body& body) noexcept {
+  const CancellationDeferred deferred;
+  try {
+    return body();
+  } catch (...) {
+    return handle_exception(method);
   }
 }
 
