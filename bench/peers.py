@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares other libraries with anydml, in one run: time per element, and wrong answers from their modulus.
+"""Compares other libraries with anydml in a single run: time per element, and wrong answers from their modulus.
 
 usage: peers.py [LIBANYDML] [options]       python3 bench/peers.py --json build/peers.json
                                             python3 bench/peers.py --operators all --no-counts --threads all
