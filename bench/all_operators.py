@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Times every DirectML operator once, in one run, as a fraction of a pass over memory that moves the same bytes.
+"""Times every DirectML operator in a single run, as a fraction of a pass over memory that moves the same bytes.
 
 usage: all_operators.py [LIBANYDML] [options]     python3 bench/all_operators.py --json build/all-operators.json
                                                   python3 bench/all_operators.py --device cuda --json build/all-h200.json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares anydml's attention (12 heads; 128, 512 and 2,048 tokens) with PyTorch's and ONNX Runtime's, in one run.
+"""Compares anydml's attention (12 heads; 128, 512 and 2,048 tokens) with PyTorch's and ONNX Runtime's in one run.
 
 usage: attention.py [LIBANYDML] [options]   python3 bench/attention.py --no-venv --json build/attention.json
                                             python3 bench/attention.py --device cuda

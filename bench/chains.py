@@ -37,7 +37,7 @@ def lowest(call, rounds):
 
 
 def columns(elements, rounds):
-    """Returns {name: [ms for each number of steps]}. The pass has a single time."""
+    """Returns {name: [ms for each number of steps]}. The pass has no steps, so it has one time."""
     x = (np.arange(elements) % 1000 - 500).astype(np.float32)
     s = np.float32([1.5])
     out = np.empty_like(x)

@@ -5,9 +5,9 @@
 usage: convolutions.py LIBANYDML [--threads N ...] [--seconds S] [--only TEXT]
 
 The layers are from ResNet-50, MobileNet v2 and a style transfer network, for one image. Filters are constant. The
-script restarts itself for each number of threads. A time is the best of as many runs as fit into S seconds; with one
-thread it is CPU time. The libraries run alternately. Needs a C compiler; PyTorch and ONNX Runtime are skipped if they
-are missing.
+script restarts itself for each number of threads. Each time is the shortest of as many runs as fit into S seconds;
+with one thread it is CPU time. The libraries run alternately. Needs a C compiler; PyTorch and ONNX Runtime are skipped
+if they are missing.
 """
 import os
 import sys

@@ -7,16 +7,16 @@ usage: functions.py [LIBANYDML] [options]       python3 bench/functions.py --jso
                                                 python3 bench/functions.py --functions exp,log --no-compiled
 
 FLOAT16: every number; for functions of two operands, as many random pairs as for FLOAT32. FLOAT32: random inputs, half
-of them uniform over an interesting range of the function, the other half random bits within its domain.
+of them uniform over the range where the function is interesting, the other half random bits within its domain.
 
-A result is wrong if any bit differs from the number of the type nearest to the true value; all NaNs are equal, and +0
-differs from -0. anydml's result is used as the nearest number, and a sample of its results is checked against mpmath
-with 200 bits. The error is the distance from the true value in FLOAT64, in units in the last place of the right result.
-It is infinite if only one of the two values is NaN or infinite.
+A result is wrong if any of its bits differs from those of the representable number nearest to the true value; all NaNs
+are equal, and +0 differs from -0. anydml's result serves as that number, and a sample of its results is checked against
+mpmath with 200 bits. The error is the distance from the true value in FLOAT64, in units in the last place of the right
+result. It is infinite if only one of the two values is NaN or infinite.
 
 The libraries come from PyPI, in a separate virtual environment (build/peers), as for peers.py, or with --no-venv from
 the Python that runs this script. PyTorch and CuPy are also counted on an NVIDIA GPU, if there is one; CuPy is not
-installed automatically. Missing libraries and functions that are not built are reported and skipped.
+installed automatically. Missing libraries and unimplemented functions are reported and skipped.
 """
 import json
 import sys
@@ -255,7 +255,7 @@ def largest_error(np, actual, right, value):
 
 
 def is_nearest(mp, np, result, value):
-    """Whether no other number of the type is closer to the value. A power of two follows the largest number."""
+    """Whether no other number of the type is closer to the value. Infinity counts as the next power of two."""
     if mp.isnan(value):
         return bool(np.isnan(result))
     if np.isnan(result):

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares INT8 products with the cores' peak rate in registers, and with other libraries.
+"""Compares INT8 products with other libraries, and with the cores' peak rate of multiply-adds in registers.
 
 usage: integer_products.py LIBANYDML [--threads N ...] [--seconds S]
 
 The operators are MATRIX_MULTIPLY_INTEGER, UINT8 by INT8, with a zero point for A, and QUANTIZED_LINEAR_MATRIX_MULTIPLY.
 B is either constant or passed with each run. PyTorch runs torch._int_mm on INT8, without zero points, and its quantized
 linear; ONNX Runtime runs MatMulInteger and QLinearMatMul with a constant B. oneDNN and XNNPACK multiply INT8 by INT8.
-Libraries that are not installed are skipped. The script restarts itself for each number of threads. A time is the best
-of as many runs as fit into S seconds. Needs a C compiler.
+Libraries that are not installed are skipped. The script restarts itself for each number of threads. Each time is the
+shortest of as many runs as fit into S seconds. Needs a C compiler.
 """
 import time
 

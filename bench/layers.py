@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares matrix products and convolutions with PyTorch and ONNX Runtime on the CPU or on a GPU, in one run.
+"""Compares matrix products and convolutions with PyTorch and ONNX Runtime on the CPU or on a GPU in a single run.
 
 usage: layers.py [LIBANYDML] [options]   python3 bench/layers.py --no-venv --device cuda --json build/layers.json
                                          python3 bench/layers.py --cases gemm_1024,depthwise

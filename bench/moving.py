@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares operators that move or select elements with PyTorch and ONNX Runtime, in one run on one machine.
+"""Compares operators that move or select elements with PyTorch and ONNX Runtime in a single run.
 
 usage: moving.py [LIBANYDML] [options]      python3 bench/moving.py --no-venv --json build/moving.json
                                             python3 bench/moving.py --device cuda --cases join,pad
@@ -9,7 +9,7 @@ Each case is one DirectML operator over FLOAT32. Its time is compared with
   - a plain pass that reads and writes as many bytes: the fastest of anydml's ELEMENT_WISE_IDENTITY, PyTorch's copy_ and,
     on the CPU, memmove with the same number of threads;
   - the faster of the peers. Every peer writes to existing memory if it can.
-Contenders alternate, and a time is the median over all rounds. Results that differ from a peer's are reported. An
+Contenders alternate, and each time is the median over all rounds. Results that differ from a peer's are reported. An
 operator that the library lacks, and a peer that cannot be imported or lacks the operator, are reported as missing.
 
 PyTorch and ONNX Runtime come from PyPI, in a separate virtual environment (build/peers), or with --no-venv from the

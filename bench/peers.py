@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares other libraries with anydml, in one run: time per element, and wrong answers from their modulus.
+"""Compares other libraries with anydml in a single run: time per element, and wrong answers from their modulus.
 
 usage: peers.py [LIBANYDML] [options]       python3 bench/peers.py --json build/peers.json
                                             python3 bench/peers.py --operators all --no-counts --threads all
@@ -16,8 +16,8 @@ Times: the median over all rounds, for tensors of 64 MiB with ordinary data. The
 memory. NumPy always uses one thread; the C loops are split among the threads in contiguous parts.
 
 Wrong answers are found by comparison with anydml's, a sample of which is checked against the C library's fmod and
-Python's integers. Any bit that differs is wrong; all NaNs are equal, and +0 differs from -0. Integer divisors are never
-zero, and the smallest number is never divided by -1, because some peers trap there.
+Python's integers. A result is wrong if any bit differs; all NaNs are equal, and +0 differs from -0. Integer divisors
+are never zero, and the smallest number is never divided by -1, because some peers trap there.
 """
 import argparse
 import json

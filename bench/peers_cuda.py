@@ -6,14 +6,15 @@ answers.
 usage: peers_cuda.py [options]       python3 bench/peers_cuda.py --json build/gpu/peers.json
 
 The cases are the same as in dmlrun bench on a GPU: they have the same kinds of data, layouts and sizes, use
-preallocated buffers and are timed with CUDA events. Each time is the median over all rounds. The pass is the library's
-own and alternates with the operator: torch.add on int32 if two arrays are read, otherwise the faster of copy_ and
+preallocated buffers and are timed with CUDA events. Each time is the median over all rounds. The pass uses the same
+library and alternates with the operator: torch.add on int32 if two arrays are read, otherwise the faster of copy_ and
 torch.add with a number.
 
 Latency: 1,000 calls on 1,024 FLOAT32 elements, as a loop and as a CUDA graph, until the device is done (wall clock).
 
-Wrong answers are counted in a sample of each case, compared with NumPy, which uses C's fmod and integers. Any bit that
-differs is wrong; all NaNs are equal, and +0 differs from -0. Missing features of a library are reported and skipped.
+Wrong answers are counted in a sample of each case, compared with NumPy, which uses C's fmod and integers. A result is
+wrong if any bit differs; all NaNs are equal, and +0 differs from -0. Features that a library lacks are reported and
+skipped.
 """
 import argparse
 import json

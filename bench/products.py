@@ -6,8 +6,8 @@ usage: products.py LIBANYDML [--threads N ...] [--seconds S]
 
 The other libraries are NumPy's BLAS, OpenBLAS, oneDNN and XNNPACK (from Debian), PyTorch and ONNX Runtime. If a library
 is not installed, or has no product of that type, its cell is empty. oneDNN, XNNPACK and ONNX Runtime get a constant B.
-The script restarts itself for each number of threads, so that all libraries start with that number. A time is the best
-of as many runs as fit into S seconds; with one thread it is CPU time. Needs a C compiler.
+The script restarts itself for each number of threads, so that all libraries start with that number. Each time is
+the shortest of as many runs as fit into S seconds; with one thread it is CPU time. Needs a C compiler.
 """
 import argparse
 import ctypes

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares gradients, regions, random numbers and training with PyTorch on the CPU or on a GPU, in one run.
+"""Compares gradients, regions, random numbers and training with PyTorch on the CPU or on a GPU in a single run.
 
 usage: training.py [LIBANYDML] [options]   python3 bench/training.py --no-venv --json build/training.json
                                            python3 bench/training.py --device cuda --cases adam,random

@@ -103,9 +103,9 @@ def peers_of(report, all_peers):
 
 
 def means(cells, ratios, operator, layout):
-    """The fractions of the pass that anydml and the peers reach: the geometric mean over the types that every library
-    with the operator supports. A peer's fraction is anydml's divided by the ratio of times in one run, so that the
-    denominator is the same."""
+    """Returns the fraction of the pass that anydml and each peer reach: the geometric mean over the types that every
+    library with the operator supports. A peer's fraction is anydml's fraction divided by the ratio of their times in
+    the same run, so that all fractions have the same denominator."""
     by_peer = {peer: {name: ratios[peer, name, operator, layout] for name in cells
                       if (peer, name, operator, layout) in ratios} for peer in PEERS}
     by_peer = {peer: of for peer, of in by_peer.items() if of}

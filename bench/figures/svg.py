@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures as SVG text. The same data produces the same file on every machine."""
+"""Draws figures as SVG text. The same data produces the same file on every machine."""
 import math
 from xml.sax.saxutils import escape
 
@@ -12,7 +12,7 @@ GRID = "#dddddd"
 
 
 def text_width(text, size):
-    """Returns the approximate width in a sans-serif font, usually somewhat too large."""
+    """Estimates the width in a sans-serif font. The estimate is usually slightly too large."""
     return 0.6 * size * len(text)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the entries of src/ops/*/*.def, which list the operators that are built. Every script that needs this list uses
+"""Reads the entries of src/ops/*/*.def, which list the implemented operators. Every script that needs this list uses
 this module."""
 import re
 from pathlib import Path

@@ -87,7 +87,7 @@ def constraints_text(source):
     how = Counter(entry.how() for entry in used)
     functions = sorted({entry.function for entry in used if entry.function})
     return filled(
-        f"{len(used)} constraints ({len(set(used))} different ones) are not groups of tensors that agree. Of these, "
+        f"{len(used)} constraints ({len(set(used))} distinct) are not groups of tensors that agree. Of these, "
         f"{how['expression']} are expressions, {how['function']} are checked by the functions "
         f"{', '.join(f'`{name}`' for name in functions)}, and {how['prose']} are prose: they concern the values in tensors, "
         f"or they require nothing.")

@@ -28,7 +28,7 @@ def need(condition, message):
 
 
 class Entry:
-    """The entry of rules.txt for one constraint."""
+    """The rules.txt entry for one constraint."""
 
     def __init__(self, text, operators=None):
         self.text = text

@@ -58,7 +58,7 @@ def tensor(formal):
 
 
 class Attributes:
-    """Writes attributes. Defaults that are lists are tables of their own."""
+    """Writes attributes. Defaults that are lists become separate tables."""
 
     def __init__(self):
         self.lists = Lists("ANYDML_ATTRIBUTES", "kAttributes")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One example with inputs and outputs for each operator that is built. generate_python.py puts it into the function's
+"""One example with inputs and outputs for each implemented operator. generate_python.py puts it into the function's
 help(), and generate_site.py writes it in Python, in C and as a dmlrun model. Tests run all examples and compare their
 output."""
 from __future__ import annotations

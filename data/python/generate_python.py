@@ -120,7 +120,7 @@ def spec_text(op):
 def specs_text(operators):
     head = '''# SPDX-License-Identifier: MIT
 """The inputs and outputs of each implemented operator. data/python/generate_python.py generates this file from
-data/facts and the entries in src/ops: edit those.
+data/facts and the entries in src/ops; edit those instead.
 """
 from collections import namedtuple
 
@@ -145,7 +145,7 @@ def words_text(operators):
               for one in (*op.inputs, *(output.tensor for output in op.outputs), *op.attributes)}
     choices = {f"{op.name}.{one.field}": " ".join(one.values) for op in operators for one in op.attributes if one.values}
     return "\n".join(('''# SPDX-License-Identifier: MIT
-"""Python's names for messages. data/python/generate_python.py generates this file from data/facts: edit those.
+"""Python's names for messages. data/python/generate_python.py generates this file from data/facts; edit those instead.
 
 FUNCTIONS: the function of each operator. INPUTS: its inputs; a question mark follows inputs that may be None. FIELDS:
 the parameter of each field of DirectML's structs. CHOICES: the values of fields that are enumerations.
@@ -161,7 +161,7 @@ def defaults_text(operators):
                      len(name) + 9) for name, rules in rows if rules]
     return '''# SPDX-License-Identifier: MIT
 """The rules that give attributes their default values, if these depend on the arguments. _arguments.py implements them.
-data/python/generate_python.py generates this file from data/python/python_defaults.py: edit that.
+data/python/generate_python.py generates this file from data/python/python_defaults.py; edit that instead.
 """
 
 RULES = {
@@ -173,7 +173,7 @@ def module_text(operators):
     exported, shadowing = exported_names(functions)
     lines = ["# SPDX-License-Identifier: MIT\n",
              '"""One function for each implemented operator. data/python/generate_python.py generates this file from '
-             'data/facts and\nthe entries in src/ops: edit those.\n"""\n',
+             'data/facts and\nthe entries in src/ops; edit those instead.\n"""\n',
              "from ._habits import function_of as _function_of, over_axes as _over_axes\n",
              "from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc\n\n",
              list_text("__all__", exported), "# names of Python builtins: never imported by import *\n",

@@ -157,7 +157,7 @@ def speeds() -> tuple[list[str], dict[str, list[str]]]:
 
 
 def speed(name: str) -> list[str]:
-    """Returns the speed figures for an operator that is built, and a link to the page with more figures."""
+    """Returns the speed figures for an implemented operator, and a link to the page with more figures."""
     if name not in python.built_names():
         return []
     titles, rows = speeds()

@@ -18,7 +18,7 @@ class Call:
     def __init__(self, name, inputs, out, dtype, shape):
         self.name = name.removeprefix("DML_OPERATOR_")
         if self.name not in SPECS:
-            _core.run(name, (), (), {}, None)  # raises an error, because the operator does not exist or is not built
+            _core.run(name, (), (), {}, None)  # raises an error, because the operator is unknown or unimplemented
         self.spec = SPECS[self.name]
         self.is_array = self.spec.outputs[0].array
         self.several = self.is_array or len(self.spec.outputs) > 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The rules that give attributes their default values, if these depend on the arguments. _arguments.py implements them.
-data/python/generate_python.py generates this file from data/python/python_defaults.py: edit that.
+data/python/generate_python.py generates this file from data/python/python_defaults.py; edit that instead.
 """
 
 RULES = {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """One function for each implemented operator. data/python/generate_python.py generates this file from data/facts and
-the entries in src/ops: edit those.
+the entries in src/ops; edit those instead.
 """
 from ._habits import function_of as _function_of, over_axes as _over_axes
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The inputs and outputs of each implemented operator. data/python/generate_python.py generates this file from
-data/facts and the entries in src/ops: edit those.
+data/facts and the entries in src/ops; edit those instead.
 """
 from collections import namedtuple
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Python's names for messages. data/python/generate_python.py generates this file from data/facts: edit those.
+"""Python's names for messages. data/python/generate_python.py generates this file from data/facts; edit those instead.
 
 FUNCTIONS: the function of each operator. INPUTS: its inputs; a question mark follows inputs that may be None. FIELDS:
 the parameter of each field of DirectML's structs. CHOICES: the values of fields that are enumerations.

@@ -193,8 +193,8 @@ struct BackendTable {
   // Makes later work wait for the mark, which must belong to this device.
   BackendStatus (*follow)(BackendQueue* queue, BackendMark* mark);
 
-  // Returns null if the device has kernels for an operator, and otherwise the reason why not, as a sentence without a
-  // period that stays valid until the process exits. The function itself is null if the device has kernels for all
+  // Returns null if the device has kernels for an operator, and otherwise a sentence that explains why not, without a
+  // period. The text stays valid until the process exits. The function itself is null if the device has kernels for all
   // operators.
   const char* (*lacks)(const BackendDevice* device, const AskedOperator* op);
   // Writes a short null-terminated string that names the kernels of a program, for the log.

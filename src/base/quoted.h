@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prepares a caller's text for messages and logs: it is shortened, fits on one line, and cannot control a terminal.
+// Makes a caller's text safe for messages and logs: it is shortened to fit on one line and cannot control a terminal.
 #pragma once
 
 #include <cstddef>

@@ -22,8 +22,8 @@ namespace anydml {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
 
-// A chain of interfaces that inherit from each other and therefore share one pointer: the most derived interface, and
-// the bases that clients ask for.
+// A chain of interfaces, each derived from the next, which therefore share one pointer: the most derived interface, and
+// the bases that clients may query.
 template <class Leaf, class... Bases>
 struct Interfaces {
   static_assert((std::is_base_of_v<Bases, Leaf> && ...), "Leaf must derive from every base");
@@ -65,7 +65,7 @@ class ComObjectOf : public First::leaf, public Others::leaf... {
     return left;
   }
 
-  // For reports; another thread may change it at any time.
+  // For diagnostics only, because another thread may change it at any time.
   [[nodiscard]] ULONG reference_count() const noexcept { return references_.load(std::memory_order_relaxed); }
 
   // For code that refers to the object without owning it. Returns false if the last reference was already released.
@@ -104,8 +104,8 @@ using ComObject = ComObjectOf<Interfaces<Leaf, Bases...>>;
 
 #pragma GCC diagnostic pop
 
-// Converts the exception that is being handled to an HRESULT, and reports it. It is a function of its own, so that no
-// method contains a copy, which would keep the compiler from inlining the rest of com_boundary.
+// Converts the exception that is being handled to an HRESULT, and reports it. This is a separate function, because
+// a copy in every method would keep the compiler from inlining the rest of com_boundary.
 [[gnu::cold, gnu::noinline]] inline HRESULT handle_exception(const char* method) noexcept {
   try {
     throw;

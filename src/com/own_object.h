@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lets a library recognize its own objects. A pointer from the application may refer to an object from any library, so
-// the library asks the object itself.
+// the library queries the object itself.
 #pragma once
 
 #include <wsl/winadapter.h>

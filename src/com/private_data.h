@@ -113,7 +113,7 @@ class PrivateData {
     return set(kObjectNameWide, static_cast<UINT>(std::wcslen(name) * sizeof(wchar_t)), name);
   }
 
-  // The name for reports about live objects; empty if there is no memory for it.
+  // The name that reports about live objects show; empty if there is no memory for it.
   void copy_name(LiveState& state) const noexcept {
     try {
       const std::string text = escaped(name(), kMaxQuotedBytes);

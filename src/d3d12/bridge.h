@@ -77,8 +77,8 @@ struct IBridgeDispatch : IUnknown {
   virtual bool submit(const ResolvedDescriptor* descriptors, std::uint32_t count) noexcept = 0;
   // Whether the work copies from or to its bindings.
   virtual bool copies() const noexcept = 0;
-  // For reports. Writes the kind of work and the name that the application gave it, zero-terminated and truncated to
-  // the available space.
+  // Writes a label for diagnostics: the kind of work and the name that the application gave it, zero-terminated and
+  // truncated to the available space.
   virtual void copy_label(char* text, std::size_t room) noexcept = 0;
   // Adds the work to the queue, in the queue's order. If the work copies, `locations` contains the locations of the
   // bindings.

@@ -359,7 +359,7 @@ class Device final
   template <class Body>
   HRESULT create(const char* method, REFIID riid, void** out, const Body& body) noexcept;
   HRESULT wrong(const char* method, const char* what) noexcept;
-  // On failure, returns null with the reason, which names the field that requested the memory.
+  // On failure, returns null and sets `refusal`, whose message names the field that requested the memory.
   std::shared_ptr<Memory> allocate(const D3D12_HEAP_PROPERTIES& properties, const char* field, std::uint64_t bytes,
                                    Refusal& refusal) const;
   [[nodiscard]] bool is_unified() const { return core_->device().info->unified_memory != 0; }

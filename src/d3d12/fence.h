@@ -51,15 +51,15 @@ class FenceCore {
   // The mark after which the value is reached; null if the value is already reached or no mark for it is known.
   [[nodiscard]] std::shared_ptr<Mark> mark_at(std::uint64_t value) noexcept;
 
-  // Records that the queue will signal this value. Returns whether anyone depends on the value without running the
-  // queue's work.
+  // Records that the queue will signal this value. Returns whether a thread, an event or another queue is already
+  // waiting for the fence.
   [[nodiscard]] bool expect_signal(std::uint64_t value, const std::shared_ptr<QueueCore>& queue);
 
   // Called when the application has released the fence. After that, only queues that already plan to signal it can do
   // so.
   void abandon() noexcept;
   [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_.load(std::memory_order_acquire); }
-  // Whether it matters if the value is never reached: the fence is still owned or waited for.
+  // Whether anything could still notice that the value is reached: the fence has an owner, or something waits for it.
   [[nodiscard]] bool is_watched(std::uint64_t value);
   // Records that the queue will not signal this value after all.
   void forget_signal(std::uint64_t value, const QueueCore& queue) noexcept;
@@ -103,8 +103,8 @@ class FenceCore {
   std::weak_ptr<QueueCore> last_signaler_;  // the last queue that promised a signal; it may already have signaled
 };
 
-// The result of a method after find_event or make_event failed, depending on errno. null: the meaning of a null event,
-// for the message.
+// Reports that find_event or make_event failed, and returns the HRESULT for errno. null: what a null event means, for
+// the message.
 HRESULT no_event(const char* method, DeviceCore& core, HANDLE event, const char* parameter = "hEvent",
                  const char* null = "to block");
 

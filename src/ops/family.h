@@ -4,7 +4,7 @@
 // This header defines the contract between a family and the other layers. make_op_desc (operators.h) checks an operator
 // before a family works on it, and no layer below `check` validates anything again.
 //
-// Checks      In this order: each tensor by itself, its type with `types`, the rules of DirectML's documentation,
+// Checks      In this order: each tensor separately, its type with `types`, the rules of DirectML's documentation,
 //             outputs that overlap themselves, `check`, which rejects anything else that the family cannot compute, and
 //             last whether a fused activation is implemented. Errors name the operator and the tensor or field.
 // Tensors     Any number of inputs and outputs, up to 8 dimensions (0 for a scalar), sizes of 0 or more.

@@ -45,7 +45,7 @@ Status take_tensors(const schema::Described& described, bool (*wanted)(facts::Fi
   return {};
 }
 
-// Checks each tensor by itself: the operator must accept its type at this position.
+// Checks each tensor separately: the operator must accept its type at this position.
 Status check_types(const OpDesc& desc) {
   for (std::size_t i = 0; i < desc.tensors.size(); ++i) {
     const OpTensor& tensor = desc.tensors[i];

@@ -2,8 +2,8 @@
 // All implemented operators, for the layers above the families. make_op_desc checks a description and turns it into an
 // operator. The layers below rely on these checks.
 //
-// Families do not include this header. An operator that is composed of others lists their descriptions
-// (decomposition.h), and the operators themselves are created here.
+// Families do not include this header. A composite operator lists the descriptions of its parts
+// (decomposition.h), and the parts themselves are created here.
 #pragma once
 
 #include <cstdint>

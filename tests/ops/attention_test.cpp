@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks attention through the C API against a second implementation of its definition, output by output, at sizes that
-// are too large for the Python oracle. Also checks the error messages and the compiled plans.
+// Checks attention through the C API against an independent implementation of its definition, output by output, at
+// sizes that are too large for the Python oracle. Also checks the error messages and the compiled plans.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks CONVOLUTION through the C API, output by output, against a second implementation of its definition that
+// Checks CONVOLUTION through the C API, output by output, against an independent implementation of its definition that
 // ignores layouts, output classes, threads and vectors. The test runs with several thread counts and targets; since all
 // runs match the same reference, they also match each other.
 #include <gtest/gtest.h>

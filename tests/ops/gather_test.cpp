@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Checks the gathers, the scatters, ONE_HOT and NONZERO_COORDINATES through the C API against a second implementation
-// of their definitions, element by element. Indices are random bits, tensors have any layout, and each allocation ends
-// where its tensor ends, so that a sanitizer detects accesses outside of it. The bytes between elements are compared
-// too. tests/ops/gather_oracle.py compares the operators with NumPy.
+// Checks the gathers, the scatters, ONE_HOT and NONZERO_COORDINATES through the C API against an independent
+// implementation of their definitions, element by element. Indices are random bits, tensors have any layout, and each
+// allocation ends where its tensor ends, so that a sanitizer detects accesses outside of it. The bytes between elements
+// are compared too. tests/ops/gather_oracle.py compares the operators with NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checks mean-variance, batch, local response and Lp normalization through the C API, element by element, against
-// second implementations of their definitions that ignore layouts, threads and vectors.
+// independent implementations of their definitions that ignore layouts, threads and vectors.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -267,7 +267,7 @@ def check_sequences(library):
 
 
 FILLS = {"FILL_VALUE_CONSTANT": check_fills, "FILL_VALUE_SEQUENCE": check_sequences}
-# Operators with axes, sums or indices have oracles of their own.
+# Operators with axes, sums or indices have their own oracles.
 ELSEWHERE = {entry.operator: "softmax_oracle.py" if "MAX" in entry.operator and entry.family == "normalize" else
              f"{entry.family}_oracle.py"
              for entry in read_entries() if entry.family not in ("elementwise", "fill")}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks pooling through the C API, element by element, against a second implementation of its definition that ignores
-// layouts, threads and vectors; chains of element-wise operators after it; and invalid descriptions and indices.
+// Checks pooling through the C API, element by element, against an independent implementation of its definition that
+// ignores layouts, threads and vectors; chains of element-wise operators after it; and invalid descriptions and
+// indices.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks GEMM through the C API, output by output, against a second implementation of its summation order that ignores
-// layouts, threads and vectors. The test runs with several thread counts and targets; since all runs match the same
-// reference, they also match each other.
+// Checks GEMM through the C API, output by output, against an independent implementation of its summation order that
+// ignores layouts, threads and vectors. The test runs with several thread counts and targets; since all runs match the
+// same reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -20,7 +20,7 @@ extern const FamilyKernels random_family;
 
 namespace {
 
-// The first, the second and the last of Random123's kat_vectors for philox4x32 with 10 rounds.
+// The first, second and last of Random123's test vectors (kat_vectors) for philox4x32 with 10 rounds.
 TEST(Philox, PublishedAnswers) {
   constexpr u32 kVectors[][10] = {{0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
                                   {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d,

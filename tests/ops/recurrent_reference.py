@@ -61,8 +61,7 @@ class Terms:
 def network(kind, x, w, r, activations, bias=None, hidden=None, cell=None, lengths=None, peephole=None,
             direction="FORWARD", clip=None, couple=False, linear_before_reset=False, block=256):
     """x {S, B, I}, w {D, G·H, I}, r {D, G·H, H}, bias {D, 2·G·H}, peephole {D, 3·H}, states {D, B, H}. activations:
-    functions of FLOAT32, one direction after another. Returns the sequence {S, D, B, H} and the last states {D, B,
-    H}."""
+    functions of FLOAT32, ordered by direction. Returns the sequence {S, D, B, H} and the last states {D, B, H}."""
     dtype, wide = x.dtype, np.float32
     x, w, r, bias, hidden, cell, peephole = (None if one is None else one.astype(wide)
                                              for one in (x, w, r, bias, hidden, cell, peephole))

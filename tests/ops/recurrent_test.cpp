@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks RNN, LSTM and GRU through the C API, unit by unit, against a second implementation of their definition that
-// ignores layouts, threads and vectors. The test runs with several thread counts and targets; since all runs match the
-// same reference, they also match each other.
+// Checks RNN, LSTM and GRU through the C API, unit by unit, against an independent implementation of their definition
+// that ignores layouts, threads and vectors. The test runs with several thread counts and targets; since all runs match
+// the same reference, they also match each other.
 #include <anydml/anydml.h>
 #include <gtest/gtest.h>
 

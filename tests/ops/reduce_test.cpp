@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks REDUCE, ARGMIN and ARGMAX through the C API, element by element, against a second implementation of their
-// evaluation order that ignores layouts, threads and vectors. The test runs with several thread counts and targets;
-// since all runs match the same reference, they also match each other.
+// Checks REDUCE, ARGMIN and ARGMAX through the C API, element by element, against an independent implementation of
+// their evaluation order that ignores layouts, threads and vectors. The test runs with several thread counts and
+// targets; since all runs match the same reference, they also match each other.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Checks the operators that train a network through the C API, element by element, against second implementations of
-// their definitions that ignore layouts, threads and passes. Also checks the steps of their plans.
+// Checks the operators that train a network through the C API, element by element, against independent
+// implementations of their definitions that ignore layouts, threads and passes. Also checks the steps of their plans.
 #include <gtest/gtest.h>
 
 #include <algorithm>

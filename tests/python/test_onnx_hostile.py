@@ -261,7 +261,7 @@ def corrupted(random, text):
 
 @pytest.mark.parametrize("whole", WHOLE, ids=range(len(WHOLE)))
 def test_corrupt_bytes(tmp_path, whole):
-    """A corrupt model is a ValidationError and nothing else, unless it still is a model."""
+    """A corrupt model raises ValidationError and no other exception, unless it is still a valid model."""
     random, path = np.random.default_rng(1), tmp_path / "m.onnx"
     for text in (corrupted(random, whole) for _ in range(300)):
         path.write_bytes(text)

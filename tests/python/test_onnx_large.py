@@ -110,7 +110,7 @@ def measure(make):
 @pytest.mark.skipif(not RESET.exists(), reason="the system does not measure memory use")
 @pytest.mark.parametrize("make", MODELS)
 def test_memory_grows_with_the_number_of_nodes(make):
-    """Each model in a process of its own, in which no earlier model has left free memory."""
+    """Runs each model in its own process, so that no earlier model has left free memory."""
     done = subprocess.run([sys.executable, __file__, make.__name__], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     # A graph accepts only the value that it reads, and not all live values.

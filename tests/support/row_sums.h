@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A second implementation of the summation order.
+// An independent implementation of the summation order.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 // ELEMENT_WISE_ADD; for an operator that reads one, the faster of a UINT32 ELEMENT_WISE_IDENTITY and CopyBufferRegion.
 //
 // FLOAT64, which DirectML's modulus does not support, uses the C API over the same buffers, timed with the wall clock:
-// a sample is then so long that launching and waiting are negligible.
+// each sample is then long enough that launching and waiting are negligible.
 #pragma once
 
 #include <cstdint>

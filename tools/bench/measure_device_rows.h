@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measures any element-wise operator or fill on a device with its own memory, through the C API over D3D12 buffers,
-// with the wall clock. A sample is so long that launching and waiting are negligible. (The modulus uses DirectML and
-// the device's clock: measure_device.h.)
+// with the wall clock. Samples are long enough that launching and waiting are negligible. (The modulus uses DirectML
+// and the device's clock: measure_device.h.)
 //
 // The baseline is a pass on the same device that moves the same number of bytes in UINT32 arrays: IDENTITY for one
 // input, ADD for more inputs, FILL_VALUE_CONSTANT for none.

@@ -29,7 +29,7 @@ _REDUCED = {
 
 
 def _reduced(g, x):
-    if not g.Axes:  # each element is reduced by itself, but PyTorch would reduce all of them together
+    if not g.Axes:  # each element is reduced separately, but PyTorch would reduce all of them together
         return _REDUCED[g.choice("Function", *REDUCTIONS)](x.unsqueeze(-1), [x.ndim]).squeeze(-1)
     return _REDUCED[g.choice("Function", *REDUCTIONS)](x, g.Axes)
 

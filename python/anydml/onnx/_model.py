@@ -145,7 +145,7 @@ class Prepared(BackendRep):
     def __init__(self, model, folder=None, integers=False, *, device=None):
         source, weights = _source_of(model)
         beside = None if folder is None else os.fsdecode(folder)
-        _core.device_name(device)  # a wrong device is no error in the model
+        _core.device_name(device)  # an unknown device is not an error in the model
         with _errors_of_models():
             self._model = _core.OnnxModel(source, weights, beside, bool(integers), device)
         inputs, outputs = self._model.inputs, self._model.outputs

@@ -39,8 +39,8 @@ using SharedFile = std::shared_ptr<const MappedFile>;
 // is read again. Memory that is not part of a mapped file is left alone, so this can be called for any array.
 void release_pages(std::span<const std::byte> bytes);
 
-// Releases the pages of parts of mapped files again and again as long as it exists, and a last time at its end. While
-// weights are packed, one after the other, their file would otherwise be in memory as a whole, beside the packed form.
+// Releases the pages of parts of mapped files repeatedly while it exists, and once more when it is destroyed. Without
+// it, packing the weights one after another would leave their entire file in memory, in addition to the packed form.
 class PageReleaser {
  public:
   explicit PageReleaser(std::vector<std::span<const std::byte>> parts);

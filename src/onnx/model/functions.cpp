@@ -79,7 +79,7 @@ class NodesContent {
   std::unordered_map<std::size_t, std::uint64_t> times_;
 };
 
-// Computes the sizes of functions, with a stack of its own instead of recursion.
+// Computes the sizes of functions with an explicit stack instead of recursion.
 class FunctionSizes {
  public:
   FunctionSizes(const ModelMessage& model, const FunctionTable& table)

@@ -93,7 +93,7 @@ const char* field_name(Kind kind) {
 
 // ---- Arrays ---------------------------------------------------------------------------------------------------------
 
-// Four-bit integers, each in a byte of its own. The first of a pair is in the low bits.
+// Four-bit integers, each in its own byte. The first of a pair is in the low bits.
 Array widened(Kind kind, const Sizes& dims, std::span<const std::byte> packed) {
   Array array = Array::empty(array_kind(kind), dims);
   auto* const to = static_cast<std::uint8_t*>(array.writable());

@@ -68,8 +68,8 @@ const FormalTensor& checked_formal(std::span<const FormalTensor> formal, std::si
   return formal[std::min(position, formal.size() - 1)];
 }
 
-// One of ONNX's type variables, such as T, and its types in a node. There should be one, so only different ones are
-// kept.
+// One of ONNX's type variables, such as T, and the types that a node gives it. A valid node gives it one type, so each
+// distinct type is kept only once.
 struct CheckedVariable {
   std::string_view name;
   std::vector<Kind> kinds;

@@ -63,7 +63,7 @@ class Program {
   [[nodiscard]] std::pair<std::shared_ptr<Program>, std::shared_ptr<Program>> split(
       const std::vector<std::string>& fixed) const;
 
-  // A piece that was compiled, for reports.
+  // Describes a compiled piece in reports.
   struct PieceReport {
     std::size_t begin = 0, end = 0;
     bool is_graph = false;

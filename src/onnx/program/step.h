@@ -23,7 +23,7 @@ struct Step {
   std::vector<std::string> inputs;  // the names of values; "" for an absent one
   std::vector<std::string> outputs;
   std::vector<Kind> kinds;  // of the outputs
-  std::string uses;         // the operators, for reports
+  std::string uses;         // the operators, as reports name them
   std::string on_host;      // why the step can never be part of a graph, or ""
   std::vector<std::shared_ptr<Program>> bodies;
   bool is_of_weights = false;  // its inputs are all constants, but it is still part of a graph

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators that ONNX defines by other operators, and that have no row of their own. The nodes and their order are
-// ONNX's.
+// Operators that ONNX defines in terms of other operators, and that no other row computes. The nodes and their order
+// are ONNX's.
 #include "onnx/rows/definitions.h"
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ONNX's own definitions of operators by other operators, for the nodes that a row of the table does not take itself.
+// ONNX's own definitions of operators in terms of other operators, for nodes that no other row of the table computes.
 #pragma once
 
 #include <string>

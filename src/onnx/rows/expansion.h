@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes the nodes that replace one node: for operators that ONNX defines by other operators, and for operators of
-// other domains.
+// Writes the nodes that replace one node: for operators that ONNX defines in terms of other operators, and for
+// operators of other domains.
 #pragma once
 
 #include <concepts>

@@ -242,7 +242,7 @@ Compute make_local_response_normalization(const Node& node) {
   };
 }
 
-// ---- Normalizations that ONNX also defines by other operators -------------------------------------------------------
+// ---- Normalizations that ONNX also defines in terms of other operators ----------------------------------------------
 
 // Whether DirectML's operators can compute the node. ONNX's definition allows more results and other types.
 bool takes_normalization(const Node& node) {

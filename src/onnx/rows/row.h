@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of the ONNX operators that anydml runs: one row for each operator and range of opsets. docs/onnx.md and
-// --explain are made from it.
+// --explain are generated from it.
 #pragma once
 
 #include <functional>
@@ -30,8 +30,8 @@ using Make = Compute (*)(const Node& node);
 // The types of the outputs, for operators whose schema does not determine them. Node::results is not known yet. The
 // types that attributes name (to, dtype, output_dtype, and the type of a tensor) are Node::named_kind.
 using ResultKinds = std::vector<Kind> (*)(const Node& node);
-// The nodes that replace a node, with the names of its inputs and outputs. Only for operators that ONNX defines by
-// other operators.
+// The nodes that replace a node, with the names of its inputs and outputs. Only for operators that ONNX defines in
+// terms of other operators.
 class Expansion;
 using Expand = void (*)(Expansion& expansion);
 
@@ -68,7 +68,7 @@ struct Row {
 [[nodiscard]] std::span<const Row> moving_rows();         // moves.cpp: nodes that move elements with operators
 [[nodiscard]] std::span<const Row> generator_rows();      // generators.cpp: ConstantOfShape, EyeLike, Range, Trilu
 [[nodiscard]] std::span<const Row> gather_rows();         // gathers.cpp
-[[nodiscard]] std::span<const Row> definition_rows();     // definitions.cpp: nodes that ONNX defines by others
+[[nodiscard]] std::span<const Row> definition_rows();     // definitions.cpp: nodes that ONNX defines by other nodes
 [[nodiscard]] std::span<const Row> host_rows();           // host/*.cpp
 
 // The rows of an operator and an opset, in the order in which they are tried: first the rows that use DirectML's
@@ -95,7 +95,8 @@ struct DomainRow {
 [[nodiscard]] std::vector<const DomainRow*> all_domain_rows();
 // All rows for the documentation, a line each, with tabs between the parts. For ONNX's own operators: "operators",
 // "definition" or "host"; the operator; the first and the last opset; what it uses; and the types of the input that
-// determines its type, separated by spaces. For others: "domain", the domain, the operator, and what it uses.
+// determines its type, separated by spaces. For operators of other domains: "domain", the domain, the operator, and
+// what it uses.
 [[nodiscard]] std::string rows_as_text();
 
 // The result of a node with one output.

@@ -65,7 +65,7 @@ inline constexpr std::int64_t kTooManyElements = std::numeric_limits<std::int64_
   return count;
 }
 
-// A view of all elements, with the same strides. It is a new object, which is a value of its own in a graph.
+// A view of all elements, with the same strides. It is a new object, and therefore a separate value in a graph.
 [[nodiscard]] inline Array whole_view(const Array& x) {
   return x.rank() == 0 ? x.reshape({}) : x.slice(0, 0, x.size(0));
 }

@@ -9,8 +9,8 @@
 
 namespace anydml::onnx {
 
-// Computes an operator with one output, bit for bit as DirectML's does. Returns nothing if the operator is not one of
-// these, or if the inputs are not a few integers in memory.
+// Computes an operator with one output, bit for bit as DirectML's does. Returns nothing if it cannot compute the
+// operator directly, or if the inputs are not a few integers in memory.
 [[nodiscard]] std::optional<Array> computed_from_few(std::string_view op, const Arrays& inputs, const Options& options,
                                                      const Out& out);
 

@@ -37,7 +37,7 @@ struct MoveCopy {
 // The first member of every step's parameters.
 enum class MoveKind : std::uint32_t { copies, reversal };
 
-// The copies follow this struct, then the loops of all copies.
+// This struct is followed by the copies, then by the loops of all copies.
 struct MoveStep {
   MoveKind kind;
   std::uint32_t copies;

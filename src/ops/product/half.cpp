@@ -31,8 +31,8 @@ ProductStep make_step(const HalfParameters& parameters, const TensorDesc& a, con
   apart.kind = ProductKind::half_product;
   apart.halves = kHalfA | kHalfB | (output.type == DataType::FLOAT16 ? kHalfOutput : 0);
   apart.scale = parameters.scale;
-  // One matrix with more rows is faster than a batch. However, its rows may not be equally spaced, even if the rows of
-  // each matrix in the batch are.
+  // One matrix with more rows is faster than a batch. However, its rows might not be equally spaced, even if the rows
+  // of each matrix in the batch are.
   ProductStep joined = apart;
   join_rows(joined);
   return fits_half_product(joined, c != nullptr) ? joined : apart;

@@ -62,9 +62,8 @@ struct WindowTaps {
   return taps;
 }
 
-// Outputs that have the same taps along a dimension. Output number t of the class is output first_output + t *
-// output_stride overall. Its tap number n reads the input position first + t * output_move + n * tap_move, which may be
-// outside the input.
+// Outputs that have the same taps along a dimension. Output t of the class is output first_output + t * output_stride
+// of the tensor. Its tap n reads input position first + t * output_move + n * tap_move, which may be outside the input.
 struct WindowClass {
   std::int64_t outputs;
   std::int64_t first_output;

@@ -38,7 +38,7 @@ template <class T>
   return {static_cast<T*>(array.writable()), static_cast<std::size_t>(array.count())};
 }
 
-// A packed copy, in memory of its own.
+// A packed copy, in its own memory.
 [[nodiscard]] inline Array copy_of(const Array& x) {
   const Array packed = x.packed();
   Array result = Array::empty(x.kind(), x.shape());

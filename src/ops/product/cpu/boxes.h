@@ -110,8 +110,8 @@ struct BoxLines {
   return ceil_div(tiles.count[0] * tiles.count[1] * (tiles.count[2] + between), unit) * unit;
 }
 
-// Calls use(pixel, count, offset, step) for each run of pixels in a box. A run has `count` pixels, starting with pixel
-// number `pixel` of the box. The first pixel is `offset` bytes after the channel's first output, and the pixels are
+// Calls use(pixel, count, offset, step) for each run of pixels in a box. A run has `count` pixels and starts at index
+// `pixel` of the box. Its first pixel is `offset` bytes after the channel's first output, and the pixels are
 // `step` bytes apart. bytes: the size of an element.
 template <class Use>
 void for_each_run(const ConvolutionStep& step, const WindowClasses& classes, const WindowTile& box, std::int64_t bytes,

@@ -53,7 +53,7 @@ HWY_INLINE void add_line_part(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT
   });
 }
 
-// Processes the maximum number of columns that fit into registers, then half that number, and so on.
+// Processes as many columns as fit into registers, then half as many, and so on.
 template <std::size_t kRows, std::size_t kCount>
 HWY_INLINE void add_line_parts(const f32* a, const f32* b, const std::int64_t* offsets, std::int64_t depth, f32* totals,
                                std::int64_t totals_step, std::int64_t columns, bool is_first) {

@@ -34,7 +34,7 @@ struct DoubleLaunch {
   ProductScaleOf<f64> scale;
 };
 
-// A convolution. The fields are similar to the fields of ConvolutionStep.
+// A convolution. The fields resemble those of ConvolutionStep.
 struct DoubleAxisLaunch {
   i64 input;
   i64 output;

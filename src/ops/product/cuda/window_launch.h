@@ -16,9 +16,9 @@ inline constexpr u32 kPlaneRows = 4;  // rows of the rectangle of outputs that a
 // The columns of that rectangle, depending on the stride of the windows.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr u32 plane_columns(u32 stride) { return stride == 1 ? 4 : 1; }
 
-// A class of outputs along a dimension. Its output number t is output first_output + t * output_stride overall, and its
-// tap n reads input position first + t * output_move + n * tap_move. In the filter, this tap has number first_tap + n *
-// tap_step.
+// A class of outputs along a dimension. Output t of the class is output first_output + t * output_stride of the tensor,
+// and tap n of the class is tap first_tap + n * tap_step of the filter. That tap reads input position first + t *
+// output_move + n * tap_move.
 struct ClassLaunch {
   FastDivisor outputs;
   FastDivisor taps;  // at least 1
