@@ -161,6 +161,19 @@ int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_
   });
 }
 
+int anydml_graph_repeat_operator(anydml_graph* graph, anydml_value like, const anydml_value* inputs,
+                                 const int64_t* offsets, size_t input_count, anydml_value* values, size_t value_count) {
+  return boundary([&]() -> Status {
+    constexpr const char* kFunction = "anydml_graph_repeat_operator";
+    ANYDML_TRY(anydml::check_graph(kFunction, graph));
+    ANYDML_TRY(anydml::check_array(kFunction, "inputs", inputs, input_count, "values"));
+    ANYDML_TRY(anydml::check_array(kFunction, "values", values, value_count, "values"));
+    const std::scoped_lock lock(graph->mutex);
+    return graph->builder.repeat_operator(like, std::span(inputs, input_count), offsets,
+                                          std::span(values, value_count));
+  });
+}
+
 int anydml_graph_add_output(anydml_graph* graph, anydml_value value) {
   return boundary([&]() -> Status {
     ANYDML_TRY(anydml::check_graph("anydml_graph_add_output", graph));

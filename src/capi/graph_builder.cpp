@@ -234,6 +234,69 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
   return {};
 }
 
+Status GraphBuilder::repeat_operator(anydml_value like, std::span<const anydml_value> inputs,
+                                     const std::int64_t* offsets, std::span<anydml_value> values) {
+  constexpr const char* kFunction = "anydml_graph_repeat_operator";
+  const auto model = find(like, [&] { return format_text("{}: like", kFunction); });
+  ANYDML_TRY(model);
+  const GraphSource from = model.value()->source;
+  if (from.kind != SourceKind::node || from.offset != 0) {
+    return bad_call(kFunction, "like is not computed by an operator; expected the value of an operator's output");
+  }
+  const std::shared_ptr<const OpDesc> op = graph_.nodes[from.index].op;
+  if (inputs.size() > op->input_count || values.size() > op->output_count) {
+    return bad_call(kFunction, format_text("there are {} inputs and {} values; expected up to {} and {}", inputs.size(),
+                                           values.size(), op->input_count, op->output_count));
+  }
+  if (values_.size() + values.size() > kMaxValues) {
+    return Error{ErrorKind::out_of_memory,
+                 format_text("{}: the graph has reached the maximum number of values", kFunction)};
+  }
+  GraphNode created;
+  created.op = op;
+  created.sources.resize(op->input_count);
+  for (std::size_t i = 0; i < op->input_count; ++i) {
+    const OpTensor& tensor = op->tensors[i];
+    const bool is_given = i < inputs.size() && inputs[i] != 0;
+    const auto name = [&] { return format_text("{}: inputs[{}]", kFunction, i); };
+    if (is_given != tensor.present) {
+      return bad_call(
+          name(), format_text("is {}; expected {}", is_given ? "a value" : "absent",
+                              tensor.present ? "a value, as in the other operator" : "0, as in the other operator"));
+    }
+    if (!is_given) {
+      continue;
+    }
+    const auto value = find(inputs[i], name);
+    ANYDML_TRY(value);
+    GraphSource& source = created.sources[i];
+    source = value.value()->source;
+    const std::int64_t offset = offsets != nullptr ? offsets[i] : 0;
+    std::int64_t first = 0;
+    std::int64_t end = 0;
+    const bool counted = !__builtin_add_overflow(source.offset, offset, &source.offset) &&
+                         !__builtin_add_overflow(source.offset, tensor.reach.first, &first) &&
+                         !__builtin_add_overflow(source.offset, tensor.reach.end, &end);
+    const bool has_elements = tensor.reach.first != tensor.reach.end;
+    if (!counted || (has_elements && (first < 0 || end > static_cast<std::int64_t>(value.value()->bytes)))) {
+      return bad_call(name(), format_text("with the offset {} covers bytes outside of the {} bytes of its source",
+                                          offset, value.value()->bytes));
+    }
+  }
+  const auto node = static_cast<std::uint32_t>(graph_.nodes.size());
+  created.outputs = graph_.nodes[from.index].outputs;
+  reserve_more(values_, values.size());
+  graph_.nodes.push_back(std::move(created));
+  for (std::uint32_t i = 0; i < values.size(); ++i) {
+    const OpTensor& tensor = op->tensors[op->input_count + i];
+    values[i] =
+        tensor.present
+            ? add({tensor.tensor, {.kind = SourceKind::node, .index = node, .output = i}, bytes_of(tensor.tensor)})
+            : 0;
+  }
+  return {};
+}
+
 bool GraphBuilder::is_whole(const Value& value) const {
   if (value.source.kind != SourceKind::node || value.source.offset != 0) {
     return false;

@@ -34,6 +34,9 @@ class GraphBuilder {
   Status add_operator(const facts::Operator& op, std::span<const anydml_value> inputs,
                       std::span<const anydml_tensor> outputs, std::span<const anydml_attribute> attributes,
                       anydml_value* values);
+  // offsets: in bytes, or null if all are 0. Writes the values of the outputs to `values`.
+  Status repeat_operator(anydml_value like, std::span<const anydml_value> inputs, const std::int64_t* offsets,
+                         std::span<anydml_value> values);
   Status add_output(anydml_value value);
 
   Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const CompileOptions& options) const;

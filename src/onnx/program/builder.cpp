@@ -299,6 +299,7 @@ bool Builder::add_domain_node(const NodeMessage& node) {
     step.inputs = node.inputs;
     step.outputs = node.outputs;
     step.uses = row->uses;
+    step.recipe = recipes_.number_of(*row, node, kinds);
     keep(std::move(step));
     return true;
   }
@@ -382,8 +383,10 @@ void Builder::add_by_rows(const NodeMessage& node, int opset) {
 void Builder::add_by(const Row& row, const NodeMessage& node, int opset) {
   const Schema& schema = *find_schema(node.op_type, opset);
   Arrays fixed;
-  for (const std::string& name : node.inputs) {
-    fixed.push_back(name.empty() ? Array() : constant(name));
+  if (row.reads_constants) {
+    for (const std::string& name : node.inputs) {
+      fixed.push_back(name.empty() ? Array() : constant(name));
+    }
   }
   const Node checked = checked_node(node, row, kinds_of(node), schema, opset, std::move(fixed), context_.model);
   Compute built = row.make == nullptr ? Compute() : row.make(checked);
@@ -397,6 +400,7 @@ void Builder::add_by(const Row& row, const NodeMessage& node, int opset) {
     step.kinds = checked.results;
     step.uses = row.uses;
     step.on_host = row.is_on_host ? row.uses : std::string_view();
+    step.recipe = recipes_.number_of(row, checked);
     keep(std::move(step));
     return;
   }

@@ -15,6 +15,7 @@
 #include "onnx/model/message.h"
 #include "onnx/program/integers.h"
 #include "onnx/program/program.h"
+#include "onnx/program/recipes.h"
 #include "onnx/rows/row.h"
 
 namespace anydml::onnx {
@@ -96,6 +97,7 @@ class Builder {
   };
   std::unordered_map<std::string, Postponed> postponed_;
   std::vector<std::string> postponed_order_;
+  Recipes recipes_;
 };
 
 // Reports all unsupported operators with their nodes, so that the error lists everything that the model needs.

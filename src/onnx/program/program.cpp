@@ -93,6 +93,7 @@ Program::Program(std::vector<Step> steps, std::vector<std::string> outputs, cons
   for (const std::string& name : output_names_) {
     outputs_.push_back(index_of(name));
   }
+  forget_single_recipes();
   constants_.resize(names_.size());
   is_constant_.resize(names_.size());
   for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -106,6 +107,17 @@ Program::Program(std::vector<Step> steps, std::vector<std::string> outputs, cons
   collect_constants(all);
   fixed_ = std::make_unique<FixedArrays>(std::move(all));
   lives_ = std::make_unique<Lives>(steps_, outputs_, is_constant_);
+}
+
+// A step without an equal one need not be compared.
+void Program::forget_single_recipes() {
+  std::unordered_map<std::uint32_t, std::size_t> counts;
+  for (const Step& step : steps_) {
+    ++counts[step.recipe];
+  }
+  for (Step& step : steps_) {
+    step.recipe = counts[step.recipe] > 1 ? step.recipe : 0;
+  }
 }
 
 ValueIndex Program::index_of(const std::string& name) {

@@ -76,6 +76,7 @@ class Program {
   friend class PieceOnHost;
 
   [[nodiscard]] ValueIndex index_of(const std::string& name);
+  void forget_single_recipes();
   void collect_constants(std::vector<Array>& all) const;
   // The bytes of the large constants that no graph has packed yet; empty after the first call.
   [[nodiscard]] std::vector<std::span<const std::byte>> large_constants();

@@ -123,7 +123,7 @@ Recording::Taken Recording::take(const Step& step) {
   }
   Arrays results;
   try {
-    results = perform(step, arrays);
+    results = perform_or_repeat(step, arrays);
   } catch (const ElementsNeeded& error) {
     const bool again = pin_or_hoist(asked(step, arrays, error.source()));
     why_ = step.label + " needs the elements of a value";
@@ -142,6 +142,29 @@ Recording::Taken Recording::take(const Step& step) {
     }
   }
   return Taken::kYes;
+}
+
+// Networks repeat their layers. A step that is like an earlier one, with inputs of the same types and shapes, adds the
+// same operators.
+Arrays Recording::perform_or_repeat(const Step& step, std::span<const Array> inputs) {
+  key_.assign(reinterpret_cast<const char*>(&step.recipe), sizeof step.recipe);
+  if (step.recipe == 0 || !append_key(inputs, key_)) {
+    return perform(step, inputs);
+  }
+  if (const auto found = recorded_.find(key_); found != recorded_.end()) {
+    return recorder_.repeat(found->second, inputs);
+  }
+  recorder_.begin_trace();
+  try {
+    Arrays results = perform(step, inputs);
+    if (std::optional<RecordedStep> recorded = recorder_.end_trace(inputs, results); recorded.has_value()) {
+      recorded_.emplace(key_, *std::move(recorded));
+    }
+    return results;
+  } catch (...) {
+    recorder_.cancel_trace();
+    throw;
+  }
 }
 
 Array Recording::value(ValueIndex index) {

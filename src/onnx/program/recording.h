@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "onnx/program/program.h"
@@ -24,6 +26,7 @@ class Recording {
   [[nodiscard]] Outcome follow();
   enum class Taken { kYes, kNo, kAgain };
   [[nodiscard]] Taken take(const Step& step);
+  [[nodiscard]] Arrays perform_or_repeat(const Step& step, std::span<const Array> inputs);
   [[nodiscard]] Array value(ValueIndex index);
   [[nodiscard]] Array begin_value(ValueIndex index);
   [[nodiscard]] std::vector<ValueIndex> asked(const Step& step, std::span<const Array> arrays,
@@ -43,6 +46,9 @@ class Recording {
   State& state_;
   std::vector<bool> is_given_;
   Recorder recorder_;
+  // The steps that were recorded, by their recipes and the keys of their inputs.
+  std::unordered_map<std::string, RecordedStep> recorded_;
+  std::string key_;
   std::vector<Array> values_;
   std::size_t end_;
   std::string why_;

@@ -2,6 +2,7 @@
 // A step of a program: one node, or a part of one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct Step {
   std::string on_host;      // why the step can never be part of a graph, or ""
   std::vector<std::shared_ptr<Program>> bodies;
   bool is_of_weights = false;  // its inputs are all constants, but it is still part of a graph
+  // Steps of a model with the same number compute the same function of their inputs. 0: it is unknown.
+  std::uint32_t recipe = 0;
 
   // Filled in by the program.
   std::vector<ValueIndex> taken;  // the inputs

@@ -336,14 +336,17 @@ Compute make_compress(const Node& node) {
 
 constexpr Row kGatherRows[] = {
     {.op = "Compress", .make = make_compress, .uses = "NONZERO_COORDINATES GATHER"},
-    {.op = "Gather", .make = make_gather, .uses = "GATHER", .is_view = true},
-    {.op = "GatherElements", .make = make_gather_elements, .uses = "GATHER_ELEMENTS"},
-    {.op = "GatherND", .make = make_gather_nd, .uses = "GATHER_ND1"},
+    {.op = "Gather", .make = make_gather, .uses = "GATHER", .reads_constants = true, .is_view = true},
+    {.op = "GatherElements", .make = make_gather_elements, .uses = "GATHER_ELEMENTS", .reads_constants = true},
+    {.op = "GatherND", .make = make_gather_nd, .uses = "GATHER_ND1", .reads_constants = true},
     {.op = "NonZero", .make = make_nonzero, .uses = "NONZERO_COORDINATES CAST"},
     {.op = "OneHot", .make = make_one_hot, .uses = "ONE_HOT CAST"},
-    {.op = "Scatter", .make = make_scatter_elements, .uses = "SCATTER_ELEMENTS IDENTITY"},
-    {.op = "ScatterElements", .make = make_scatter_elements, .uses = "SCATTER_ELEMENTS IDENTITY"},
-    {.op = "ScatterND", .make = make_scatter_nd, .uses = "SCATTER_ND IDENTITY"},
+    {.op = "Scatter", .make = make_scatter_elements, .uses = "SCATTER_ELEMENTS IDENTITY", .reads_constants = true},
+    {.op = "ScatterElements",
+     .make = make_scatter_elements,
+     .uses = "SCATTER_ELEMENTS IDENTITY",
+     .reads_constants = true},
+    {.op = "ScatterND", .make = make_scatter_nd, .uses = "SCATTER_ND IDENTITY", .reads_constants = true},
 };
 
 }  // namespace

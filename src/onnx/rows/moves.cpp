@@ -260,7 +260,7 @@ Compute make_dropout(const Node& node) {
 constexpr Row kMovingRows[] = {
     {.op = "Col2Im", .make = make_col2im, .uses = "FOLD", .kinds = kNumberKinds},
     {.op = "DepthToSpace", .make = make_depth_to_space, .uses = "DEPTH_TO_SPACE1"},
-    {.op = "Dropout", .make = make_dropout, .uses = "IDENTITY FILL_VALUE_CONSTANT"},
+    {.op = "Dropout", .make = make_dropout, .uses = "IDENTITY FILL_VALUE_CONSTANT", .reads_constants = true},
     {.op = "Pad", .make = make_pad, .uses = "PADDING1"},
     {.op = "ReverseSequence", .make = make_reverse_sequence, .uses = "REVERSE_SUBSEQUENCES CAST"},
     {.op = "SpaceToDepth", .make = make_space_to_depth, .uses = "SPACE_TO_DEPTH1"},

@@ -35,7 +35,7 @@ struct Node {
   std::vector<Kind> kinds;    // of the inputs; kUndefined for an absent input
   std::vector<Kind> results;  // of the outputs
   int since = 0;              // the opset in which ONNX introduced this version of the operator
-  Arrays fixed;               // the inputs that no run changes; absent for others
+  Arrays fixed;               // the inputs that no run changes, absent for others; only if Row::reads_constants
 
   // Whether the schema of this opset has the attribute, given or not.
   [[nodiscard]] bool declares(std::string_view name) const { return find_formal(name) != nullptr; }

@@ -44,9 +44,10 @@ struct Row {
   std::string_view uses = {};
   KindSet kinds = {};  // the accepted types of the first input; empty: all that ONNX and anydml both support
   ResultKinds result = nullptr;
-  bool is_view = false;     // whether the results may share the inputs' memory
-  bool is_on_host = false;  // computed without DirectML's operators; `uses` then says what it is
-  Expand expand = nullptr;  // the nodes that define it, if `make` is null or returns a null function
+  bool reads_constants = false;  // whether `make` reads Node::fixed, which is empty otherwise
+  bool is_view = false;          // whether the results may share the inputs' memory
+  bool is_on_host = false;       // computed without DirectML's operators; `uses` then says what it is
+  Expand expand = nullptr;       // the nodes that define it, if `make` is null or returns a null function
   // If the node is or may be expanded: returns a function of its inputs that raises Invalid if an attribute or a shape
   // is wrong, and has no results. Otherwise the expanded nodes would report names that are not in the model.
   Make check = nullptr;

@@ -416,7 +416,29 @@ const void* Array::data() const {
   if (is_symbol()) {
     throw ElementsNeeded(body_->source);
   }
+  if (ElementReads::current != nullptr) {
+    ElementReads::current->addresses_.push_back(reinterpret_cast<std::uintptr_t>(body_->data));
+  }
   return body_->data;
+}
+
+std::pair<std::uintptr_t, std::uintptr_t> Array::bounds() const {
+  const auto item = static_cast<std::int64_t>(item_size(body_->kind));
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (std::size_t axis = 0; axis < body_->shape.size(); ++axis) {
+    const std::int64_t reach = (body_->shape[axis] - 1) * body_->strides[axis];
+    (reach < 0 ? low : high) += reach;
+  }
+  const auto start = reinterpret_cast<std::uintptr_t>(body_->data);
+  return {start + static_cast<std::uintptr_t>(low * item), start + static_cast<std::uintptr_t>((high + 1) * item)};
+}
+
+thread_local constinit ElementReads* ElementReads::current = nullptr;
+
+bool ElementReads::includes(std::pair<std::uintptr_t, std::uintptr_t> bounds) const {
+  return std::any_of(addresses_.begin(), addresses_.end(),
+                     [bounds](std::uintptr_t one) { return bounds.first <= one && one < bounds.second; });
 }
 
 void* Array::writable() { return const_cast<void*>(data()); }

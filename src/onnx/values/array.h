@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "anydml/anydml.h"
@@ -92,8 +93,10 @@ class Array {
 
   // ---- Elements: these raise ElementsNeeded for a symbol ------------------------------------------------------------
   [[nodiscard]] const void* data() const;  // the element at index 0
-  [[nodiscard]] void* writable();          // of an array from `empty` or `zeros`
-  [[nodiscard]] Array packed() const;      // the array itself, or a packed copy; aligned for its elements' type
+  // The addresses of the first byte of an array and of the byte after the last one.
+  [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> bounds() const;
+  [[nodiscard]] void* writable();      // of an array from `empty` or `zeros`
+  [[nodiscard]] Array packed() const;  // the array itself, or a packed copy; aligned for its elements' type
   // Integers, bools and floats as int64 and double numbers, in C order. Floats are truncated to integers.
   [[nodiscard]] std::vector<std::int64_t> to_integers() const;
   [[nodiscard]] std::vector<double> to_numbers() const;
@@ -127,5 +130,35 @@ class Array {
 };
 
 using Arrays = std::vector<Array>;
+
+// While an object of this class exists, it notes the addresses that Array::data returns on this thread.
+class ElementReads {
+ public:
+  ElementReads() : outer_(std::exchange(current, this)) {}
+  ~ElementReads() { current = outer_; }
+  ElementReads(const ElementReads&) = delete;
+  ElementReads& operator=(const ElementReads&) = delete;
+
+  // Whether an address between these was noted.
+  [[nodiscard]] bool includes(std::pair<std::uintptr_t, std::uintptr_t> bounds) const;
+
+  // Notes nothing while an object of this class exists.
+  class Paused {
+   public:
+    Paused() : paused_(std::exchange(current, nullptr)) {}
+    ~Paused() { current = paused_; }
+    Paused(const Paused&) = delete;
+    Paused& operator=(const Paused&) = delete;
+
+   private:
+    ElementReads* paused_;
+  };
+
+ private:
+  friend class Array;
+  static thread_local constinit ElementReads* current;
+  ElementReads* outer_;
+  std::vector<std::uintptr_t> addresses_;
+};
 
 }  // namespace anydml::onnx

@@ -13,19 +13,6 @@
 namespace anydml::onnx {
 namespace {
 
-// The addresses of the first byte and of the byte after the last one.
-std::pair<std::uintptr_t, std::uintptr_t> bounds_of(const Array& array) {
-  const auto item = static_cast<std::int64_t>(item_size(array.kind()));
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (int axis = 0; axis < array.rank(); ++axis) {
-    const std::int64_t reach = (array.size(axis) - 1) * array.strides()[static_cast<std::size_t>(axis)];
-    (reach < 0 ? low : high) += reach;
-  }
-  const auto start = reinterpret_cast<std::uintptr_t>(array.data());
-  return {start + static_cast<std::uintptr_t>(low * item), start + static_cast<std::uintptr_t>((high + 1) * item)};
-}
-
 constinit anydml_constants* g_constants = nullptr;  // guarded by process_mutex; never released
 
 // The constants of all models. Their packed forms are kept as long as a compiled graph uses them, and each graph is
@@ -65,7 +52,7 @@ FixedArrays::FixedArrays(std::vector<Array> arrays) : arrays_(std::move(arrays))
     if (one.is_packed()) {
       identities_.insert(one.identity());
     }
-    ranges.push_back(bounds_of(one));
+    ranges.push_back(one.bounds());
   }
   std::sort(ranges.begin(), ranges.end());
   for (const auto& [begin, end] : ranges) {
@@ -84,7 +71,7 @@ bool FixedArrays::contains(const Array& array) const {
   if (array.count() == 0 || (!array.is_packed() && has_negative_stride(array))) {
     return false;
   }
-  const auto [begin, end] = bounds_of(array);
+  const auto [begin, end] = array.bounds();
   const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), begin,
                                       [](std::uintptr_t one, const auto& range) { return one < range.first; });
   return after != ranges_.begin() && end <= std::prev(after)->second;
@@ -127,9 +114,12 @@ Array Recorder::known(const Array& array) {
 }
 
 std::uint64_t Recorder::constant(const Array& array) {
-  const auto found = constants_.find(array.identity());
-  if (found != constants_.end()) {
-    return found->second;
+  const ElementReads::Paused paused;  // these addresses are passed on, and their elements do not matter
+  auto& same_address = constants_[array.data()];
+  for (const auto& [one, value] : same_address) {
+    if (one.kind() == array.kind() && one.shape() == array.shape() && one.strides() == array.strides()) {
+      return value;
+    }
   }
   anydml_value value = 0;
   if (fixed_.contains(array)) {
@@ -140,8 +130,7 @@ std::uint64_t Recorder::constant(const Array& array) {
     const anydml_tensor tensor = tensor_of(kept_.back());
     check_status(anydml_graph_add_constant(graph_.get(), &tensor, &value));
   }
-  kept_.push_back(array);
-  constants_.emplace(array.identity(), value);
+  same_address.emplace_back(array, value);
   return value;
 }
 
@@ -156,6 +145,12 @@ std::uint64_t Recorder::value_of(const Array& symbol) {
 }
 
 std::uint64_t Recorder::source_of(const Array& array) { return array && array.is_symbol() ? array.body_->source : 0; }
+
+std::int64_t Recorder::offset_of(const Array& array) {
+  const Array::Body& body = *array.body_;
+  return array.is_symbol() ? body.offset * static_cast<std::int64_t>(item_size(body.kind))
+                           : static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(body.data));
+}
 
 Recorder* Recorder::of(const Array& symbol) { return symbol.body_->recorder; }
 
@@ -236,6 +231,7 @@ const std::vector<OutputForm>& Recorder::forms(const char* op, const Call& call,
 }
 
 Arrays Recorder::add(const char* op, const Arrays& inputs, const Options& options, const std::vector<Out>& outs) {
+  const ElementReads::Paused paused;  // operators read elements only when the graph runs
   const Call call(op, inputs, options);
   const std::vector<OutputForm>& forms = this->forms(op, call, inputs, options, outs);
   std::vector<anydml_value> values;
@@ -255,6 +251,9 @@ Arrays Recorder::add(const char* op, const Arrays& inputs, const Options& option
   std::vector<anydml_value> created(tensors.size());
   check_status(anydml_graph_add_operator(graph_.get(), op, values.data(), values.size(), tensors.data(), tensors.size(),
                                          call.attributes().data(), call.attributes().size(), created.data()));
+  if (trace_ != nullptr) {
+    note_operator(inputs, created);
+  }
   Arrays results;
   for (std::size_t i = 0; i < forms.size(); ++i) {
     results.push_back(forms[i].kind == Kind::kUndefined

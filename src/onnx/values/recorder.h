@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,6 +15,7 @@
 #include "onnx/values/array.h"
 #include "onnx/values/call.h"
 #include "onnx/values/dispatch.h"
+#include "onnx/values/replay.h"
 
 namespace anydml::onnx {
 
@@ -61,12 +64,23 @@ class Recorder {
   // Compiles the graph for a device; null: the default.
   [[nodiscard]] CompiledGraph compile(const anydml_device* device) const;
 
+  // ---- Repeated steps (replay.cpp) ----
+  // Notes which operators are added until end_trace, which must follow on the same thread, or cancel_trace.
+  void begin_trace();
+  void cancel_trace();
+  // The step that was traced, or nothing if it cannot be repeated.
+  [[nodiscard]] std::optional<RecordedStep> end_trace(std::span<const Array> inputs, const Arrays& results);
+  // Adds the operators of a step once more, and returns its results. The key of the inputs (append_key) is the same.
+  [[nodiscard]] Arrays repeat(const RecordedStep& step, std::span<const Array> inputs);
+
   // The value of a symbol in the graph.
   [[nodiscard]] static std::uint64_t value_of(const Array& symbol);
   // The recorder of a symbol.
   [[nodiscard]] static Recorder* of(const Array& symbol);
   // The value that a symbol is a view of, or 0 for an array.
   [[nodiscard]] static std::uint64_t source_of(const Array& array);
+  // The position of the element at index 0, in bytes: in the value that a symbol is a view of, or in memory.
+  [[nodiscard]] static std::int64_t offset_of(const Array& array);
 
  private:
   [[nodiscard]] Array symbol(Kind kind, Sizes shape, Sizes strides, std::uint64_t source);
@@ -76,13 +90,35 @@ class Recorder {
   [[nodiscard]] const std::vector<OutputForm>& forms(const char* op, const Call& call, const Arrays& inputs,
                                                      const Options& options, const std::vector<Out>& outs);
 
+  struct Trace {
+    struct Operator {
+      anydml_value like;
+      Arrays inputs;
+      std::vector<anydml_value> created;
+    };
+    ElementReads reads;
+    std::vector<Operator> operators;
+    bool is_repeatable = true;
+
+    [[nodiscard]] std::optional<Origin> origin_of(const Array& array, std::span<const Array> inputs) const;
+  };
+  void note_operator(const Arrays& inputs, const std::vector<anydml_value>& created);
+  [[nodiscard]] static Array part_of(const Array& part, const Array& whole, std::int64_t offset);
+  [[nodiscard]] Array repeated_result(const RecordedStep::Result& result, std::span<const Array> inputs,
+                                      std::span<const std::size_t> firsts) const;
+
   const FixedArrays& fixed_;
   std::unordered_map<std::string, std::vector<OutputForm>> forms_;
   std::string key_;
   std::vector<OutputForm> last_forms_;  // of a description without a key
   std::unique_ptr<anydml_graph, ReleaseGraph> graph_;
-  std::unordered_map<const void*, std::uint64_t> constants_;  // by the array's identity
-  std::vector<Array> kept_;                                   // arrays that must live until the graph is compiled
+  std::unordered_map<const void*, std::vector<std::pair<Array, std::uint64_t>>> constants_;  // by their addresses
+  std::vector<Array> kept_;  // arrays that must live until the graph is compiled
+  std::unique_ptr<Trace> trace_;
+  // Memory for `repeat`.
+  std::vector<anydml_value> operands_;
+  std::vector<std::int64_t> offsets_;
+  std::vector<anydml_value> repeated_;
 };
 
 }  // namespace anydml::onnx
