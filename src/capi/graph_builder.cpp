@@ -85,13 +85,14 @@ Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const any
 Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
   const auto created = read_forward(format_text("input {}", inputs_.size()), tensor);
   ANYDML_TRY(created);
+  const TensorDesc* const tensor_desc = keep(created.value());
   reserve_more(graph_.inputs, 1);  // reserve all capacity first, so that a failure changes nothing
   reserve_more(inputs_, 1);
   reserve_more(values_, 1);
   graph_.inputs.push_back({.extent = extent_of(created.value())});
   inputs_.push_back(created.value());
   const auto index = static_cast<std::uint32_t>(inputs_.size() - 1);
-  return add({created.value(), {.kind = SourceKind::input, .index = index}, bytes_of(created.value())});
+  return add({tensor_desc, {.kind = SourceKind::input, .index = index}, bytes_of(created.value())});
 }
 
 Result<anydml_value> GraphBuilder::add_shared_constant(std::shared_ptr<SharedConstants> shared,
@@ -116,13 +117,14 @@ Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
   if (tensor.data == nullptr && !empty) {
     return invalid({kGraphLabel, name}, "data is null; expected the data of a constant");
   }
+  const TensorDesc* const tensor_desc = keep(created.value());
   reserve_more(graph_.constants, 1);
   reserve_more(constants_, 1);
   reserve_more(values_, 1);
   graph_.constants.push_back(extent_of(created.value()));
   constants_.push_back({.data = empty ? nullptr : static_cast<const std::byte*>(tensor.data)});
   const auto index = static_cast<std::uint32_t>(constants_.size() - 1);
-  return add({created.value(), {.kind = SourceKind::constant, .index = index}, bytes_of(created.value())});
+  return add({tensor_desc, {.kind = SourceKind::constant, .index = index}, bytes_of(created.value())});
 }
 
 Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_value of, const anydml_tensor& tensor,
@@ -132,7 +134,7 @@ Result<anydml_value> GraphBuilder::add_view(std::string_view function, anydml_va
   const auto read_tensor = read("view", tensor);
   ANYDML_TRY(read_tensor);
   const TensorDesc& created = read_tensor.value();
-  Value view{created, value.value()->source, value.value()->bytes};
+  Value view{keep(created), value.value()->source, value.value()->bytes};
   const Reach reach = reach_of(created);
   if (reach.first == reach.end) {  // the view has no elements
     return add(view);
@@ -199,7 +201,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
     if (inputs[i] != 0) {
       const auto value = find(inputs[i], [&] { return format_text("node {}: {}: inputs[{}]", node, op.name, i); });
       ANYDML_TRY(value);
-      taken[i] = as_given(value.value()->tensor);
+      taken[i] = as_given(*value.value()->tensor);
       created.sources.back() = value.value()->source;
     }
   }
@@ -228,7 +230,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
   for (std::uint32_t i = 0; i < outputs.size(); ++i) {
     const TensorDesc& tensor = tensors[i].tensor;
     values[i] = tensors[i].present
-                    ? add({tensor, {.kind = SourceKind::node, .index = node, .output = i}, bytes_of(tensor)})
+                    ? add({&tensor, {.kind = SourceKind::node, .index = node, .output = i}, bytes_of(tensor)})
                     : 0;
   }
   return {};
@@ -291,7 +293,7 @@ Status GraphBuilder::repeat_operator(anydml_value like, std::span<const anydml_v
     const OpTensor& tensor = op->tensors[op->input_count + i];
     values[i] =
         tensor.present
-            ? add({tensor.tensor, {.kind = SourceKind::node, .index = node, .output = i}, bytes_of(tensor.tensor)})
+            ? add({&tensor.tensor, {.kind = SourceKind::node, .index = node, .output = i}, bytes_of(tensor.tensor)})
             : 0;
   }
   return {};
@@ -302,24 +304,24 @@ bool GraphBuilder::is_whole(const Value& value) const {
     return false;
   }
   const TensorDesc& created = graph_.nodes[value.source.index].op->outputs()[value.source.output].tensor;
-  return (created.type == value.tensor.type && same_layout(created, value.tensor)) ||
-         (is_dense(created) && is_packed(value.tensor) && bytes_of(created) == bytes_of(value.tensor));
+  return (created.type == value.tensor->type && same_layout(created, *value.tensor)) ||
+         (is_dense(created) && is_packed(*value.tensor) && bytes_of(created) == bytes_of(*value.tensor));
 }
 
 Status GraphBuilder::add_output(anydml_value of) {
   const auto found = find(of, [] { return std::string("anydml_graph_add_output: value"); });
   ANYDML_TRY(found);
   Value value = *found.value();
-  if (find_self_overlap(value.tensor) != SelfOverlap::none) {
+  if (find_self_overlap(*value.tensor) != SelfOverlap::none) {
     return invalid({kGraphLabel, format_text("output {}", outputs_.size())},
                    format_text("strides {} with sizes {} put two elements at the same address; expected each element "
                                "of an output to have its own address",
-                               shape_text(value.tensor.strides, value.tensor.rank),
-                               shape_text(value.tensor.sizes, value.tensor.rank)));
+                               shape_text(value.tensor->strides, value.tensor->rank),
+                               shape_text(value.tensor->sizes, value.tensor->rank)));
   }
   if (!is_whole(value)) {  // an input, a constant, or part of a value
-    anydml_tensor tensor = as_given(value.tensor);
-    const auto strides = std::span(value.tensor.strides, value.tensor.rank);
+    anydml_tensor tensor = as_given(*value.tensor);
+    const auto strides = std::span(value.tensor->strides, value.tensor->rank);
     if (std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; })) {
       tensor.strides = nullptr;
     }
@@ -331,7 +333,7 @@ Status GraphBuilder::add_output(anydml_value of) {
   reserve_more(outputs_, 1);
   reserve_more(graph_.outputs, 1);
   graph_.outputs.push_back(value.source);
-  outputs_.push_back(value.tensor);
+  outputs_.push_back(*value.tensor);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,7 +45,7 @@ class GraphBuilder {
  private:
   // The source of some bytes, and the tensor that describes them.
   struct Value {
-    TensorDesc tensor;
+    const TensorDesc* tensor = nullptr;  // in tensors_, or in the operator that computes the value
     GraphSource source;
     std::uint64_t bytes = 0;  // the size of the source; 0 if it is absent
   };
@@ -53,6 +54,7 @@ class GraphBuilder {
   template <class Who>
   Result<const Value*> find(anydml_value value, const Who& who) const;
   anydml_value add(const Value& value);
+  [[nodiscard]] const TensorDesc* keep(const TensorDesc& tensor) { return &tensors_.emplace_back(tensor); }
   Result<TensorDesc> read(const std::string& name, const anydml_tensor& tensor) const;
   // Like read, but the element at index 0 must come first in memory.
   Result<TensorDesc> read_forward(const std::string& name, const anydml_tensor& tensor) const;
@@ -70,6 +72,7 @@ class GraphBuilder {
   std::vector<TensorDesc> inputs_;
   std::vector<TensorDesc> outputs_;
   std::vector<Value> values_;
+  std::deque<TensorDesc> tensors_;  // of inputs, constants and views
   // The checked descriptions, by their keys. Networks repeat their layers, and checking an operator takes longer than
   // adding it.
   std::unordered_map<std::string, std::shared_ptr<const OpDesc>> described_;

@@ -99,7 +99,7 @@ class Aliaser {
   // `views` contains the views of the node's outputs.
   void read_through(std::uint32_t node, const TensorViews& views) {
     const OpDesc& op = *graph_.nodes[node].op;
-    std::vector<Reader> left;
+    Readers left;
     for (const Reader& reader : readers_[node]) {
       GraphNode& other = graph_.nodes[reader.node];
       GraphSource& source = other.sources[reader.input];
@@ -180,26 +180,24 @@ class Aliaser {
 
   Graph graph_;
   const std::vector<std::uint32_t> sorted_;
-  std::vector<std::vector<Reader>> readers_;  // for each node
+  using Readers = InlineVector<Reader, 4>;
+  std::vector<Readers> readers_;              // for each node
   std::vector<std::shared_ptr<OpDesc>> own_;  // for each node, its operator if it was changed here
   NodeSet is_output_;                         // whether an output of the node is an output of the graph
 };
 
-bool has_views(const Graph& graph, std::span<const std::uint32_t> nodes) {
-  return std::ranges::any_of(nodes, [&](std::uint32_t node) {
-    const Family& family = *graph.nodes[node].op->family;
-    return family.views_of_inputs != nullptr || family.views_in_outputs != nullptr;
-  });
-}
-
 }  // namespace
 
-std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order) {
-  if (order.size() < 2 || !has_views(graph, order)) {
-    return std::nullopt;
-  }
+bool has_views(const Graph& graph, std::span<const std::uint32_t> order) {
+  return order.size() > 1 && std::ranges::any_of(order, [&](std::uint32_t node) {
+           const Family& family = *graph.nodes[node].op->family;
+           return family.views_of_inputs != nullptr || family.views_in_outputs != nullptr;
+         });
+}
+
+Graph alias(Graph graph, std::span<const std::uint32_t> order) {
   const std::vector<std::uint32_t> sorted(order.begin(), order.end());
-  Aliaser views(graph, sorted);
+  Aliaser views(std::move(graph), sorted);
   views.read_through_views();
   Graph seen = views.take();
   // Nodes that were only views are now unused, or they copy to an output.

@@ -343,6 +343,7 @@ class Compiler {
                                      [&](std::uint32_t value) { return is_in_output(locations_[value]); });
         });
     steps_ = 0;
+    plan.reserve_steps(ordered.size());
     for (const GraphGroup& group : ordered) {
       for (const std::uint32_t value : group.writes) {
         written_[value] = true;
@@ -412,6 +413,7 @@ class Compiler {
     const GraphNode& node = graph_.nodes[group.nodes[position]];
     const OpDesc& op = *node.op;
     std::vector<PlacedTensor> tensors;
+    tensors.reserve(op.tensors.size());
     const bool has_prologue = position != 0;
     const bool has_epilogue = position + 1 < group.nodes.size();
     for (std::uint32_t i = 0; i < op.input_count; ++i) {
@@ -436,9 +438,11 @@ class Compiler {
     const auto nodes = std::span(group.nodes).subspan(begin, end - begin);
     const auto views = std::span(group.views).subspan(begin, end - begin);
     std::vector<GroupOperand> loads;
-    std::vector<GraphSource> source_of_load;
+    InlineVector<GraphSource, 16> source_of_load;
     std::vector<GroupOperand> stores;
-    std::vector<std::vector<std::uint32_t>> numbers(nodes.size());
+    loads.reserve(kMaxOperands);
+    stores.reserve(nodes.size());
+    std::vector<InlineVector<std::uint32_t, 4>> numbers(nodes.size());
     // Loads are numbered first, followed by the nodes' results.
     const auto is_computed_here = [&](const GraphSource& source) {
       return source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end();
@@ -468,6 +472,7 @@ class Compiler {
       }
     }
     std::vector<GroupMember> members;
+    members.reserve(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const GraphNode& node = graph_.nodes[nodes[i]];
       for (std::size_t input = 0; input < node.sources.size(); ++input) {
@@ -561,7 +566,7 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
                                  const GraphSharing* sharing, const LacksOperator& lacks) {
   auto sorted = sorted_nodes(graph);  // errors refer to the caller's nodes
   ANYDML_TRY(sorted);
-  const auto expanded = expand(graph, device);
+  auto expanded = expand(graph, device);
   ANYDML_TRY(expanded);
   const Graph& whole = expanded.value() ? *expanded.value() : graph;
   if (expanded.value()) {
@@ -575,14 +580,14 @@ Result<GraphPlans> compile_graph(const Graph& graph, const DeviceTraits& device,
   if (lacks) {
     ANYDML_TRY(ask(graph, whole, needed, lacks));
   }
-  const auto aliased = alias(whole, needed);
-  if (!aliased) {
+  if (!has_views(whole, needed)) {
     return Compiler(whole, needed, device, text, sharing).compile();
   }
+  const Graph aliased = alias(expanded.value() ? Graph(std::move(*expanded.value())) : graph, needed);
   if (text != nullptr) {
-    *text += "with views\n" + graph_text(*aliased);
+    *text += "with views\n" + graph_text(aliased);
   }
-  return Compiler(*aliased, prune(*aliased, needed), device, text, sharing).compile();
+  return Compiler(aliased, prune(aliased, needed), device, text, sharing).compile();
 }
 
 }  // namespace anydml

@@ -127,8 +127,8 @@ Result<std::string> graph_dot(const Graph& graph, bool in_steps) {
     ANYDML_TRY(expanded);
     const Graph& whole = expanded.value() ? *expanded.value() : graph;
     const auto sorted = sorted_nodes(whole);
-    const auto aliased = sorted.ok() ? alias(whole, prune(whole, sorted.value())) : std::nullopt;
-    return Dot(aliased ? *aliased : whole).draw(true);
+    const std::vector<std::uint32_t> needed = sorted.ok() ? prune(whole, sorted.value()) : std::vector<std::uint32_t>();
+    return has_views(whole, needed) ? Dot(alias(whole, needed)).draw(true) : Dot(whole).draw(true);
   }
   return Dot(graph).draw(in_steps);
 }

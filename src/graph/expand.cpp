@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <map>
+#include <functional>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "graph/passes.h"
@@ -9,21 +11,47 @@
 namespace anydml {
 namespace {
 
-// The decomposition of each node, and whether any node has one.
-struct Decompositions {
-  std::vector<Decomposition> of_nodes;
-  bool any = false;
-};
+// The decomposition of each node; null for a node that has none. Equal nodes share theirs. Empty if no node has one.
+using Decompositions = std::vector<std::shared_ptr<const Decomposition>>;
 
-// Whether each input of a node is known when the graph is initialized.
+// Whether an input is known when the graph is initialized.
+bool is_known(const Graph& graph, const NodeSet& folded, const GraphSource& source) {
+  return source.kind == SourceKind::constant ||
+         (source.kind == SourceKind::input && graph.inputs[source.index].owned) ||
+         (source.kind == SourceKind::node && folded[source.index]);
+}
+
 KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphNode& node) {
   KnownInputs known;
   for (const GraphSource& source : node.sources) {
-    known.push_back(source.kind == SourceKind::constant ||
-                    (source.kind == SourceKind::input && graph.inputs[source.index].owned) ||
-                    (source.kind == SourceKind::node && folded[source.index]));
+    known.push_back(is_known(graph, folded, source));
   }
   return known;
+}
+
+// An operator, and for each of its inputs a bit: whether it is known.
+struct KnownOperator {
+  const OpDesc* op = nullptr;
+  std::uint64_t known = 0;
+
+  bool operator==(const KnownOperator&) const = default;
+  struct Hash {
+    std::size_t operator()(const KnownOperator& key) const {
+      return std::hash<const OpDesc*>()(key.op) ^ static_cast<std::size_t>(key.known * 0x9e3779b97f4a7c15);
+    }
+  };
+};
+
+// Nothing for an operator with more than 64 inputs.
+std::optional<KnownOperator> known_operator(const Graph& graph, const NodeSet& folded, const GraphNode& node) {
+  if (node.sources.size() > 64) {
+    return std::nullopt;
+  }
+  KnownOperator result{.op = node.op.get()};
+  for (std::size_t i = 0; i < node.sources.size(); ++i) {
+    result.known |= std::uint64_t{is_known(graph, folded, node.sources[i])} << i;
+  }
+  return result;
 }
 
 Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& device) {
@@ -31,7 +59,7 @@ Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& dev
   std::optional<NodeSet> folded;  // computed only if an operator may be decomposed
   // The first node with each operator and each combination of known inputs. The equal layers of a network share their
   // operators, and they also share the parts.
-  std::map<std::pair<const OpDesc*, KnownInputs>, std::uint32_t> first_nodes;
+  std::unordered_map<KnownOperator, std::uint32_t, KnownOperator::Hash> first_nodes;
   for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const OpDesc& op = *graph.nodes[i].op;
     if (op.family->decompose == nullptr || op.empty) {
@@ -42,33 +70,34 @@ Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& dev
       ANYDML_TRY(sorted);
       folded = fold(graph, sorted.value());
     }
-    KnownInputs known = known_inputs(graph, *folded, graph.nodes[i]);
-    const auto [first, is_new] = first_nodes.try_emplace({&op, known}, i);
-    if (!is_new) {
-      if (all.any && !all.of_nodes[first->second].ops.empty()) {
-        all.of_nodes[i] = all.of_nodes[first->second];
+    if (const auto key = known_operator(graph, *folded, graph.nodes[i]); key.has_value()) {
+      const auto [first, is_new] = first_nodes.try_emplace(*key, i);
+      if (!is_new) {
+        if (!all.empty()) {
+          all[i] = all[first->second];
+        }
+        continue;
       }
-      continue;
     }
-    auto decomposition = op.family->decompose(op, device, known);
+    auto decomposition = op.family->decompose(op, device, known_inputs(graph, *folded, graph.nodes[i]));
     const Status result = decomposition ? build_decomposition(decomposition.value()) : Status(decomposition.error());
     if (!result) {
       return in_node(graph, i, result.error());
     }
     if (!decomposition.value().ops.empty()) {
-      all.of_nodes.resize(graph.nodes.size());
-      all.any = true;
-      all.of_nodes[i] = std::move(decomposition.value());
+      all.resize(graph.nodes.size());
+      all[i] = std::make_shared<const Decomposition>(std::move(decomposition.value()));
     }
   }
   return all;
 }
 
+using Values = InlineVector<GraphSource, 16>;
+
 // The source of each value in a node's decomposition: the inputs of the composed operator, then the outputs of its
 // parts.
-std::vector<GraphSource> values_of(const GraphNode& node, const Decomposition& decomposition,
-                                   std::uint32_t first_node) {
-  std::vector<GraphSource> values = node.sources;
+Values values_of(const GraphNode& node, const Decomposition& decomposition, std::uint32_t first_node) {
+  Values values(node.sources);
   for (std::uint32_t k = 0; k < decomposition.ops.size(); ++k) {
     for (std::uint32_t output = 0; output < decomposition.ops[k].op->output_count; ++output) {
       values.push_back({.kind = SourceKind::node, .index = first_node + k, .output = output});
@@ -79,12 +108,12 @@ std::vector<GraphSource> values_of(const GraphNode& node, const Decomposition& d
 
 class Expansion {
  public:
-  Expansion(const Graph& graph, const std::vector<Decomposition>& decompositions)
-      : graph_(graph), decompositions_(decompositions) {
+  Expansion(const Graph& graph, const Decompositions& decompositions) : graph_(graph), decompositions_(decompositions) {
     std::uint32_t count = 0;
-    for (const Decomposition& decomposition : decompositions) {
+    first_.reserve(decompositions.size());
+    for (const auto& decomposition : decompositions) {
       first_.push_back(count);
-      count += std::max(1U, static_cast<std::uint32_t>(decomposition.ops.size()));
+      count += decomposition != nullptr ? static_cast<std::uint32_t>(decomposition->ops.size()) : 1;
     }
     result_ = {.inputs = graph.inputs,
                .constants = graph.constants,
@@ -101,16 +130,16 @@ class Expansion {
       for (GraphSource& source : node.sources) {
         source = moved(source);
       }
-      if (decompositions_[i].ops.empty()) {
+      if (decompositions_[i] == nullptr) {
         result_.nodes.push_back(std::move(node));
       } else {
-        add_decomposition(node, decompositions_[i], first_[i]);
+        add_decomposition(node, *decompositions_[i], first_[i]);
       }
     }
     for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
       const GraphSource& output = graph_.outputs[i];
-      if (output.kind == SourceKind::node && !decompositions_[output.index].ops.empty() &&
-          decompositions_[output.index].outputs[output.output] == kNoValue) {
+      if (output.kind == SourceKind::node && decompositions_[output.index] != nullptr &&
+          decompositions_[output.index]->outputs[output.output] == kNoValue) {
         result_.absent_outputs.push_back(i);
       }
       result_.outputs.push_back(moved(output));
@@ -125,11 +154,11 @@ class Expansion {
     if (source.kind != SourceKind::node) {
       return source;
     }
-    const Decomposition& decomposition = decompositions_[source.index];
     const std::uint32_t first = first_[source.index];
-    if (decomposition.ops.empty()) {
+    if (decompositions_[source.index] == nullptr) {
       return {.kind = SourceKind::node, .index = first, .output = source.output, .offset = source.offset};
     }
+    const Decomposition& decomposition = *decompositions_[source.index];
     std::uint32_t value = decomposition.outputs[source.output];
     if (value == kNoValue) {
       value = *std::ranges::find_if(decomposition.outputs, [](std::uint32_t of) { return of != kNoValue; });
@@ -140,7 +169,7 @@ class Expansion {
   }
 
   void add_decomposition(const GraphNode& node, const Decomposition& decomposition, std::uint32_t first) {
-    const std::vector<GraphSource> values = values_of(node, decomposition, first);
+    const Values values = values_of(node, decomposition, first);
     auto value = static_cast<std::uint32_t>(node.sources.size());
     for (const DecomposedOp& part : decomposition.ops) {
       GraphNode result{
@@ -161,7 +190,7 @@ class Expansion {
   }
 
   const Graph& graph_;
-  const std::vector<Decomposition>& decompositions_;
+  const Decompositions& decompositions_;
   std::vector<std::uint32_t> first_;  // the new number of each node, or of its first part
   Graph result_;
 };
@@ -174,10 +203,10 @@ Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& devi
     const Graph& now = result ? *result : graph;
     const auto decomposition = decompose_all(now, device);
     ANYDML_TRY(decomposition);
-    if (!decomposition.value().any) {
+    if (decomposition.value().empty()) {
       return result;
     }
-    Graph next = Expansion(now, decomposition.value().of_nodes).make();
+    Graph next = Expansion(now, decomposition.value()).make();
     result = std::move(next);
   }
 }

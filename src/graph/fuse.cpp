@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,37 @@ namespace anydml {
 namespace {
 
 using Views = std::vector<TensorDesc>;  // the views of a node's tensors
+using Numbers = InlineVector<std::uint32_t, 4>;
+
+// The nodes that read each value.
+class Readers {
+ public:
+  Readers(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes)
+      : begins_(values.count() + 1) {
+    const auto for_each_read = [&](auto use) {
+      for (const std::uint32_t node : nodes) {
+        for (const GraphSource& source : graph.nodes[node].sources) {
+          if (source.kind == SourceKind::node) {
+            use(values.of(source), node);
+          }
+        }
+      }
+    };
+    for_each_read([&](std::uint32_t value, std::uint32_t /*node*/) { ++begins_[value + 1]; });
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    nodes_.resize(begins_.back());
+    std::vector<std::uint32_t> ends = begins_;
+    for_each_read([&](std::uint32_t value, std::uint32_t node) { nodes_[ends[value]++] = node; });
+  }
+
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::uint32_t value) const {
+    return std::span(nodes_).subspan(begins_[value], begins_[value + 1] - begins_[value]);
+  }
+
+ private:
+  std::vector<std::uint32_t> begins_;  // for each value, the position of its first reader
+  std::vector<std::uint32_t> nodes_;
+};
 
 // Groups grow node by node. The depth of each group is greater than the depth of every group that it reads from, which
 // keeps the search for a path between two groups short.
@@ -25,18 +57,11 @@ class Fuser {
         device_(device),
         group_of_(graph.nodes.size(), kNoNumber),
         views_(graph.nodes.size()),
-        readers_(values.count()),
+        readers_(graph, values, nodes),
         positions_(graph.nodes.size()),
         is_read_(values.count()) {
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       positions_[nodes[i]] = i;
-    }
-    for (const std::uint32_t node : nodes) {
-      for (const GraphSource& source : graph.nodes[node].sources) {
-        if (source.kind == SourceKind::node) {
-          readers_[values.of(source)].push_back(node);
-        }
-      }
     }
   }
 
@@ -49,6 +74,7 @@ class Fuser {
       join(node);
     }
     std::vector<std::uint32_t> order;
+    order.reserve(groups_.size());
     for (std::uint32_t i = 0; i < groups_.size(); ++i) {
       if (!groups_[i].nodes.empty()) {
         order.push_back(i);
@@ -65,7 +91,7 @@ class Fuser {
 
  private:
   struct Group {
-    std::vector<std::uint32_t> nodes;
+    Numbers nodes;
     std::uint32_t depth = 0;
     bool open = false;       // other nodes may join
     std::uint32_t seen = 0;  // the number of the last search that visited it
@@ -96,8 +122,11 @@ class Fuser {
 
   void add(std::uint32_t node) {
     const GraphNode& of = graph_.nodes[node];
-    for (const OpTensor& tensor : of.op->tensors) {
-      views_[node].push_back(tensor.tensor);
+    if (of.op->family->lower_together != nullptr) {
+      views_[node].reserve(of.op->tensors.size());
+      for (const OpTensor& tensor : of.op->tensors) {
+        views_[node].push_back(tensor.tensor);
+      }
     }
     Group built{.nodes = {node}, .open = works_by_element(of)};
     for_each_source(built.nodes,
@@ -108,7 +137,7 @@ class Fuser {
     if (!groups_[number].open) {
       return;
     }
-    std::vector<std::uint32_t> candidates;
+    Numbers candidates;
     for (const GraphSource& source : of.sources) {
       const std::uint32_t group = group_of(source);
       if (group != kNoNumber && groups_[group].open && std::ranges::find(candidates, group) == candidates.end()) {
@@ -117,7 +146,7 @@ class Fuser {
     }
     std::uint32_t own = number;
     if (candidates.size() > 1) {
-      std::vector<std::uint32_t> all = candidates;
+      Numbers all = candidates;
       all.push_back(own);
       if (try_merge(all)) {
         return;
@@ -135,18 +164,23 @@ class Fuser {
     return std::ranges::find(groups, group) != groups.end();
   }
 
+  [[nodiscard]] static bool has_sizes(const TensorDesc& tensor, const TensorDesc& shape) {
+    return tensor.rank == shape.rank && std::equal(shape.sizes, shape.sizes + shape.rank, tensor.sizes);
+  }
+
   // Views the tensors of the groups' nodes at common sizes, which are the sizes of one of the groups.
   [[nodiscard]] std::optional<std::vector<Views>> common_views(std::span<const std::uint32_t> nodes,
                                                                std::span<const std::uint32_t> groups) const {
     for (const std::uint32_t leader : groups) {
       const TensorDesc& shape = views_[groups_[leader].nodes.front()].back();
       std::vector<Views> views;
+      views.reserve(nodes.size());
       bool good = true;
       for (std::size_t i = 0; i < nodes.size() && good; ++i) {
         Views& seen = views.emplace_back(views_[nodes[i]]);
         const OpDesc& op = *graph_.nodes[nodes[i]].op;
         for (std::size_t tensor = 0; tensor < seen.size() && good; ++tensor) {
-          if (op.tensors[tensor].present) {
+          if (op.tensors[tensor].present && !has_sizes(seen[tensor], shape)) {
             const auto other = reshaped(seen[tensor], std::span(shape.sizes, shape.rank));
             good = other.has_value();
             seen[tensor] = good ? *other : seen[tensor];
@@ -179,14 +213,16 @@ class Fuser {
     return true;
   }
 
-  // The number of operands of the step: the values that are read from or written to memory.
-  [[nodiscard]] std::size_t count_operands(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
+  // The number of operands of the step: the values that are read from or written to memory. view(i, input) is the view
+  // of an input of nodes[i].
+  template <class View>
+  [[nodiscard]] std::size_t count_operands(std::span<const std::uint32_t> nodes, const View& view) const {
     struct Load {
       std::uint32_t value;
       std::int64_t offset;
       const TensorDesc* view;
     };
-    std::vector<Load> loads;
+    InlineVector<Load, 16> loads;
     std::size_t stores = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const GraphNode& node = graph_.nodes[nodes[i]];
@@ -196,7 +232,7 @@ class Fuser {
             (source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end())) {
           continue;
         }
-        const Load load{.value = values_.of(source), .offset = source.offset, .view = &views[i][input]};
+        const Load load{.value = values_.of(source), .offset = source.offset, .view = &view(i, input)};
         const bool known = std::ranges::any_of(loads, [&](const Load& other) {
           return other.value == load.value && other.offset == load.offset && other.view->type == load.view->type &&
                  same_layout(*other.view, *load.view);
@@ -235,12 +271,12 @@ class Fuser {
       maximum = std::max(maximum, groups_[group].depth);
     }
     ++search_;
-    std::vector<std::uint32_t> open(groups.begin(), groups.end());
+    InlineVector<std::uint32_t, 16> open(groups);
     std::size_t readers = 0;
     for (std::size_t i = 0; i < open.size(); ++i) {
       for (const std::uint32_t node : groups_[open[i]].nodes) {
         for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
-          const std::vector<std::uint32_t>& by = readers_[values_.of_node(node, output)];
+          const std::span<const std::uint32_t> by = readers_[values_.of_node(node, output)];
           readers += 1 + by.size();
           if (readers > kMaxReaders) {
             return std::nullopt;
@@ -307,10 +343,10 @@ class Fuser {
 
   // Makes all groups that read from this one, directly or indirectly, deeper than it.
   void raise_readers(std::uint32_t group) {
-    std::vector<std::uint32_t> open = {group};
+    InlineVector<std::uint32_t, 16> open = {group};
     while (!open.empty()) {
       const std::uint32_t low = open.back();
-      open.pop_back();
+      open.resize(open.size() - 1);
       for (const std::uint32_t node : groups_[low].nodes) {
         for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
           for (const std::uint32_t reader : readers_[values_.of_node(node, output)]) {
@@ -327,16 +363,17 @@ class Fuser {
 
   // Merges these groups into the first one if that is allowed.
   bool try_merge(std::span<const std::uint32_t> groups) {
-    std::vector<std::uint32_t> nodes;
+    Numbers nodes;
     for (const std::uint32_t group : groups) {
-      nodes.insert(nodes.end(), groups_[group].nodes.begin(), groups_[group].nodes.end());
+      nodes.append(groups_[group].nodes);
     }
     if (nodes.size() > kMaxOfGroup) {
       return false;
     }
     std::ranges::sort(nodes, {}, [&](std::uint32_t node) { return positions_[node]; });
     auto views = common_views(nodes, groups);
-    if (!views || !elements_meet(nodes, *views) || count_operands(nodes, *views) > kMaxOperands ||
+    const auto view = [&](std::size_t i, std::size_t input) -> const TensorDesc& { return (*views)[i][input]; };
+    if (!views || !elements_meet(nodes, *views) || count_operands(nodes, view) > kMaxOperands ||
         !merge(groups, nodes)) {
       return false;
     }
@@ -347,7 +384,7 @@ class Fuser {
   }
 
   // Merges these groups into the first one if no other group comes between them.
-  bool merge(std::span<const std::uint32_t> groups, const std::vector<std::uint32_t>& nodes) {
+  bool merge(std::span<const std::uint32_t> groups, const Numbers& nodes) {
     if (is_in_between(groups)) {
       return false;
     }
@@ -408,15 +445,18 @@ class Fuser {
       }
     }
     const TensorDesc& built = views_[source.index].back();
-    const TensorDesc& read = views_[node][input];
-    const std::vector<std::uint32_t>& makers = groups_[before].nodes;
-    std::vector<std::uint32_t> nodes = makers;
+    const TensorDesc& read = graph_.nodes[node].op->tensors[input].tensor;
+    const Numbers& makers = groups_[before].nodes;
+    Numbers nodes = makers;
     nodes.push_back(node);
     // A value that other nodes also read is stored in memory, which adds one operand.
     const std::size_t more = is_stored(nodes, source.index) ? 1 : 0;
     if (!is_packed(built) || element_size(built.type) != element_size(read.type) ||
         element_count(built) != element_count(read) || nodes.size() > kMaxOfGroup || !runs_along(makers) ||
-        count_operands(makers, views_of(makers)) + more > kMaxOperands) {
+        count_operands(makers,
+                       [&](std::size_t i, std::size_t of) -> const TensorDesc& { return views_[makers[i]][of]; }) +
+                more >
+            kMaxOperands) {
       return false;
     }
     const std::uint32_t groups[] = {before, group_of_[node]};
@@ -441,15 +481,15 @@ class Fuser {
       }
       after = group_of_[reader];
     }
-    std::vector<std::uint32_t> nodes = groups_[own].nodes;
+    Numbers nodes = groups_[own].nodes;
     if (after == kNoNumber || after == own || !groups_[after].open) {
       return false;
     }
-    const std::vector<std::uint32_t>& next = groups_[after].nodes;
+    const Numbers& next = groups_[after].nodes;
     if (nodes.size() + next.size() > kMaxOfGroup || !runs_along(next)) {
       return false;
     }
-    const TensorDesc& built = views_[node][graph_.nodes[node].op->input_count + output];
+    const TensorDesc& built = graph_.nodes[node].op->outputs()[output].tensor;
     for (const std::uint32_t reader : next) {
       const auto& sources = graph_.nodes[reader].sources;
       for (std::size_t input = 0; input < sources.size(); ++input) {
@@ -463,7 +503,7 @@ class Fuser {
         }
       }
     }
-    nodes.insert(nodes.end(), next.begin(), next.end());
+    nodes.append(next);
     const auto main = static_cast<std::uint32_t>(groups_[own].nodes.size() - 1);
     const std::uint32_t groups[] = {own, after};
     if (!merge(groups, nodes)) {
@@ -473,14 +513,6 @@ class Fuser {
     groups_[own].main = main;
     groups_[own].forwarded_output = output;
     return true;
-  }
-
-  [[nodiscard]] std::vector<Views> views_of(std::span<const std::uint32_t> nodes) const {
-    std::vector<Views> views;
-    for (const std::uint32_t node : nodes) {
-      views.push_back(views_[node]);
-    }
-    return views;
   }
 
   // Whether everything that these nodes read and write in memory is contiguous or broadcast along the last dimension.
@@ -504,20 +536,14 @@ class Fuser {
     });
   }
 
-  // For each output of a main node, whether it needs no memory unless a node outside the group reads it.
-  [[nodiscard]] std::vector<bool> left_out(const GraphGroup& group, std::uint32_t node) const {
+  // Whether an output of a main node needs no memory unless a node outside the group reads it: it is forwarded, or it
+  // is a view.
+  [[nodiscard]] bool is_left_out(const GraphGroup& group, std::uint32_t node, std::uint32_t output) const {
     const OpDesc& op = *graph_.nodes[node].op;
-    std::vector<bool> result(op.output_count);
-    if (op.family->views_of_inputs != nullptr && !op.empty) {
-      const TensorViews views = op.family->views_of_inputs(op);
-      for (std::size_t output = 0; output < views.size(); ++output) {
-        result[output] = views[output].has_value();
-      }
-    }
-    if (group.main != kNoPosition && group.main + 1 < group.nodes.size() && node == group.nodes[group.main]) {
-      result[group.forwarded_output] = true;
-    }
-    return result;
+    const bool is_forwarded = group.main != kNoPosition && group.main + 1 < group.nodes.size() &&
+                              node == group.nodes[group.main] && output == group.forwarded_output;
+    return is_forwarded ||
+           (op.family->views_of_inputs != nullptr && !op.empty && op.family->views_of_inputs(op)[output].has_value());
   }
 
   [[nodiscard]] GraphGroup finished(Group& group) {
@@ -528,6 +554,7 @@ class Fuser {
                       .views = {},
                       .reads = {},
                       .writes = {}};
+    result.views.reserve(result.nodes.size());
     for (const std::uint32_t node : result.nodes) {
       result.views.push_back(std::move(views_[node]));
       for (const GraphSource& source : graph_.nodes[node].sources) {
@@ -550,11 +577,9 @@ class Fuser {
       // outputs, except an output that is forwarded and a view without readers.
       const bool is_main =
           result.nodes.size() == 1 || (result.main != kNoPosition && node == result.nodes[result.main]);
-      const std::vector<bool> is_left_out =
-          is_main ? left_out(result, node) : std::vector<bool>(of.outputs.size(), true);
       for (std::uint32_t output = 0; output < of.outputs.size(); ++output) {
         if (of.outputs[output].bytes != 0 && of.op->outputs()[output].present &&
-            (is_stored(result.nodes, node, output) || !is_left_out[output])) {
+            (is_stored(result.nodes, node, output) || (is_main && !is_left_out(result, node, output)))) {
           result.writes.push_back(values_.of_node(node, output));
         }
       }
@@ -567,10 +592,10 @@ class Fuser {
   const std::span<const std::uint32_t> nodes_;
   const ValueSet& kept_;
   const DeviceTraits& device_;
-  std::vector<std::uint32_t> group_of_;              // for each node
-  std::vector<Views> views_;                         // for each node
-  std::vector<std::vector<std::uint32_t>> readers_;  // for each value, its readers among nodes_
-  std::vector<std::uint32_t> positions_;             // for each node, its position in nodes_
+  std::vector<std::uint32_t> group_of_;   // for each node
+  std::vector<Views> views_;              // for each element-wise node; empty for others
+  const Readers readers_;                 // among nodes_
+  std::vector<std::uint32_t> positions_;  // for each node, its position in nodes_
   std::vector<Group> groups_;
   ValueSet is_read_;  // whether the group that is being completed reads the value
   std::uint32_t search_ = 0;

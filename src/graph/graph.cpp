@@ -77,8 +77,12 @@ std::string cycle_text(const Graph& graph, const std::vector<std::uint32_t>& unm
 Graph graph_of(std::shared_ptr<const OpDesc> op, std::vector<GraphInput> inputs, std::vector<Extent> outputs) {
   Graph graph;
   graph.inputs = std::move(inputs);
-  GraphNode node{
-      .op = std::move(op), .sources = {}, .outputs = std::move(outputs), .name = {}, .number = {}, .alone = true};
+  GraphNode node{.op = std::move(op),
+                 .sources = {},
+                 .outputs = InlineVector<Extent, 1>(outputs),
+                 .name = {},
+                 .number = {},
+                 .alone = true};
   for (std::uint32_t i = 0; i < node.op->input_count; ++i) {
     node.sources.push_back(node.op->tensors[i].present ? GraphSource{.kind = SourceKind::input, .index = i}
                                                        : GraphSource{});

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/inline_vector.h"
 #include "base/result.h"
 #include "ops/op_desc.h"
 
@@ -35,8 +36,8 @@ struct Extent {
 
 struct GraphNode {
   std::shared_ptr<const OpDesc> op;
-  std::vector<GraphSource> sources;          // for each input of op; `none` if the input is absent
-  std::vector<Extent> outputs;               // for each output of op; without bytes if the output is absent
+  InlineVector<GraphSource, 3> sources;      // for each input of op; `none` if the input is absent
+  InlineVector<Extent, 1> outputs;           // for each output of op; without bytes if the output is absent
   std::vector<GraphSource> inside = {};      // for each output, the value whose memory contains it; empty, or none
   std::string name;                          // may be empty
   std::optional<std::uint32_t> number = {};  // the caller's number for the node; no value: its position among the nodes

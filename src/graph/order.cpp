@@ -65,7 +65,7 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
   std::vector<std::uint32_t> unmet(groups.size());
   std::vector<std::uint32_t> readers(temporary.size());  // readers that have not run yet
   std::vector<std::uint64_t> sums(temporary.size());     // the sum of the readers' numbers, to identify the last reader
-  std::vector<std::vector<std::uint32_t>> followers(groups.size());
+  std::vector<InlineVector<std::uint32_t, 4>> followers(groups.size());
   for (std::uint32_t i = 0; i < groups.size(); ++i) {
     for (const std::uint32_t value : groups[i].reads) {
       ++readers[value];

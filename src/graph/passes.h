@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/inline_vector.h"
 #include "graph/compile.h"
 #include "graph/graph.h"
 #include "plan/device_traits.h"
@@ -70,7 +71,9 @@ using ValueSet = std::vector<bool>;  // indexed by value
 // Removes the cost of views, if strides can describe the result. A reader of a view (Family::views_of_inputs) reads the
 // memory behind the view. An input of a join (Family::views_in_outputs) is computed inside the join's output
 // (GraphNode::inside). Returns no value if the graph has no such operator. order: the nodes that an output needs.
-[[nodiscard]] std::optional<Graph> alias(const Graph& graph, std::span<const std::uint32_t> order);
+[[nodiscard]] Graph alias(Graph graph, std::span<const std::uint32_t> order);
+// Whether there is anything for `alias` to do.
+[[nodiscard]] bool has_views(const Graph& graph, std::span<const std::uint32_t> order);
 
 // Finds the nodes whose inputs are all known when the graph is initialized: owned inputs, constants, and the results of
 // folded nodes. Nodes with a result that is much larger than the inputs, such as a broadcast, are excluded.
@@ -88,13 +91,18 @@ inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 // the nodes is not element-wise, it is the main node. The nodes before it are its prologue, which computes one of its
 // inputs, and the nodes after it are its epilogue, which reads one of its outputs. Each part has its own sizes.
 struct GraphGroup {
-  std::vector<std::uint32_t> nodes;            // each after the nodes that feed it
+  InlineVector<std::uint32_t, 4> nodes;        // each after the nodes that feed it
   std::uint32_t main = kNoPosition;            // the position of the main node; kNoPosition if there is none
   std::uint32_t computed_input = 0;            // the main node's input that a prologue computes
   std::uint32_t forwarded_output = 0;          // the main node's output that an epilogue reads
-  std::vector<std::vector<TensorDesc>> views;  // for each node, its tensors
-  std::vector<std::uint32_t> reads;            // values from outside the group, without duplicates
-  std::vector<std::uint32_t> writes;           // values that nodes outside the group read
+  std::vector<std::vector<TensorDesc>> views;  // for each element-wise node, its tensors; empty for other nodes
+  InlineVector<std::uint32_t, 6> reads;        // values from outside the group, without duplicates
+  InlineVector<std::uint32_t, 2> writes;       // values that nodes outside the group read
+
+  // A tensor of the node at this position, as the group views it.
+  [[nodiscard]] const TensorDesc& view(const Graph& graph, std::size_t position, std::size_t tensor) const {
+    return views[position].empty() ? graph.nodes[nodes[position]].op->tensors[tensor].tensor : views[position][tensor];
+  }
 };
 
 inline constexpr std::size_t kMaxOfGroup = 32;  // nodes

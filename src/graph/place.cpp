@@ -53,7 +53,7 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
           const GraphSource& source = of.sources[input];
           if (source.kind != SourceKind::none && values.root(values.of(source)) == read &&
               (values.of(source) != read || source.offset != 0 || region_of(group, node) != region_of(group, writer) ||
-               !may_be_in_place(*of.op, input) || !same_layout(group.views[node][input], written))) {
+               !may_be_in_place(*of.op, input) || !same_layout(group.view(graph, node, input), written))) {
             return false;
           }
         }
@@ -73,7 +73,7 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
         if (result == kNoNumber || lifetimes[result].first != at || !has_in_place(*of.op)) {
           continue;
         }
-        const TensorDesc& written = group.views[node][of.op->input_count + output];
+        const TensorDesc& written = group.view(graph, node, of.op->input_count + output);
         const auto taken = std::ranges::find_if(
             free, [&](std::uint32_t one) { return may_take(lifetimes[one].value, node, written); });
         if (taken != free.end()) {
@@ -88,6 +88,26 @@ std::vector<std::uint32_t> find_predecessors(std::span<const GraphGroup> groups,
 
 std::uint64_t align(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
+}
+
+// The bytes of the chains that are alive at the same time, at most: no placement needs fewer.
+std::uint64_t most_at_once(std::span<const Chain> chains) {
+  std::uint32_t end = 0;
+  for (const Chain& chain : chains) {
+    end = std::max(end, chain.last);
+  }
+  std::vector<std::uint64_t> begun(std::size_t{end} + 2), ended(std::size_t{end} + 2);
+  for (const Chain& chain : chains) {
+    begun[chain.first] += chain.bytes;
+    ended[std::size_t{chain.last} + 1] += chain.bytes;
+  }
+  std::uint64_t alive = 0;
+  std::uint64_t most = 0;
+  for (std::size_t at = 0; at < begun.size(); ++at) {
+    alive += begun[at] - ended[at];
+    most = std::max(most, alive);
+  }
+  return most;
 }
 
 // Places one chain after another at the lowest offset that is free during its whole lifetime.
@@ -186,12 +206,17 @@ Placement place(const Graph& graph, const ValueNumbers& values, std::span<const 
         offsets = std::move(tried);
       }
     };
+    const std::uint64_t bound = most_at_once(chains);
     take_turns();  // in order of appearance
-    std::ranges::stable_sort(turns, std::ranges::greater{}, [&](std::uint32_t i) { return chains[i].bytes; });
-    take_turns();  // the largest first
-    std::ranges::stable_sort(turns, std::ranges::greater{},
-                             [&](std::uint32_t i) { return chains[i].last - chains[i].first; });
-    take_turns();  // the longest first
+    if (placement.bytes > bound) {
+      std::ranges::stable_sort(turns, std::ranges::greater{}, [&](std::uint32_t i) { return chains[i].bytes; });
+      take_turns();  // the largest first
+    }
+    if (placement.bytes > bound) {
+      std::ranges::stable_sort(turns, std::ranges::greater{},
+                               [&](std::uint32_t i) { return chains[i].last - chains[i].first; });
+      take_turns();  // the longest first
+    }
   }
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
     placement.offsets.push_back(offsets[chain_of[i]]);

@@ -28,6 +28,11 @@ void Plan::add(std::uint32_t family, std::span<const Operand> operands, std::spa
   write(parameters.data(), parameters.size());
 }
 
+void Plan::reserve_steps(std::size_t count) {
+  constexpr std::size_t kTypicalWords = 160;
+  words_.reserve(words_.size() + count * kTypicalWords);
+}
+
 std::uint64_t Plan::take_temporary(std::uint64_t bytes) {
   const std::uint64_t first = temporary_next_;
   begin_temporary(first + (bytes + kTemporaryAlignment - 1) / kTemporaryAlignment * kTemporaryAlignment);

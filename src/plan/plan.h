@@ -62,6 +62,9 @@ class Plan {
   // Adds a step after the earlier steps, whose results it can read.
   void add(std::uint32_t family, std::span<const Operand> operands, std::span<const std::byte> parameters);
 
+  // Makes room for about as many more steps, because growing step by step copies the plan several times.
+  void reserve_steps(std::size_t count);
+
   // Allocates space in the temporary and returns its offset.
   [[nodiscard]] std::uint64_t take_temporary(std::uint64_t bytes);
   // After this call, space is allocated starting at this offset. Any earlier use of that space must have ended.

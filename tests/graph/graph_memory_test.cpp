@@ -149,14 +149,15 @@ class Search {
     const TensorDesc* written = nullptr;
     for (std::size_t i = 0; i < group.nodes.size(); ++i) {
       if (values_.of_node(group.nodes[i], 0) == result.value && graph_.nodes[group.nodes[i]].op->family->by_element) {
-        written = &group.views[i].back();
+        written = &group.view(graph_, i, graph_.nodes[group.nodes[i]].op->tensors.size() - 1);
       }
     }
     for (std::size_t i = 0; i < group.nodes.size() && written != nullptr; ++i) {
       const auto& sources = graph_.nodes[group.nodes[i]].sources;
       for (std::size_t input = 0; input < sources.size(); ++input) {
         if (sources[input].kind != SourceKind::none && values_.of(sources[input]) == read.value &&
-            (!graph_.nodes[group.nodes[i]].op->family->by_element || !same_layout(group.views[i][input], *written))) {
+            (!graph_.nodes[group.nodes[i]].op->family->by_element ||
+             !same_layout(group.view(graph_, i, input), *written))) {
           return false;
         }
       }

@@ -113,8 +113,8 @@ Recording::Taken Recording::take(const Step& step) {
     why_ = step.label + ": " + (step.on_host.empty() ? "a shape changes from run to run" : step.on_host);
     return Taken::kNo;
   }
-  Arrays arrays;
-  arrays.reserve(step.taken.size());
+  Arrays& arrays = arrays_;
+  arrays.clear();
   for (const ValueIndex one : step.taken) {
     arrays.push_back(one == kAbsent ? Array() : value(one));
   }

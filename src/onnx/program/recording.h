@@ -49,6 +49,7 @@ class Recording {
   // The steps that were recorded, by their recipes and the keys of their inputs.
   std::unordered_map<std::string, RecordedStep> recorded_;
   std::string key_;
+  Arrays arrays_;  // the inputs of the step that is being recorded
   std::vector<Array> values_;
   std::size_t end_;
   std::string why_;

@@ -224,6 +224,14 @@ Sizes broadcast_shapes(const Sizes& a, const Sizes& b) {
 
 // ---- Creation -------------------------------------------------------------------------------------------------------
 
+std::shared_ptr<const Array::Layout> Array::layout_of(Sizes shape, Sizes strides) {
+  auto layout = std::make_shared<Layout>();
+  layout->count = counted(shape);
+  layout->strides = with_zeros(shape, std::move(strides));
+  layout->shape = std::move(shape);
+  return layout;
+}
+
 Array Array::empty(Kind kind, Sizes shape) {
   const std::int64_t count = product(shape);
   std::shared_ptr<void> memory = new_memory(static_cast<std::size_t>(count) * item_size(kind));
@@ -245,9 +253,7 @@ Array Array::wrap(Kind kind, Sizes shape, const void* data, std::shared_ptr<cons
 Array Array::wrap(Kind kind, Sizes shape, Sizes strides, const void* data, std::shared_ptr<const void> owner) {
   auto body = std::make_shared<Body>();
   body->kind = kind;
-  body->count = counted(shape);
-  body->strides = with_zeros(shape, std::move(strides));
-  body->shape = std::move(shape);
+  body->layout = layout_of(std::move(shape), std::move(strides));
   body->data = data;
   body->owner = std::move(owner);
   return Array(std::move(body));
@@ -286,14 +292,12 @@ Array Array::integers(const std::vector<std::int64_t>& numbers) {
 
 // ---- Views ----------------------------------------------------------------------------------------------------------
 
-bool Array::is_packed() const { return count() == 0 || is_packed_layout(body_->shape, body_->strides); }
+bool Array::is_packed() const { return count() == 0 || is_packed_layout(body_->layout->shape, body_->layout->strides); }
 
 Array Array::view(Sizes shape, Sizes strides, std::int64_t moved) const {
   auto body = std::make_shared<Body>();
   body->kind = body_->kind;
-  body->count = counted(shape);
-  body->strides = with_zeros(shape, std::move(strides));
-  body->shape = std::move(shape);
+  body->layout = layout_of(std::move(shape), std::move(strides));
   if (is_symbol()) {
     body->recorder = body_->recorder;
     body->source = body_->source;
@@ -314,7 +318,7 @@ Array Array::reshape(Sizes shape) const {
     return view(std::move(shape), std::move(strides), 0);
   }
   Sizes strides;
-  if (strides_in_shape(body_->shape, body_->strides, shape, strides)) {
+  if (strides_in_shape(body_->layout->shape, body_->layout->strides, shape, strides)) {
     return view(std::move(shape), std::move(strides), 0);
   }
   return copied().reshape(std::move(shape));
@@ -324,19 +328,20 @@ Array Array::transpose(const std::vector<int>& order) const {
   Sizes shape, strides;
   for (const int axis : order) {
     shape.push_back(size(axis));
-    strides.push_back(body_->strides[static_cast<std::size_t>(axis)]);
+    strides.push_back(body_->layout->strides[static_cast<std::size_t>(axis)]);
   }
   return view(std::move(shape), std::move(strides), 0);
 }
 
 Array Array::transpose() const {
-  return view({body_->shape.rbegin(), body_->shape.rend()}, {body_->strides.rbegin(), body_->strides.rend()}, 0);
+  return view({body_->layout->shape.rbegin(), body_->layout->shape.rend()},
+              {body_->layout->strides.rbegin(), body_->layout->strides.rend()}, 0);
 }
 
 Array Array::slice(int axis, std::int64_t start, std::int64_t count, std::int64_t step) const {
   const auto at = static_cast<std::size_t>(axis);
-  Sizes shape = body_->shape;
-  Sizes strides = body_->strides;
+  Sizes shape = body_->layout->shape;
+  Sizes strides = body_->layout->strides;
   const std::int64_t moved = count == 0 ? 0 : start * strides[at];
   shape[at] = count;
   strides[at] *= count > 0 ? step : 1;
@@ -345,8 +350,8 @@ Array Array::slice(int axis, std::int64_t start, std::int64_t count, std::int64_
 
 Array Array::at(int axis, std::int64_t index) const {
   const auto where = static_cast<std::ptrdiff_t>(axis);
-  Sizes shape = body_->shape;
-  Sizes strides = body_->strides;
+  Sizes shape = body_->layout->shape;
+  Sizes strides = body_->layout->strides;
   const std::int64_t moved = index * strides[static_cast<std::size_t>(axis)];
   shape.erase(shape.begin() + where);
   strides.erase(strides.begin() + where);
@@ -354,7 +359,7 @@ Array Array::at(int axis, std::int64_t index) const {
 }
 
 Array Array::insert_axis(int axis) const {
-  Sizes shape = body_->shape;
+  Sizes shape = body_->layout->shape;
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   return reshape(std::move(shape));
 }
@@ -363,23 +368,23 @@ Array Array::drop_axis(int axis) const { return at(axis, 0); }
 
 Array Array::with_rank(int rank) const {
   Sizes shape(static_cast<std::size_t>(std::max(rank - this->rank(), 0)), 1);
-  shape.insert(shape.end(), body_->shape.begin(), body_->shape.end());
+  shape.insert(shape.end(), body_->layout->shape.begin(), body_->layout->shape.end());
   return reshape(std::move(shape));
 }
 
 Array Array::broadcast_to(Sizes shape) const {
-  const std::size_t own = body_->shape.size();
+  const std::size_t own = body_->layout->shape.size();
   if (shape.size() < own) {
-    fail("the shape {} does not broadcast to {}", listed(body_->shape), listed(shape));
+    fail("the shape {} does not broadcast to {}", listed(body_->layout->shape), listed(shape));
   }
   const std::size_t more = shape.size() - own;
   Sizes strides(shape.size(), 0);
   for (std::size_t i = 0; i < own; ++i) {
-    if (body_->shape[i] != 1) {
-      if (body_->shape[i] != shape[more + i]) {
-        fail("the shape {} does not broadcast to {}", listed(body_->shape), listed(shape));
+    if (body_->layout->shape[i] != 1) {
+      if (body_->layout->shape[i] != shape[more + i]) {
+        fail("the shape {} does not broadcast to {}", listed(body_->layout->shape), listed(shape));
       }
-      strides[more + i] = body_->strides[i];
+      strides[more + i] = body_->layout->strides[i];
     }
   }
   return view(std::move(shape), std::move(strides), 0);
@@ -426,8 +431,8 @@ std::pair<std::uintptr_t, std::uintptr_t> Array::bounds() const {
   const auto item = static_cast<std::int64_t>(item_size(body_->kind));
   std::int64_t low = 0;
   std::int64_t high = 0;
-  for (std::size_t axis = 0; axis < body_->shape.size(); ++axis) {
-    const std::int64_t reach = (body_->shape[axis] - 1) * body_->strides[axis];
+  for (std::size_t axis = 0; axis < body_->layout->shape.size(); ++axis) {
+    const std::int64_t reach = (body_->layout->shape[axis] - 1) * body_->layout->strides[axis];
     (reach < 0 ? low : high) += reach;
   }
   const auto start = reinterpret_cast<std::uintptr_t>(body_->data);

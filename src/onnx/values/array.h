@@ -60,12 +60,14 @@ class Array {
   // ---- Properties ---------------------------------------------------------------------------------------------------
   explicit operator bool() const { return body_ != nullptr; }  // whether it is present
   [[nodiscard]] Kind kind() const { return body_->kind; }
-  [[nodiscard]] const Sizes& shape() const { return body_->shape; }
-  [[nodiscard]] const Sizes& strides() const { return body_->strides; }  // in elements
-  [[nodiscard]] int rank() const { return static_cast<int>(body_->shape.size()); }
-  [[nodiscard]] std::int64_t size(int axis) const { return body_->shape[static_cast<std::size_t>(axis)]; }
-  [[nodiscard]] std::int64_t count() const { return body_->count; }  // the number of elements
-  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(body_->count) * item_size(body_->kind); }
+  [[nodiscard]] const Sizes& shape() const { return body_->layout->shape; }
+  [[nodiscard]] const Sizes& strides() const { return body_->layout->strides; }  // in elements
+  [[nodiscard]] int rank() const { return static_cast<int>(body_->layout->shape.size()); }
+  [[nodiscard]] std::int64_t size(int axis) const { return body_->layout->shape[static_cast<std::size_t>(axis)]; }
+  [[nodiscard]] std::int64_t count() const { return body_->layout->count; }  // the number of elements
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(body_->layout->count) * item_size(body_->kind);
+  }
   [[nodiscard]] bool is_symbol() const { return body_->recorder != nullptr; }
   [[nodiscard]] bool is_packed() const;  // in memory as C arrays are
   [[nodiscard]] bool is_same_object(const Array& other) const { return body_ == other.body_; }
@@ -110,11 +112,15 @@ class Array {
 
  private:
   friend class Recorder;
-  struct Body {
-    Kind kind = Kind::kUndefined;
+  // Copies of an array at another place share its layout.
+  struct Layout {
     Sizes shape;
     Sizes strides;
     std::int64_t count = 0;
+  };
+  struct Body {
+    Kind kind = Kind::kUndefined;
+    std::shared_ptr<const Layout> layout;
     const void* data = nullptr;  // of an array
     std::shared_ptr<const void> owner;
     Recorder* recorder = nullptr;     // of a symbol
@@ -122,6 +128,7 @@ class Array {
     std::int64_t offset = 0;          // in elements, from the start of that value
     mutable std::uint64_t value = 0;  // the symbol's own value, once it is needed
   };
+  [[nodiscard]] static std::shared_ptr<const Layout> layout_of(Sizes shape, Sizes strides);
   explicit Array(std::shared_ptr<Body> body) : body_(std::move(body)) {}
   [[nodiscard]] Array view(Sizes shape, Sizes strides, std::int64_t moved) const;
   [[nodiscard]] Array copied() const;  // into packed memory, or by an operator of the graph

@@ -86,9 +86,7 @@ Recorder::Recorder(const FixedArrays& fixed) : fixed_(fixed) {
 Array Recorder::symbol(Kind kind, Sizes shape, Sizes strides, std::uint64_t source) {
   auto body = std::make_shared<Array::Body>();
   body->kind = kind;
-  body->count = product(shape);
-  body->shape = std::move(shape);
-  body->strides = std::move(strides);
+  body->layout = Array::layout_of(std::move(shape), std::move(strides));
   body->recorder = this;
   body->source = source;
   body->value = source;
@@ -139,7 +137,7 @@ std::uint64_t Recorder::value_of(const Array& symbol) {
   if (body.value == 0) {
     const anydml_tensor tensor = tensor_of(symbol);
     check_status(anydml_graph_add_view_at(body.recorder->graph_.get(), body.source, &tensor,
-                                          body.count == 0 ? 0 : body.offset, &body.value));
+                                          body.layout->count == 0 ? 0 : body.offset, &body.value));
   }
   return body.value;
 }

@@ -104,8 +104,7 @@ class Recorder {
   };
   void note_operator(const Arrays& inputs, const std::vector<anydml_value>& created);
   [[nodiscard]] static Array part_of(const Array& part, const Array& whole, std::int64_t offset);
-  [[nodiscard]] Array repeated_result(const RecordedStep::Result& result, std::span<const Array> inputs,
-                                      std::span<const std::size_t> firsts) const;
+  [[nodiscard]] Array repeated_result(const RecordedStep::Result& result, std::span<const Array> inputs) const;
 
   const FixedArrays& fixed_;
   std::unordered_map<std::string, std::vector<OutputForm>> forms_;
@@ -119,6 +118,7 @@ class Recorder {
   std::vector<anydml_value> operands_;
   std::vector<std::int64_t> offsets_;
   std::vector<anydml_value> repeated_;
+  std::vector<std::size_t> firsts_;  // for each operator that is repeated, the index of its first output
 };
 
 }  // namespace anydml::onnx

@@ -186,8 +186,7 @@ Array Recorder::part_of(const Array& part, const Array& whole, std::int64_t offs
   return Array(std::move(body));
 }
 
-Array Recorder::repeated_result(const RecordedStep::Result& result, std::span<const Array> inputs,
-                                std::span<const std::size_t> firsts) const {
+Array Recorder::repeated_result(const RecordedStep::Result& result, std::span<const Array> inputs) const {
   switch (result.origin.from) {
     case Origin::From::kInput:
       return result.is_origin ? inputs[result.origin.index]
@@ -195,7 +194,7 @@ Array Recorder::repeated_result(const RecordedStep::Result& result, std::span<co
     case Origin::From::kOperator: {
       auto body = std::make_shared<Array::Body>(*result.array.body_);
       const bool is_whole = body->value == body->source;
-      body->source = repeated_[firsts[result.origin.index] + result.origin.output];
+      body->source = repeated_[firsts_[result.origin.index] + result.origin.output];
       body->value = is_whole ? body->source : 0;
       return Array(std::move(body));
     }
@@ -206,8 +205,7 @@ Array Recorder::repeated_result(const RecordedStep::Result& result, std::span<co
 
 Arrays Recorder::repeat(const RecordedStep& step, std::span<const Array> inputs) {
   repeated_.clear();
-  std::vector<std::size_t> firsts;  // for each operator, the index of its first output
-  firsts.reserve(step.operators.size());
+  firsts_.clear();
   for (const RecordedStep::Operator& one : step.operators) {
     operands_.clear();
     offsets_.clear();
@@ -223,21 +221,21 @@ Arrays Recorder::repeat(const RecordedStep& step, std::span<const Array> inputs)
         value = source_of(input);
         offset = offset_of(input) + operand.offset;
       } else if (operand.origin.from == Origin::From::kOperator) {
-        value = repeated_[firsts[operand.origin.index] + operand.origin.output];
+        value = repeated_[firsts_[operand.origin.index] + operand.origin.output];
         offset = operand.offset;
       }
       operands_.push_back(value);
       offsets_.push_back(offset);
     }
-    firsts.push_back(repeated_.size());
+    firsts_.push_back(repeated_.size());
     repeated_.resize(repeated_.size() + one.output_count);
     check_status(anydml_graph_repeat_operator(graph_.get(), one.like, operands_.data(), offsets_.data(),
-                                              operands_.size(), &repeated_[firsts.back()], one.output_count));
+                                              operands_.size(), &repeated_[firsts_.back()], one.output_count));
   }
   Arrays results;
   results.reserve(step.results.size());
   for (const RecordedStep::Result& result : step.results) {
-    results.push_back(result.array ? repeated_result(result, inputs, firsts) : Array());
+    results.push_back(result.array ? repeated_result(result, inputs) : Array());
   }
   return results;
 }
