@@ -281,8 +281,8 @@ Status GraphBuilder::repeat_operator(anydml_value like, std::span<const anydml_v
                          !__builtin_add_overflow(source.offset, tensor.reach.end, &end);
     const bool has_elements = tensor.reach.first != tensor.reach.end;
     if (!counted || (has_elements && (first < 0 || end > static_cast<std::int64_t>(value.value()->bytes)))) {
-      return bad_call(name(), format_text("with the offset {} covers bytes outside of the {} bytes of its source",
-                                          offset, value.value()->bytes));
+      return bad_call(
+          name(), format_text("offset {} reaches outside of the {} bytes of its source", offset, value.value()->bytes));
     }
   }
   const auto node = static_cast<std::uint32_t>(graph_.nodes.size());

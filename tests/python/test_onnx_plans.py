@@ -418,3 +418,66 @@ def test_all_shapes_share_packed_weights():
     for batch, rows in ((1, 65), (2, 33), (3, 22)):
         prepared.run([floats(batch, rows, 4096)])
     assert resident() - before < 0.5 * weights
+
+
+class Layers:
+    """Draws models with layers that repeat their operators, with weights, constants and inputs that are equal or not."""
+
+    def __init__(self, random):
+        self.random, self.nodes, self.initial, self.count = random, [], [], 0
+
+    def constant(self, array):
+        self.count += 1
+        self.initial.append(numpy_helper.from_array(array, f"c{self.count}"))
+        return f"c{self.count}"
+
+    def __call__(self, op, *inputs, outputs=1, **attributes):
+        names = [f"v{self.count + i + 1}" for i in range(outputs)]
+        self.count += outputs
+        self.nodes.append(helper.make_node(op, inputs, names, name=f"n{self.count}", **attributes))
+        return names if outputs > 1 else names[0]
+
+    def layer(self, x, other, width):
+        """x and other: [rows, width]"""
+        r = self.random
+        integers = lambda *numbers: self.constant(np.array(numbers, np.int64))  # noqa: E731
+        weights = lambda *shape: self.constant((r.standard_normal(shape) / 4).astype(np.float32))  # noqa: E731
+        a, b = self("Split", x, outputs=2, axis=1, num_outputs=2)
+        pair = [(x, other), (x, x), (other, x)][r.integers(3)]
+        half = [(a, b), (b, a), (a, a)][r.integers(3)]
+        rows = self("Shape", x, end=1)
+        kinds = [
+            lambda: self("Add", self("MatMul", x, weights(width, width)), weights(width)),
+            lambda: self("Sub", *pair),
+            lambda: self("Concat", *half, axis=1),
+            lambda: self("Mul", x, self.constant(np.float32(r.integers(2) + 1) * np.ones(r.integers(1, 3) // 2 or 1, np.float32))),
+            lambda: self("Concat", self("Slice", x, integers(r.integers(2)), integers(width - 1), integers(1)), self(
+                "Slice", other, integers(0), integers(2), integers(1)), axis=1),
+            lambda: self("Gather", x, self.constant(r.integers(0, width, width)), axis=1),
+            lambda: self("Reshape", self("Transpose", self("Reshape", x, self("Concat", rows, integers(2, -1), axis=0)),
+                                         perm=[0, 2, 1]), self("Concat", rows, integers(width), axis=0)),
+            lambda: self("Add", x, self("Transpose", self("MatMul", weights(width, width), self("Transpose", other)))),
+            lambda: self("Add", x, self("Gather", weights(5, width), integers(r.integers(5)), axis=0)),
+            lambda: self("Softmax", x, axis=-1),
+            lambda: self("LayerNormalization", x, weights(width), axis=-1),
+        ]
+        y = kinds[r.integers(len(kinds))]()
+        return self("Slice", y, integers(0), integers(width), integers(1))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_equal_layers_are_recorded_once(seed):
+    """A step like an earlier one repeats its operators, with its own weights, constants and inputs."""
+    random, width = np.random.default_rng(seed), [4, 20, 160][seed % 3]
+    layers = Layers(random)
+    x, other = "x", "z"
+    for _ in range(24):
+        x, other = layers.layer(x, other, width), x
+    inputs = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["rows", width]) for name in "xz"]
+    output = helper.make_tensor_value_info(x, onnx.TensorProto.FLOAT, ["rows", width])
+    graph = helper.make_graph(layers.nodes, "layers", inputs, [output], layers.initial)
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8))
+    for rows in (1, 3, 7):
+        given = {name: random.standard_normal((rows, width)).astype(np.float32) for name in "xz"}
+        for actual, expected in zip(prepared.run(given), node_by_node(prepared, given)):
+            assert actual.tobytes() == expected.tobytes()
