@@ -87,9 +87,8 @@ TEST_F(GraphRepeatTest, WrongCalls) {
 TEST_F(GraphRepeatTest, BytesOutsideOfTheSource) {
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   for (const int64_t offset : {int64_t{1}, int64_t{-1}, int64_t{16}, kLargest, -kLargest}) {
-    expect_error(
-        zero_, {x_, x_}, {0, offset}, 1,
-        "inputs[1]: with the offset " + std::to_string(offset) + " covers bytes outside of the 16 bytes of its source");
+    expect_error(zero_, {x_, x_}, {0, offset}, 1,
+                 "inputs[1]: offset " + std::to_string(offset) + " reaches outside of the 16 bytes of its source");
   }
   expect_error(zero_, {y_, y_}, {0, 20}, 1, "inputs[1]: offset 20 reaches outside of the 32 bytes of its source");
 }
