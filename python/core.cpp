@@ -189,13 +189,15 @@ NB_MODULE(_core, module) {
       .def("run_on_device", &Compiled::run_on_device, nb::arg("inputs"), nb::arg("outs"), nb::arg("truths"),
            nb::arg("device").none());
   nb::class_<OnnxModel>(module, "OnnxModel")
-      .def(nb::init<nb::handle, const nb::list&, nb::handle, bool, nb::handle>(), nb::arg("source"), nb::arg("weights"),
-           nb::arg("folder").none(), nb::arg("integers"), nb::arg("device").none())
+      .def(nb::init<nb::handle, const nb::list&, nb::handle, bool, nb::handle, bool>(), nb::arg("source"),
+           nb::arg("weights"), nb::arg("folder").none(), nb::arg("integers"), nb::arg("device").none(),
+           nb::arg("traced"))
       .def_prop_ro("inputs", &OnnxModel::inputs)
       .def_prop_ro("outputs", &OnnxModel::outputs)
       .def("run", &OnnxModel::run)
       .def("run_node_by_node", &OnnxModel::run_node_by_node)
       .def("explain", &OnnxModel::explain)
+      .def("trace", &OnnxModel::trace)
       .def("profile", &OnnxModel::profile, nb::arg("inputs"), nb::arg("rounds"));
   module.def("onnx_rows", anydml::onnx::rows_as_text);
   module.attr("onnx_newest_opset") = anydml::onnx::newest_opset();

@@ -208,17 +208,21 @@ void* new_output(nb::object& output, Kind kind, const onnx::Sizes& shape) {
 
 }  // namespace
 
-OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool integers, nb::handle device)
-    : kept_(nb::make_tuple(source, weights)) {
+OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool integers, nb::handle device,
+                     bool traced)
+    : kept_(nb::make_tuple(source, weights)), trace_(traced ? std::make_shared<onnx::Trace>() : nullptr) {
   const bool is_path = PyUnicode_Check(source.ptr()) != 0;
   const std::string path = is_path ? path_of(source) : std::string();
   const std::span<const std::byte> bytes = is_path ? std::span<const std::byte>() : bytes_of(source);
   const std::vector<Weight> apart = weights_of(weights);
   const bool has_folder = !is_path && !folder.is_none();
   const std::string beside = has_folder ? path_of(folder) : std::string();
-  const onnx::ModelOptions options = {.device = find_device(device), .multiplies_integers = integers};
+  const onnx::ModelOptions options = {.device = find_device(device), .multiplies_integers = integers, .trace = trace_};
   call_onnx([&] {
+    const onnx::TraceScope scope(trace_.get());
+    onnx::TraceEvent event;
     onnx::ModelMessage message = is_path ? onnx::read_model(path) : onnx::parse_model(bytes, nullptr, "the bytes");
+    event.end("Session", "read", onnx::TraceArguments().text("path", path));
     add_weights(apart, message.graph.initializers);
     if (has_folder) {
       message.folder = beside;
@@ -269,6 +273,14 @@ std::string OnnxModel::explain() const {
   std::string text;
   call_onnx([&] { text = model_->explain(); });  // without the GIL, for which a run may wait
   return text;
+}
+
+nb::list OnnxModel::trace() const {
+  nb::list lines;
+  if (trace_ != nullptr) {
+    trace_->for_each_line([&](const std::string& line) { lines.append(nb::str(line.c_str(), line.size())); });
+  }
+  return lines;
 }
 
 nb::list OnnxModel::profile(const nb::list& inputs, int rounds) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "onnx/program/model.h"
+#include "onnx/program/trace.h"
 #include "python_api.h"
 
 namespace anydml::python {
@@ -15,11 +16,12 @@ class OnnxModel {
  public:
   // source: a path as a str, or a model as bytes. weights: tuples of an initializer's number and its elements as bytes,
   // for initializers that have none in `source`. folder: the folder of the external tensors of bytes, or None. device:
-  // the name of an adapter, or None.
+  // the name of an adapter, or None. traced: whether to collect a trace.
   //
   // Errors in a model raise ValueError, TypeError, MemoryError or NotImplementedError, whose arguments are the message
   // and a list of everything that is not supported.
-  OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool integers, nb::handle device);
+  OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool integers, nb::handle device,
+            bool traced);
 
   // Tuples: the name, ONNX's number of the element type, the shape, and whether the model has an initializer. The
   // number is 0 for values that are not tensors. A shape is None or a tuple of ints, of str for named dimensions, and
@@ -35,12 +37,15 @@ class OnnxModel {
   [[nodiscard]] std::string explain() const;
   // Tuples: the seconds, the operator and the label of each node.
   [[nodiscard]] nb::list profile(const nb::list& inputs, int rounds);
+  // The lines of the trace, a JSON document; none if the model is not traced.
+  [[nodiscard]] nb::list trace() const;
 
  private:
   using Run = void (onnx::Model::*)(std::span<const onnx::Array> inputs, const onnx::OutputMemory& memory);
   [[nodiscard]] nb::list outputs_of(Run run, const nb::list& inputs);
 
-  nb::object kept_;  // the model's weights are in these bytes
+  nb::object kept_;                     // the model's weights are in these bytes
+  std::shared_ptr<onnx::Trace> trace_;  // may be null
   std::unique_ptr<onnx::Model> model_;
 };
 

@@ -66,6 +66,9 @@ ANYDML_API const char* anydml_onnx_type_name(int32_t type);
    its nodes as graphs, which are compiled and kept. */
 typedef struct anydml_onnx_model anydml_onnx_model;
 
+/* A record of the work on models; anydml_onnx_trace_create. */
+typedef struct anydml_onnx_trace anydml_onnx_trace;
+
 /* Receives a line of text, which is valid until the function returns. */
 typedef void (*anydml_onnx_text_function)(void* context, const char* text);
 
@@ -81,6 +84,7 @@ typedef struct anydml_onnx_options {
      described in a few words ("Softmax of bfloat16"), before the call returns ANYDML_UNSUPPORTED. May be null. */
   anydml_onnx_text_function on_unsupported;
   void* on_unsupported_context;
+  const anydml_onnx_trace* trace; /* receives an event for each part of the work on the model; may be null */
 } anydml_onnx_options;
 
 /* MatMul and Conv on dequantized floats multiply the integers instead. This is faster and closer to the exact result,
@@ -88,7 +92,7 @@ typedef struct anydml_onnx_options {
 #define ANYDML_ONNX_MULTIPLY_INTEGERS 1u
 
 #define ANYDML_ONNX_OPTIONS_INIT \
-  { sizeof(anydml_onnx_options), NULL, 0, NULL, NULL }
+  { sizeof(anydml_onnx_options), NULL, 0, NULL, NULL, NULL }
 
 /* Loads a model from a file. The file is mapped, and so are the files with the model's external tensors, which must be
    in the model's folder or below it. The files must not change until the model is released. If options is null, the
@@ -175,6 +179,28 @@ typedef void (*anydml_onnx_time_function)(void* context, const anydml_onnx_node_
    several nodes run in one pass, so a normal run takes less time than the sum. */
 ANYDML_API int anydml_onnx_profile(anydml_onnx_model* model, const anydml_tensor* inputs, size_t input_count,
                                    uint32_t rounds, anydml_onnx_time_function function, void* context);
+
+/*
+ * A trace in Chrome's trace event format, which https://ui.perfetto.dev and chrome://tracing open. It has an event with
+ * the time and the thread for reading and preparing a model, for recording and compiling each graph, for each run and,
+ * within a run, for each compiled graph and each node that runs by itself, with the types and shapes of its inputs and
+ * outputs. The nodes inside of a graph run together; anydml_onnx_profile adds an event for each of them. A trace
+ * contains up to 64 MiB of events; it counts the others. A model without a trace loses no time.
+ *
+ *   anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
+ *   anydml_onnx_trace_create(&trace);
+ *   options.trace = trace;
+ *   anydml_onnx_load("model.onnx", &options, &model);
+ *   ...
+ *   anydml_onnx_trace_lines(trace, print_line, file);
+ */
+/* *trace is null on error; otherwise it belongs to the caller, who passes it to anydml_onnx_trace_release. */
+ANYDML_API int anydml_onnx_trace_create(anydml_onnx_trace** trace);
+/* Null is allowed. Models that were loaded with the trace remain valid. */
+ANYDML_API void anydml_onnx_trace_release(anydml_onnx_trace* trace);
+/* Calls the function with each line of a JSON document that contains the events so far. */
+ANYDML_API int anydml_onnx_trace_lines(const anydml_onnx_trace* trace, anydml_onnx_text_function function,
+                                       void* context);
 
 /* One row of the table of ONNX operators that this library runs. It belongs to the library. Later versions may append
    members. */

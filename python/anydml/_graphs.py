@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Graphs: functions of arrays that are recorded once for each form of their arguments and run as one unit."""
+import copy
 import dataclasses
 import functools
 import inspect
 import math
+import operator
 import struct
+import sys
 import weakref
 import zlib
 from collections import OrderedDict as _OrderedDict
 from decimal import Decimal as _Decimal
 from fractions import Fraction as _Fraction
-from types import (BuiltinMethodType as _BuiltinMethodType, GenericAlias as _GenericAlias, MethodType as _MethodType,
+from types import (BuiltinMethodType as _BuiltinMethodType, FunctionType as _FunctionType, GenericAlias as _GenericAlias, MethodType as _MethodType,
                    ModuleType as _ModuleType)
 
 import numpy as _np
@@ -250,7 +253,8 @@ def _without_reversal(array, strides):
 class Graph:
     """A function of arrays that runs as one unit; `graph` creates it.
 
-    The function is recorded and compiled when it is first called with arrays of certain types, shapes and strides.
+    The function is recorded and compiled when it is first called with arrays of certain types, shapes and strides. A
+    graph can be pickled if its function can be; a copy or an unpickled graph compiles again.
 
     >>> import numpy as np, anydml
     >>> double = anydml.graph(lambda x: x + x)
@@ -269,6 +273,7 @@ class Graph:
         self._fast = _core.FastGraph()
         self._owner = None  # the class that defines the function, if it is a method
         self._signature = None  # the function's signature, computed when it is first needed
+        self._twin = None  # the function under another name
 
     def __set_name__(self, owner, name):
         self._owner = owner
@@ -376,11 +381,59 @@ class Graph:
 
     __class_getitem__ = classmethod(_GenericAlias)  # Graph[...] in annotations, as in the stubs
 
+    @property
+    def _apart(self):
+        """The function under a name of its own, this attribute, so that pickle finds it: where `graph` is a decorator, the
+        function's name belongs to the graph."""
+        if self._twin is None:
+            own = self._function
+            self._twin = _FunctionType(own.__code__, own.__globals__, own.__name__, own.__defaults__, own.__closure__)
+            self._twin.__kwdefaults__, self._twin.__module__ = own.__kwdefaults__, own.__module__
+            self._twin.__qualname__ = own.__qualname__ + _APART
+        return self._twin
+
+    def __reduce_ex__(self, protocol):
+        function = self._function
+        if isinstance(function, _FunctionType) and _named(function.__module__, function.__qualname__) is self:
+            if protocol < 4:  # these protocols pickle an attribute by pickling its object, which is this graph
+                return function.__qualname__
+            function = self._apart
+        return _graph_again, (type(self), function, self._device), self._owner
+
+    def __setstate__(self, owner):
+        self._owner = owner
+
+    def __copy__(self):
+        copied = type(self)(self._function, device=self._device)
+        copied._owner = self._owner
+        return copied
+
+    def __deepcopy__(self, memo):
+        copied = type(self)(copy.deepcopy(self._function, memo), device=self._device)
+        copied._owner = self._owner
+        return copied
+
     def __repr__(self):
         return f"<graph {getattr(self._function, '__name__', self._function)!s}, compiled {len(self._kept)} times>"
 
 
 _watch.register_parts(Graph, ("_function",))
+_APART = "._apart"
+
+
+def _named(module, name):
+    """Returns what a module has under a name, such as a method of a class; None if there is nothing."""
+    try:
+        return operator.attrgetter(name)(sys.modules[module])
+    except (AttributeError, KeyError):
+        return None
+
+
+def _graph_again(kind, function, device):
+    """Returns a graph that was pickled: the module's own one, which may have compiled graphs, or a new one."""
+    name = getattr(function, "__qualname__", "")
+    found = _named(function.__module__, name.removesuffix(_APART)) if name.endswith(_APART) else None
+    return found if type(found) is kind and found._twin is function else kind(function, device=device)
 
 
 def graph(function=None, *, device=None):

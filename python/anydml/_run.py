@@ -119,6 +119,7 @@ def slow_path(run, op, spec, required, optional, options):
 
 class Compiled:
     """An operator over arrays of fixed types, shapes and strides, which can run many times without being checked again.
+    It can be pickled and copied; it is then compiled again.
 
     >>> import numpy as np, anydml
     >>> step = anydml.compile("ELEMENT_WISE_ADD", np.empty(3), np.empty(3))
@@ -132,6 +133,7 @@ class Compiled:
     def __init__(self, op, inputs, outs, device, attributes, several=False, is_array=False):
         self.op, self._options = op, (device, attributes)
         self._compiled = _core.Compiled(op, inputs, outs, attributes, device)
+        self._again = ([*map(_form_of, inputs)], [*map(_form_of, outs)], several, is_array)
         self._like, self._several = outs, several
         dtypes, shapes = zip(*((None, None) if one is None else (one.dtype.name, one.shape) for one in outs))
         self._for_torch = (None, None, shapes) if is_array else (
@@ -154,9 +156,34 @@ class Compiled:
 
     __class_getitem__ = classmethod(_GenericAlias)  # Compiled[...] in annotations, as in the stubs
 
+    def __reduce__(self):
+        return _compiled_again, (type(self), self.op, *self._options, *self._again)
+
     def __repr__(self):
         arrays = ", ".join(f"{like.dtype}{list(like.shape)}" for like in self._like if like is not None)
         return f"<compiled {self.op} over {arrays}>"
+
+
+def _form_of(array):
+    return None if array is None else (array.dtype, array.shape, array.strides)
+
+
+def _array_of(form):
+    """Returns an array of a form. Its memory is never read, so the system need not provide it."""
+    if form is None:
+        return None
+    dtype, shape, strides = form
+    if 0 in shape:
+        return _np.empty(shape, dtype)
+    ends = [(size - 1) * step for size, step in zip(shape, strides)]
+    below = -sum(end for end in ends if end < 0)
+    memory = _np.empty(below + sum(end for end in ends if end > 0) + dtype.itemsize, _np.uint8)
+    return _np.ndarray(shape, dtype, memory, below, strides)
+
+
+def _compiled_again(kind, op, device, attributes, inputs, outs, *others):
+    """Compiles an operator that was pickled."""
+    return kind(op, [*map(_array_of, inputs)], [*map(_array_of, outs)], device, attributes, *others)
 
 
 def compile(op, *inputs, out=None, dtype=None, shape=None, device=None, **attributes):

@@ -28,6 +28,15 @@ add_test(NAME dmlrun_requests COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}
                                       $<TARGET_FILE:dmlrun> ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/dmlrun_requests)
 set_tests_properties(dmlrun dmlrun_completion dmlrun_requests PROPERTIES ENVIRONMENT "ANYDML_THREADS=2;${without_leak_check}" TIMEOUT 600)
 set_property(TEST dmlrun_completion PROPERTY LABELS long)
+if(TARGET anydml_onnx)
+  set(onnx_examples)
+  if(ANYDML_BUILD_EXAMPLES)
+    set(onnx_examples $<TARGET_FILE:onnx> $<TARGET_FILE:onnx_top>)
+  endif()
+  add_test(NAME dmlrun_onnx COMMAND ${ANYDML_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/onnx_test.py $<TARGET_FILE:dmlrun>
+                                    ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/dmlrun_onnx ${onnx_examples})
+  set_tests_properties(dmlrun_onnx PROPERTIES ENVIRONMENT "ANYDML_THREADS=2;${without_leak_check}" TIMEOUT 600)
+endif()
 foreach(model timing graph owned_tensor in_place)  # the debug layer would end the program at the first mistake
   add_test(NAME dmlrun_${model}_debugged
            COMMAND dmlrun --iterations 2 --repeat 3 ${PROJECT_SOURCE_DIR}/examples/models/${model}.json)

@@ -3,7 +3,9 @@
 #include <anydml/onnx.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -154,7 +156,8 @@ TEST(OnnxApi, Options) {
   EXPECT_EQ(loaded(&newer), ANYDML_OK);
   anydml_onnx_release(model);
   newer.added = 1;
-  EXPECT_FAILURE(ANYDML_UNSUPPORTED, loaded(&newer), "options has a member at byte 40 that is set");
+  EXPECT_FAILURE(ANYDML_UNSUPPORTED, loaded(&newer),
+                 "options has a member at byte " + std::to_string(sizeof(anydml_onnx_options)) + " that is set");
 }
 
 TEST(OnnxApi, ReportsEverythingThatIsUnsupported) {
@@ -386,6 +389,67 @@ TEST_F(OnnxRun, Reports) {
   EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, anydml_onnx_profile(nullptr, &good_, 1, 1, time, nullptr), "model is null");
   EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, anydml_onnx_profile(model_.get(), nullptr, 0, 1, time, nullptr),
                  "input 'x' is missing");
+}
+
+// ---- Traces ---------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> lines_of(const anydml_onnx_trace* trace) {
+  std::vector<std::string> lines;
+  const auto add = [](void* context, const char* line) {
+    static_cast<std::vector<std::string>*>(context)->emplace_back(line);
+  };
+  EXPECT_EQ(anydml_onnx_trace_lines(trace, add, &lines), ANYDML_OK) << anydml_last_error();
+  return lines;
+}
+
+std::size_t count_events(const std::vector<std::string>& lines, std::string_view part) {
+  return static_cast<std::size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; }));
+}
+
+TEST_F(OnnxRun, IsTraced) {
+  anydml_onnx_trace* trace = nullptr;
+  ASSERT_EQ(anydml_onnx_trace_create(&trace), ANYDML_OK);
+  EXPECT_EQ(lines_of(trace), (std::vector<std::string>{"[", "]"}));
+  anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
+  options.trace = trace;
+  model_ = load(bytes_, &options);
+  ASSERT_NE(model_, nullptr);
+  EXPECT_EQ(count_events(lines_of(trace), "\"name\":\"read\""), 1U);
+  EXPECT_EQ(count_events(lines_of(trace), "\"name\":\"prepare\""), 1U);
+  std::thread([this] { EXPECT_EQ(run_with(good_), ANYDML_OK); }).join();
+  EXPECT_EQ(run_with(good_), ANYDML_OK);
+  const auto ignore = [](void*, const anydml_onnx_node_time*) {};
+  EXPECT_EQ(anydml_onnx_profile(model_.get(), &good_, 1, 2, ignore, nullptr), ANYDML_OK);
+  const std::vector<std::string> lines = lines_of(trace);
+  EXPECT_EQ(count_events(lines, "\"cat\":\"Compile\""), 1U);
+  EXPECT_EQ(count_events(lines, "\"cat\":\"Graph\",\"name\":\"steps 0 to 0\""), 2U);
+  EXPECT_EQ(count_events(lines, "\"name\":\"run node by node\""), 2U);
+  EXPECT_EQ(count_events(lines, "\"cat\":\"Node\",\"name\":\"Neg 'only'\""), 2U);
+  EXPECT_EQ(count_events(lines, "\"input_type_shape\":[{\"float\":[2,3]}],\"output_type_shape\":[{\"float\":[2,3]}]"),
+            6U);
+  // The model keeps what it needs of the trace.
+  anydml_onnx_trace_release(trace);
+  EXPECT_EQ(run_with(good_), ANYDML_OK);
+}
+
+TEST_F(OnnxRun, OptionsOfOlderPrograms) {
+  anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
+  options.size = offsetof(anydml_onnx_options, trace);
+  options.trace = reinterpret_cast<const anydml_onnx_trace*>(&options);  // beyond what such a program has
+  model_ = load(bytes_, &options);
+  ASSERT_NE(model_, nullptr);
+  EXPECT_EQ(run_with(good_), ANYDML_OK);
+}
+
+TEST(OnnxApi, TracesOfNothing) {
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, anydml_onnx_trace_create(nullptr), "trace is null");
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, anydml_onnx_trace_lines(nullptr, nullptr, nullptr), "trace is null");
+  anydml_onnx_trace_release(nullptr);
+  anydml_onnx_trace* trace = nullptr;
+  ASSERT_EQ(anydml_onnx_trace_create(&trace), ANYDML_OK);
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, anydml_onnx_trace_lines(trace, nullptr, nullptr), "function is null");
+  anydml_onnx_trace_release(trace);
 }
 
 TEST(OnnxApi, TableOfOperators) {

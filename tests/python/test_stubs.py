@@ -20,7 +20,8 @@ import python_rule  # noqa: E402
 import python_stubs  # noqa: E402
 
 HAS = {name: importlib.util.find_spec(name) is not None for name in ("mypy", "pyright", "onnx", "torch")}
-PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in ("typed_program", *["typed_torch"] * HAS["torch"])]
+PROGRAMS = [SOURCE / "tests" / "python" / f"{name}.py" for name in
+            ("typed_program", *["typed_onnx"] * HAS["onnx"], *["typed_torch"] * HAS["torch"])]
 _OF_PYTORCH = {"_torchdynamo_inline", "_torchdynamo_orig_callable", "_torchdynamo_wrapper_id"}
 needs_mypy = pytest.mark.skipif(not HAS["mypy"], reason="mypy is not installed")
 # Internals without stubs or omitted from them, and functions described as objects with the attributes of a ufunc;
@@ -35,6 +36,7 @@ anydml\._symbols\.Symbol\.__pandas_priority__
 anydml\.(_symbols\.)?Symbol\.(__array__|__array_function__|__array_ufunc__|__bool__|__complex__|__float__|__index__|__init__|__int__|__slots__|item|tolist)
 anydml\.(_symbols\.)?Symbol\.(__setitem__|__i(add|sub|mul|mod|truediv|floordiv|pow|matmul|and|or|xor|lshift|rshift)__)
 anydml\.onnx\.Prepared\.taken
+anydml\.onnx\._model\.(_kept|_outputs_named)
 anydml\.torch\.(modulus_floor|modulus_truncate|call)
 anydml\._ufuncs\..*
 """

@@ -200,7 +200,7 @@ def wrong_commands(tree, dmlrun):
                     yield f"{page}: `{command}`: the help text has no {option}"
     if dmlrun is not None:
         run = tree.text("run")
-        accepted = re.search(r"\*\.json \| ([^)]*)\)", run)[1].split(" | ")
+        accepted = re.search(r"\*\.onnx \| ([^)]*)\)", run)[1].split(" | ")
         shown = re.search(r"dmlrun: ([^(]*)\(", helps.of("./run"))[1]
         for command in helps.dmlrun_commands():
             if command not in accepted:

@@ -31,8 +31,19 @@ struct ModelArguments {
   bool json = false;
 };
 
+// For ONNX models alone.
+struct OnnxArguments {
+  std::vector<std::string> sizes = {};  // NAME=N, for symbolic dimensions
+  std::string trace = {};               // the file to write; empty for none
+  bool explain = false;
+  bool integers = false;  // multiply integers instead of dequantized floats
+
+  [[nodiscard]] bool any() const { return !sizes.empty() || !trace.empty() || explain || integers; }
+};
+
 struct RunArguments {
   ModelArguments model;
+  OnnxArguments onnx;
   Requests requests;
   ExecutionOptions execution;
   int verbosity = 0;

@@ -22,6 +22,9 @@ struct Folders {
   bool allow_outside = false;    // --allow-outside
 };
 
+// For files that the user chooses, and not the model.
+inline const Folders kAnywhere{.input = ".", .output = ".", .allow_outside = true};
+
 // Finds the regular file that a model names. Links are followed before the location is checked. Without allow_outside
 // the file must be in folders.input; with it, the current directory is tried too. The error gives the reason, but not
 // the location in the model.

@@ -29,11 +29,13 @@ namespace anydml::dmlrun {
 namespace {
 
 constexpr const char* kDescription =
-    "Runs DirectML models in DxDispatch's JSON format on any machine, and shows what the runtime can do.";
+    "Runs DirectML models in DxDispatch's JSON format and ONNX models on any machine, and shows what the runtime can "
+    "do.";
 constexpr const char* kFooter =
     "\nExamples:\n"
     "  dmlrun model.json                        run a model\n"
     "  dmlrun -i 1000 -w 10 model.json          run a model and time it\n"
+    "  dmlrun --size batch=8 model.onnx         run an ONNX model\n"
     "  dmlrun run-operator SOFTMAX --input x.npy  run one operator\n"
     "  dmlrun skeleton SOFTMAX                  print a model to start from\n"
     "  dmlrun check --feature-level 2_1 m.json  check against an older DirectML\n"
@@ -99,8 +101,8 @@ struct Arguments {
 };
 
 void add_model_options(CLI::App& app, ModelArguments& arguments, const char* level_option) {
-  app.add_option("model,-m,--model", arguments.models, "The model, a JSON file; - for standard input")
-      ->type_name("MODEL.json")
+  app.add_option("model,-m,--model", arguments.models, "The model, a JSON or ONNX file; - for JSON on standard input")
+      ->type_name("MODEL.json|MODEL.onnx")
       ->expected(0, -1);
   app.add_option("--input_path,--input-path", arguments.input_path,
                  "Folder of the model's input files [its own folder]")
@@ -236,25 +238,36 @@ void add_device(CLI::App& run, RunArguments& arguments) {
 }
 
 void add_run(CLI::App& app, RunArguments& arguments) {
-  CLI::App& run = *app.add_subcommand("run", "Run a model (the default: dmlrun MODEL.json)");
+  CLI::App& run = *app.add_subcommand("run", "Run a model (the default: dmlrun MODEL.json or MODEL.onnx)");
   add_model_options(run, arguments.model, "--dml_feature_level,--feature-level");
   ExecutionOptions& execution = arguments.execution;
   run.add_flag("--print_commands,--print-commands", execution.print_commands, "Print each command before it runs");
   const char* values = "Values";
   Requests& requests = arguments.requests;
-  add_each(run, "--input", requests.inputs, "NAME=VALUES",
-           "Replace a resource's values: FILE.npy, a raw FILE, zeros, ones, random[:LOW:HIGH], "
-           "normal[:MEAN:DEVIATION], sequence[:START:STEP], 1,2,3")
+  add_each(
+      run, "--input", requests.inputs, "NAME=VALUES",
+      "Replace a resource's values, or choose an ONNX input's: FILE.npy, a raw FILE, zeros, ones, random[:LOW:HIGH], "
+      "normal[:MEAN:DEVIATION], sequence[:START:STEP], 1,2,3")
       ->group(values);
   add_each(run, "--expect", requests.expected, "NAME=VALUES",
-           "Compare a resource at the end; exit status 3 if it is not as expected")
+           "Compare a resource or an ONNX output at the end; exit status 3 if it is not as expected")
       ->group(values);
-  add_each(run, "--output", requests.outputs, "NAME=FILE", "Write a resource to a file at the end, .npy or raw")
+  add_each(run, "--output", requests.outputs, "NAME=FILE",
+           "Write a resource or an ONNX output to a file at the end, .npy or raw")
       ->group(values);
   add_tolerance(run, requests);
   add_timing(run, arguments);
   run.add_flag("--profile", execution.profile, "Time each step of a dispatch separately, after the dispatch")
       ->group("Timing");
+  const char* onnx = "ONNX models";
+  add_each(run, "--size", arguments.onnx.sizes, "NAME=N", "The size of a symbolic dimension [1]")->group(onnx);
+  run.add_flag("--explain", arguments.onnx.explain, "Show how each node runs, and which nodes run on the host")
+      ->group(onnx);
+  run.add_option("--trace", arguments.onnx.trace,
+                 "Write a profile for https://ui.perfetto.dev or chrome://tracing, a JSON file")
+      ->type_name("FILE")
+      ->group(onnx);
+  run.add_flag("--integers", arguments.onnx.integers, "Multiply integers instead of dequantized floats")->group(onnx);
   add_device(run, arguments);
   run.add_flag("-s,--show_adapters", arguments.show_adapters, "List the adapters instead")->group("Device");
   run.add_flag("-S,--show_dependencies", arguments.show_dependencies, "Show versions instead")->group("Device");
@@ -392,7 +405,7 @@ class Formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
     return app->get_parent() != nullptr ? CLI::Formatter::make_usage(app, name)
-                                        : "Usage: dmlrun [OPTIONS OF run] MODEL.json\n"
+                                        : "Usage: dmlrun [OPTIONS OF run] MODEL.json|MODEL.onnx\n"
                                           "       dmlrun COMMAND [OPTIONS]          (dmlrun help COMMAND lists them)\n";
   }
 };

@@ -266,7 +266,7 @@ Result<std::uint64_t> bytes_of(std::span<const std::uint64_t> shape, DataType ty
 
 }  // namespace
 
-Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes) {
+Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes, bool accepts_bool) {
   if (!start.starts_with(kMagic)) {
     return invalid("is not a .npy file; expected \\x93NUMPY at its start");
   }
@@ -296,7 +296,8 @@ Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_byt
   auto description = Parser(start.substr(text_start, end - text_start), text_start).parse();
   ANYDML_TRY(description);
   std::vector<std::uint64_t>& shape = description.value().shape;
-  const auto type = parse_descr(description.value().descr);
+  const std::string_view descr = description.value().descr;
+  const auto type = accepts_bool && descr == "|b1" ? Result<DataType>(DataType::UINT8) : parse_descr(descr);
   ANYDML_TRY(type);
   const auto bytes = bytes_of(shape, type.value());
   ANYDML_TRY(bytes);

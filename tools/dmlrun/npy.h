@@ -28,8 +28,10 @@ inline constexpr std::size_t kNpyHeaderLimit = 65536;
 
 // Reads the header from the start of a file with file_bytes bytes, given as the whole file or its first kNpyHeaderLimit
 // bytes. The file must contain exactly the elements that its header describes. The error message is meant to follow the
-// file's name: "holds 10 bytes of data; expected 24, 6 elements of FLOAT32".
-[[nodiscard]] Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes);
+// file's name: "holds 10 bytes of data; expected 24, 6 elements of FLOAT32". accepts_bool: read bool as UINT8, which is
+// an error otherwise.
+[[nodiscard]] Result<NpyHeader> read_npy_header(std::string_view start, std::uint64_t file_bytes,
+                                                bool accepts_bool = false);
 
 // Creates a version 1 header like NumPy's, padded so that the elements start at a multiple of 64. The shape may have at
 // most 32 sizes.

@@ -163,6 +163,16 @@ class TextOutput final : public Output {
   void written(std::string_view resource, std::string_view path) override {
     put_line(format_text("Resource '{}' written to '{}'", shown(resource), shown(path)));
   }
+  void tensor(std::string_view what, std::string_view name, std::string_view form, std::string_view values) override {
+    put_line(format_text("{} '{}': {}{}{}", what == "input" ? "Input" : "Output", shown(name), form,
+                         values.empty() ? "" : ", ", echo(values)));
+  }
+  void explained(std::span<const std::string> lines) override {
+    for (const std::string& line : lines) {
+      put_line(shown(line));
+    }
+  }
+  void traced(std::string_view path) override { put_line(format_text("Trace written to '{}'", shown(path))); }
   void finish(const std::function<void(JsonWriter&)>&) override {}
 
  private:
@@ -182,7 +192,10 @@ class TextOutput final : public Output {
 class JsonOutput final : public Output {
  public:
   void running_on(std::string_view model, std::string_view adapter, std::string_view level) override {
-    json_.begin_object().key("model").text(model).key("adapter").text(adapter).key("featureLevel").text(level);
+    json_.begin_object().key("model").text(model).key("adapter").text(adapter);
+    if (!level.empty()) {
+      json_.key("featureLevel").text(level);
+    }
     json_.key("commands").begin_array();
   }
   void command(std::size_t, std::string_view) override {}
@@ -235,6 +248,23 @@ class JsonOutput final : public Output {
   void written(std::string_view resource, std::string_view path) override {
     json_.begin_object().key("type").text("writeFile").key("resource").text(resource).key("path").text(path);
     json_.end_object();
+  }
+  void tensor(std::string_view what, std::string_view name, std::string_view form, std::string_view values) override {
+    json_.begin_object().key("type").text(what).key("name").text(name).key("form").text(form);
+    if (!values.empty()) {
+      json_.key("values").text(values);
+    }
+    json_.end_object();
+  }
+  void explained(std::span<const std::string> lines) override {
+    json_.begin_object().key("type").text("explain").key("lines").begin_array();
+    for (const std::string& line : lines) {
+      json_.text(line);
+    }
+    json_.end_array().end_object();
+  }
+  void traced(std::string_view path) override {
+    json_.begin_object().key("type").text("trace").key("path").text(path).end_object();
   }
   void finish(const std::function<void(JsonWriter&)>& add) override {
     json_.one_line(false).close_to(1);  // also closes the commands

@@ -42,6 +42,7 @@ struct ProfileReport {
 class Output {
  public:
   virtual ~Output() = default;
+  // level: empty for an ONNX model, which has none.
   virtual void running_on(std::string_view model, std::string_view adapter, std::string_view level) = 0;
   virtual void command(std::size_t index, std::string_view text) = 0;
   virtual void initialized(std::string_view dispatchable, double milliseconds) = 0;
@@ -50,6 +51,10 @@ class Output {
   virtual void compared(const Resource& resource, const Comparison& comparison, const Tolerance& tolerance) = 0;
   virtual void values(const Resource& resource, std::span<const std::byte> bytes, bool verbose) = 0;
   virtual void written(std::string_view resource, std::string_view path) = 0;
+  // Of ONNX models. what: "input" or "output"; form: "FLOAT32[1, 3]"; values: where an input's values come from.
+  virtual void tensor(std::string_view what, std::string_view name, std::string_view form, std::string_view values) = 0;
+  virtual void explained(std::span<const std::string> lines) = 0;
+  virtual void traced(std::string_view path) = 0;
   // After a failed run, `add` adds members to the unfinished document.
   virtual void finish(const std::function<void(JsonWriter&)>& add = {}) = 0;
 };

@@ -11,8 +11,6 @@
 namespace anydml::dmlrun {
 namespace {
 
-const Folders kAnywhere{.input = ".", .output = ".", .allow_outside = true};
-
 class Applier {
  public:
   Applier(const Requests& requests, Model& model, Problems& problems)

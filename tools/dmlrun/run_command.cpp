@@ -16,6 +16,7 @@
 #include "graph_view.h"
 #include "json_writer.h"
 #include "model_reader.h"
+#include "onnx_command.h"
 #include "text/format.h"
 
 namespace anydml::dmlrun {
@@ -215,8 +216,28 @@ int show_dependencies() {
   return kDone;
 }
 
+#if !defined(DMLRUN_ONNX)
+}  // namespace
+
+bool is_onnx_model(const std::string& file) { return ends_in_any_case(file, ".onnx"); }
+
+int run_onnx_model(const RunArguments& arguments) {
+  return report_error(format_text("{}: this build does not include ONNX models", arguments.model.models.front()),
+                      kWrong);
+}
+
+int check_onnx_model(const std::string& file, const ModelArguments&, JsonWriter&) {
+  return report_error(format_text("{}: this build does not include ONNX models", file), kWrong);
+}
+
+namespace {
+#endif
+
 int check_one(const std::string& file, std::optional<facts::FeatureLevel> asked, const ModelArguments& arguments,
               JsonWriter& json) {
+  if (is_onnx_model(file)) {
+    return check_onnx_model(file, arguments, json);
+  }
   Findings findings;
   const LoadedModel loaded(file, arguments, findings.problems);
   find_all(loaded.get(), asked, {}, {}, findings);
@@ -257,11 +278,19 @@ int run_model(const RunArguments& arguments) {
   }
   if (arguments.model.models.size() != 1) {
     return report_error(arguments.model.models.empty()
-                            ? "no model was given; expected the path of a .json file (see dmlrun run --help)"
+                            ? "no model was given; expected the path of a .json or .onnx file (see dmlrun run --help)"
                             : "several models were given; expected one (dmlrun check accepts several)",
                         kWrong);
   }
   const std::string& file = arguments.model.models.front();
+  if (arguments.model.text.empty() && is_onnx_model(file)) {
+    return run_onnx_model(arguments);
+  }
+  if (arguments.onnx.any()) {
+    return report_error(
+        "--size, --trace, --explain and --integers are for ONNX models, and " + in_quotes(file) + " is not one",
+        kWrong);
+  }
   std::optional<facts::FeatureLevel> asked;
   if (!arguments.model.feature_level.empty() && !(asked = parse_feature_level(arguments.model.feature_level))) {
     return kWrong;
@@ -334,6 +363,11 @@ int check_models(const ModelArguments& arguments) {
 int show_graphs(const GraphArguments& arguments) {
   if (arguments.model.models.size() != 1) {
     return report_error("expected one model, the path of a .json file (see dmlrun graph --help)", kWrong);
+  }
+  if (is_onnx_model(arguments.model.models.front())) {
+    return report_error(
+        format_text("{0} is an ONNX model; dmlrun --explain {0} shows how it runs", arguments.model.models.front()),
+        kWrong);
   }
   Findings findings;
   const LoadedModel loaded(arguments.model.models.front(), arguments.model, findings.problems);

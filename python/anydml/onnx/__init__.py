@@ -14,10 +14,10 @@ except ImportError as _error:
     raise ImportError("anydml.onnx needs the onnx package: pip install onnx") from _error
 
 from .. import _core, adapters as _adapters
-from ._model import (Prepared, Unsupported, as_array as _as_array, check as _check, label as _label,
+from ._model import (Prepared, Unsupported, Value, as_array as _as_array, check as _check, label as _label,
                      listed as _listed)
 
-__all__ = ["Backend", "Prepared", "Unsupported", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
+__all__ = ["Backend", "Prepared", "Unsupported", "Value", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
 
 class Backend(_BackendInterface):
@@ -40,12 +40,13 @@ class Backend(_BackendInterface):
         return True
 
     @classmethod
-    def prepare(cls, model, device="CPU", *, integers=False, **_):
+    def prepare(cls, model, device="CPU", *, integers=False, trace=False, **_):
         """Checks a model, including its types and operators, so that it can run many times. The model is a ModelProto,
         its bytes or its path.
 
         With ``integers``, MatMul and Conv on dequantized floats multiply the integers instead. That is faster and
-        closer to the exact result, but the bits differ from the results of running the model node by node.
+        closer to the exact result, but the bits differ from the results of running the model node by node. With
+        ``trace``, ``write_trace`` writes a profile of everything that the model does.
 
         >>> import numpy as np, onnx.parser, anydml.onnx as backend
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -55,7 +56,7 @@ class Backend(_BackendInterface):
         array([ 1, 23])
         """
         name = _device_of(device)
-        prepared = Prepared(model, integers=integers, device=name)
+        prepared = Prepared(model, integers=integers, device=name, trace=trace)
         if isinstance(model, _onnx.ModelProto):  # paths and bytes are checked by the library alone
             _check(model)
         return prepared

@@ -32,6 +32,8 @@ def _parser():
     parser.add_argument("--explain", action="store_true", help="show how each node runs, and which nodes run on the host")
     parser.add_argument("--time", metavar="RUNS", nargs="?", type=int, const=20, help="print the median time of this many runs (20)")
     parser.add_argument("--profile", action="store_true", help="print the time of each node when it runs alone")
+    parser.add_argument("--trace", metavar="FILE", help="write a profile for https://ui.perfetto.dev or chrome://tracing, "
+                        "a JSON file, with each node also run alone")
     parser.add_argument("--compare", action="store_true", help="compare with ONNX Runtime, with equally many threads")
     return parser
 
@@ -40,8 +42,9 @@ def main(arguments=None):
     options = _parser().parse_args(arguments)
     try:
         begin = time.perf_counter()
-        prepared = prepare(options.model, integers=options.integers)
+        prepared = prepare(options.model, integers=options.integers, trace=bool(options.trace))
         prepared_in = time.perf_counter() - begin
+        _check_sizes(prepared, options.size)
         with_names = dict(np.load(options.inputs)) if options.inputs else _report.inputs_of(prepared, options.size)
         begin = time.perf_counter()
         outputs = prepared.run(with_names)
@@ -60,9 +63,26 @@ def main(arguments=None):
     if options.time:
         print(f"a run takes {1e3 * _report.seconds(lambda: prepared.run(with_names), options.time):.3f} ms, "
               f"{_report.threads()} threads")
+    if options.trace:  # before --profile, so that each node has one event
+        prepared.run(with_names)  # a run that compiles nothing
+        prepared.profile(with_names, 1)
+        try:
+            prepared.write_trace(options.trace)
+        except OSError as error:
+            print(f"{options.trace}: {error}", file=sys.stderr)
+            return 1
+        print(f"trace written to {options.trace}")
     if options.profile:
         _show_profile(prepared, with_names)
     return _compare(options, with_names, outputs) if options.compare else 0
+
+
+def _check_sizes(prepared, sizes):
+    known = {name: None for value in prepared.inputs for name in value.sizes or () if isinstance(name, str)}
+    for name, _ in sizes:
+        if name not in known:
+            listed = f"the inputs have {', '.join(map(repr, known))}" if known else "no size of the inputs has a name"
+            raise ValueError(f"--size {name}: the model has no dimension {name!r}; {listed}")
 
 
 def _show_profile(prepared, given):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A model that is checked once and run many times: the C++ library's models, with NumPy arrays and Python's errors."""
 import contextlib
+import copy
+import functools
 import os
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Optional, Union
 
 import numpy as np
 import onnx
@@ -14,7 +17,7 @@ from .. import _core
 from .._dispatch import refuse_masks as _refuse_masks
 from .._graphs import regular
 
-__all__ = ["Prepared", "Unsupported", "as_array", "check", "label", "listed", "printable"]
+__all__ = ["Prepared", "Unsupported", "Value", "as_array", "check", "label", "listed", "printable"]
 
 # Four-bit integers use a byte each while a model runs. These are the numbers of UINT4 and INT4, which older onnx packages
 # do not name.
@@ -31,6 +34,9 @@ class Unsupported(BackendIsNotSupposedToImplementIt, NotImplementedError):
     def __init__(self, message, needs):
         super().__init__(message)
         self.needs = needs
+
+    def __reduce__(self):  # errors travel between processes; by default only the message would
+        return type(self), (*self.args, self.needs)
 
 
 class InvalidModel(onnx.checker.ValidationError, ValueError):
@@ -133,27 +139,88 @@ def check(model):
 
 # ---- Running --------------------------------------------------------------------------------------------------------
 
+class Value(NamedTuple):
+    """An input or output of a model, as the model declares it."""
+
+    name: str
+    type: Optional[np.dtype]
+    """NumPy's type; None for values that are not arrays of a type that NumPy has."""
+    sizes: Optional[tuple[Union[int, str, None], ...]]
+    """Ints, names of symbolic dimensions such as "batch", and None for any size. None if no shape is declared."""
+
+    def __str__(self):
+        sizes = "" if self.sizes is None else f"[{', '.join('?' if one is None else printable(one) for one in self.sizes)}]"
+        return f"{printable(self.name)} {self.type or 'of another type'}{sizes}"
+
+
 class Prepared(BackendRep):
     """A model that has been checked and can run many times.
 
     For inputs of new types and shapes, its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
     folder: the folder of the model's external tensors, if the model is not a path. integers: whether products of
     dequantized floats become integer products. device: the name of the adapter that runs the graphs; None is the
-    default.
+    default. trace: whether to collect events for `write_trace`.
+
+    It can be pickled, for other processes: a model from a path keeps the path and the options, and every other model
+    keeps its bytes. It is prepared again where it is unpickled, so the file must exist there. A process keeps the last
+    two models that it unpickled, so that a model that comes with every task is prepared once. A copy in the same process
+    shares the model and its compiled graphs.
     """
 
-    def __init__(self, model, folder=None, integers=False, *, device=None):
+    def __init__(self, model, folder=None, integers=False, *, device=None, trace=False):
         source, weights = _source_of(model)
-        beside = None if folder is None else os.fsdecode(folder)
+        self._prepare(source, weights, None if folder is None else os.fsdecode(folder), bool(integers), device,
+                      bool(trace))
+
+    def _prepare(self, source, weights, folder, integers, device, trace):
         _core.device_name(device)  # an unknown device is not an error in the model
         with _errors_of_models():
-            self._model = _core.OnnxModel(source, weights, beside, bool(integers), device)
+            self._model = _core.OnnxModel(source, list(weights), folder, integers, device, trace)
+        # Another process may have another current directory.
+        self._arguments = (os.path.abspath(source) if isinstance(source, str) else source, tuple(weights),
+                           None if folder is None else os.path.abspath(folder), integers, device, trace)
         inputs, outputs = self._model.inputs, self._model.outputs
         self.declared = {name: onnx.helper.make_tensor_type_proto(number, shape) for name, number, shape, _ in inputs}
         self.required = [name for name, _, _, has_initializer in inputs if not has_initializer]
         self._types = {name: (number, _dtype_of(number)) for name, number, _, _ in inputs}
         self._output_types = [number for _, number, _, _ in outputs]
-        self._outputs = namedtupledict("Outputs", [name for name, _, _, _ in outputs])
+        self._outputs = _outputs_named(tuple(name for name, _, _, _ in outputs))
+        self._values = tuple(tuple(Value(name, _dtype_of(number), shape) for name, number, shape, has_initializer in values
+                                   if not has_initializer) for values in (inputs, outputs))
+
+    @property
+    def inputs(self):
+        """The inputs that a run needs, in order: tuples of name, type and sizes. It leaves out inputs for which the
+        model contains a value.
+
+        >>> import onnx.parser, anydml.onnx as backend
+        >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
+        ... clock (int64[N, 2] t, int64 day) => (int64[N, 2] hour) { hour = Mod(t, day) }''')
+        >>> for one in backend.prepare(model).inputs:
+        ...     print(one.name, one.type, one.sizes)
+        t int64 ('N', 2)
+        day int64 ()
+        """
+        return self._values[0]
+
+    @property
+    def outputs(self):
+        """The outputs, described as in `inputs`."""
+        return self._values[1]
+
+    def __repr__(self):
+        return f"<prepared {', '.join(map(str, self.inputs)) or 'nothing'} -> {', '.join(map(str, self.outputs))}>"
+
+    def __reduce__(self):
+        return _prepared_again, (type(self), *self._arguments)
+
+    def __copy__(self):
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()  # nothing in it can change
 
     def run(self, inputs, **_):
         """Returns the outputs as a tuple that can also be indexed by name: ``outputs[0]``, ``outputs["y"]``.
@@ -179,6 +246,15 @@ class Prepared(BackendRep):
             return self._model.profile(given, rounds)
         except NotImplementedError as error:
             raise Unsupported(*error.args) from None
+
+    def write_trace(self, path):
+        """Writes the events so far to a file in Chrome's trace event format, which https://ui.perfetto.dev and
+        chrome://tracing open. The model must have been prepared with ``trace=True``."""
+        lines = self._model.trace()
+        if not lines:
+            raise ValueError("the model is not traced; prepare it with trace=True")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
 
     def taken(self, inputs):
         """Checks the inputs and returns them by name."""
@@ -209,6 +285,35 @@ class Prepared(BackendRep):
         if dtype is None or array.dtype != dtype:
             raise TypeError(f"input {name!r} is {array.dtype}, but the model declares {dtype or 'no type of arrays'}")
         return regular(array.astype(_BYTES[number]) if number in _BYTES else array)
+
+
+def _prepared_again(kind, *arguments):
+    """Prepares a model that was pickled."""
+    version = None
+    if isinstance(arguments[0], str):
+        with open(arguments[0], "rb") as file:  # raises FileNotFoundError and its relatives
+            status = os.fstat(file.fileno())
+        version = status.st_ino, status.st_size, status.st_mtime_ns
+    return copy.copy(_kept(kind, arguments, version))
+
+
+@functools.lru_cache(maxsize=2)
+def _kept(kind, arguments, _version):
+    prepared = object.__new__(kind)
+    prepared._prepare(*arguments)
+    return prepared
+
+
+@functools.lru_cache(maxsize=256)
+def _outputs_named(names):
+    """Returns the type of a run's outputs, whose objects can be pickled although the type is made at run time."""
+    kind = namedtupledict("Outputs", names)
+    kind.__reduce__ = lambda self: (_outputs_again, (names, tuple(self)))
+    return kind
+
+
+def _outputs_again(names, arrays):
+    return _outputs_named(names)(*arrays)
 
 
 def _dtype_of(number):

@@ -139,10 +139,15 @@ void ValueInfos::add(const ValueMessage& value, bool has_initializer) {
                    .has_initializer = has_initializer ? 1 : 0});
 }
 
+std::shared_ptr<Trace> trace_of(const anydml_onnx_options& options) {
+  return options.trace == nullptr ? nullptr : options.trace->trace;
+}
+
 anydml_onnx_model* make_model(ModelMessage message, const anydml_onnx_options& options) {
-  return new anydml_onnx_model(
-      std::move(message),
-      {.device = options.device, .multiplies_integers = (options.flags & ANYDML_ONNX_MULTIPLY_INTEGERS) != 0});
+  return new anydml_onnx_model(std::move(message),
+                               {.device = options.device,
+                                .multiplies_integers = (options.flags & ANYDML_ONNX_MULTIPLY_INTEGERS) != 0,
+                                .trace = trace_of(options)});
 }
 
 }  // namespace anydml::onnx
@@ -192,7 +197,11 @@ int anydml_onnx_load(const char* path, const anydml_onnx_options* options, anydm
         *model = nullptr;
         check_pointer("anydml_onnx_load", "path", path, "the path of a file");
         const anydml_onnx_options own = anydml::onnx::read_options("anydml_onnx_load", options);
-        *model = anydml::onnx::make_model(anydml::onnx::read_model(path), own);
+        const anydml::onnx::TraceScope scope(anydml::onnx::trace_of(own).get());
+        anydml::onnx::TraceEvent event;
+        anydml::onnx::ModelMessage message = anydml::onnx::read_model(path);
+        event.end("Session", "read", anydml::onnx::TraceArguments().text("path", path));
+        *model = anydml::onnx::make_model(std::move(message), own);
       },
       options);
 }
@@ -206,8 +215,11 @@ int anydml_onnx_load_memory(const void* bytes, size_t byte_count, const char* fo
         *model = nullptr;
         check_array(kFunction, "bytes", bytes, byte_count);
         const anydml_onnx_options own = anydml::onnx::read_options(kFunction, options);
+        const anydml::onnx::TraceScope scope(anydml::onnx::trace_of(own).get());
+        anydml::onnx::TraceEvent event;
         anydml::onnx::ModelMessage message =
             anydml::onnx::parse_model({static_cast<const std::byte*>(bytes), byte_count}, nullptr, "the bytes");
+        event.end("Session", "read", anydml::onnx::TraceArguments().number("bytes", byte_count));
         if (folder != nullptr) {
           message.folder = *folder == '\0' ? "." : folder;
           message.has_folder = true;
@@ -251,5 +263,26 @@ int anydml_onnx_explain(anydml_onnx_model* model, anydml_onnx_text_function func
       function(context, text.c_str() + begin);
       begin = end + 1;
     }
+  });
+}
+
+int anydml_onnx_trace_create(anydml_onnx_trace** trace) {
+  return boundary([&] {
+    check_pointer("anydml_onnx_trace_create", "trace", trace, "a pointer to store the result");
+    *trace = nullptr;
+    *trace = new anydml_onnx_trace;
+  });
+}
+
+void anydml_onnx_trace_release(anydml_onnx_trace* trace) { delete trace; }
+
+int anydml_onnx_trace_lines(const anydml_onnx_trace* trace, anydml_onnx_text_function function, void* context) {
+  constexpr const char* kFunction = "anydml_onnx_trace_lines";
+  return boundary([&] {
+    check_pointer(kFunction, "trace", trace, "a trace from anydml_onnx_trace_create");
+    if (function == nullptr) {
+      bad_call(kFunction, "function is null; expected a function that receives lines");
+    }
+    trace->trace->for_each_line([&](const std::string& line) { function(context, line.c_str()); });
   });
 }

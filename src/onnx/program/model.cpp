@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "onnx/program/builder.h"
+#include "onnx/program/trace.h"
 
 namespace anydml::onnx {
 namespace {
@@ -44,6 +45,8 @@ void copy_elements(const Array& packed, void* to) {
 }  // namespace
 
 Model::Model(ModelMessage message, const ModelOptions& options) : message_(std::move(message)), options_(options) {
+  const TraceScope scope(options_.trace.get());
+  TraceEvent event;
   inline_functions(message_);
   refuse_unknown(message_);
   std::unordered_set<std::string> names;
@@ -66,6 +69,7 @@ Model::Model(ModelMessage message, const ModelOptions& options) : message_(std::
   if (std::none_of(initialized_.begin(), initialized_.end(), [](bool one) { return one; })) {
     message_ = ModelMessage();  // no run can replace an initializer, so no other program will be built
   }
+  event.end("Session", "prepare", TraceArguments().number("steps", built.steps().size()));
 }
 
 Model::~Model() = default;
@@ -116,6 +120,8 @@ void* Model::output_memory(std::size_t output, Kind kind, const Sizes& shape, co
 }
 
 void Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
+  const TraceScope scope(options_.trace.get());
+  TraceEvent event;
   std::vector<bool> replaced;
   const NamedArrays given = checked_inputs(inputs, replaced);
   std::vector<void*> provided(outputs_.size(), nullptr);
@@ -129,6 +135,9 @@ void Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
     }
     const Array packed = results[i].packed();
     copy_elements(packed, provided[i] != nullptr ? provided[i] : sink(i, packed.kind(), packed.shape()));
+  }
+  if (event) {
+    event.end("Session", "run", TraceArguments().forms("input_type_shape", inputs).forms("output_type_shape", results));
   }
 }
 
@@ -152,6 +161,8 @@ std::vector<StepTime> Model::profile(std::span<const Array> inputs, int rounds) 
     times.push_back({step.op, step.label, 0});
   }
   for (int round = -1; round < rounds; ++round) {  // the first one is not measured
+    const TraceScope scope(round < 0 ? nullptr : options_.trace.get());
+    TraceEvent event;
     std::size_t position = 0;
     static_cast<void>(built.run_node_by_node(given, [&](const Step&, const std::function<void()>& run) {
       const auto begin = std::chrono::steady_clock::now();
@@ -159,6 +170,7 @@ std::vector<StepTime> Model::profile(std::span<const Array> inputs, int rounds) 
       const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
       times[position++].seconds += round < 0 ? 0 : spent.count() / rounds;
     }));
+    event.end("Session", "run node by node");
   }
   std::stable_sort(times.begin(), times.end(),
                    [](const StepTime& a, const StepTime& b) { return a.seconds > b.seconds; });

@@ -17,11 +17,13 @@
 namespace anydml::onnx {
 
 class Program;
+class Trace;
 
 struct ModelOptions {
   const anydml_device* device = nullptr;  // the device of the compiled graphs; null: the default
   // Whether MatMul and Conv on dequantized floats multiply the integers instead.
   bool multiplies_integers = false;
+  std::shared_ptr<Trace> trace = nullptr;  // receives an event for each part of the work; may be null
 };
 
 // Provides memory for an output, once its type and shape are known. The memory is packed. For four-bit types, it has a

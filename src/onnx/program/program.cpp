@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "onnx/program/recording.h"
+#include "onnx/program/trace.h"
 
 namespace anydml::onnx {
 namespace {
@@ -15,6 +16,7 @@ constexpr std::size_t kFewSteps = 32;  // running this many steps on the host is
 // If the elements of pinned values change more often than this, the steps that need them run on the host.
 constexpr std::size_t kMaxElementsSeen = 8;
 constexpr std::size_t kMaxSeen = 256;
+constexpr std::size_t kMaxTracedNodes = 64;  // the nodes of a graph that an event of a trace lists
 
 std::string with_label(const Step& step, const char* message) {
   const std::string_view text(message);
@@ -263,7 +265,7 @@ Arrays Program::run(const NamedArrays& given, const OutputSink& sink) {
       ++step;
     } else {
       const std::shared_ptr<Piece> piece = find_piece(step, state);
-      piece->run(state);
+      run_piece(*piece, begin, state);
       step = piece->end;
     }
     for (std::size_t position = begin + 1; position <= step; ++position) {
@@ -298,7 +300,18 @@ Arrays Program::trace(const NamedArrays& given) const {
 
 void Program::run_on_host(std::size_t index, State& state) const {
   const Step& step = steps_[index];
-  Arrays results = perform(step, inputs_of(step, state));
+  TraceEvent event;
+  const Arrays inputs = inputs_of(step, state);
+  Arrays results = perform(step, inputs);
+  if (event) {
+    event.stop();
+    event.add("Node", step.label,
+              TraceArguments()
+                  .text("op_name", step.op)
+                  .number("node_index", index)
+                  .forms("input_type_shape", inputs)
+                  .forms("output_type_shape", results));
+  }
   const bool follows = std::all_of(step.taken.begin(), step.taken.end(), [this, &state](ValueIndex one) {
     return one == kAbsent || state.is_known[static_cast<std::size_t>(one)] ||
            is_constant_[static_cast<std::size_t>(one)];
@@ -310,6 +323,34 @@ void Program::run_on_host(std::size_t index, State& state) const {
       state.is_known[at] = state.is_known[at] || follows;
     }
   }
+}
+
+void Program::run_piece(const Piece& piece, std::size_t begin, State& state) const {
+  TraceEvent event;
+  if (!event || !piece.is_graph()) {
+    piece.run(state);  // the steps of other pieces are events of their own
+    return;
+  }
+  const auto& graph = static_cast<const PieceOfGraph&>(piece);
+  TraceArguments arguments;
+  Arrays arrays;
+  for (const ValueIndex one : graph.inputs) {
+    arrays.push_back(state.values[static_cast<std::size_t>(one)]);
+  }
+  arguments.text("op_name", "graph").number("first_step", begin).number("last_step", piece.end - 1);
+  arguments.forms("input_type_shape", arrays);
+  piece.run(state);
+  event.stop();
+  arrays.clear();
+  for (const PieceOfGraph::Output& one : graph.outputs) {
+    arrays.push_back(state.values[static_cast<std::size_t>(one.value)]);
+  }
+  arguments.forms("output_type_shape", arrays);
+  std::vector<std::string> nodes;
+  for (std::size_t step = begin; step < std::min(piece.end, begin + kMaxTracedNodes); ++step) {
+    nodes.push_back(steps_[step].label);
+  }
+  event.add("Graph", format_text("steps {} to {}", begin, piece.end - 1), arguments.texts("nodes", nodes));
 }
 
 void Program::run_early(const Point& point, State& state) const {
@@ -335,7 +376,12 @@ std::shared_ptr<Piece> Program::find_piece(std::size_t step, State& state) {
   }
   note_elements(*point, key, state);
   note_varying(*point, step);
+  TraceEvent event;
   std::shared_ptr<Piece> piece = Recording::record(*this, step, *point, state);
+  if (event) {
+    event.end("Record", format_text("record steps {} to {}", step, piece->end - 1),
+              TraceArguments().text("ends", piece->why));
+  }
   const std::string new_key = point->key(state);  // more values may be pinned or early now
   std::erase_if(point->pieces, [&new_key](const Point::Kept& one) { return one.key == new_key; });
   point->pieces.push_back({new_key, point->forms(state), piece});

@@ -84,6 +84,7 @@ class Program {
   [[nodiscard]] Array value(ValueIndex index, const State& state) const;
   [[nodiscard]] Arrays inputs_of(const Step& step, const State& state) const;
   void run_on_host(std::size_t step, State& state) const;
+  void run_piece(const Piece& piece, std::size_t begin, State& state) const;
   [[nodiscard]] std::shared_ptr<Piece> find_piece(std::size_t step, State& state);
   void run_early(const Point& point, State& state) const;
   void note_elements(Point& point, const std::string& key, const State& state) const;

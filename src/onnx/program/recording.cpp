@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "onnx/model/files.h"
+#include "onnx/program/trace.h"
 
 namespace anydml::onnx {
 namespace {
@@ -60,7 +61,9 @@ std::shared_ptr<Piece> Recording::record(Program& program, std::size_t begin, Po
       }
       {
         const PageReleaser releaser(program.large_constants());
+        TraceEvent event;
         piece->compiled = attempt.recorder_.compile(program.device_);
+        event.end("Compile", format_text("compile steps {} to {}", begin, attempt.end_ - 1));
       }
       piece->inputs = std::move(attempt.inputs_);
       piece->aliases = std::move(attempt.aliases_);
