@@ -191,7 +191,7 @@ class KeptBoxes {
       cells_[axis] = static_cast<std::size_t>(cells);
       scale_[axis] = high > low ? static_cast<double>(cells_[axis]) / (high - low) : 0;
     }
-    heads_.assign(cells_[0] * cells_[1], kNone);
+    entries_of_.assign(cells_[0] * cells_[1], {});
   }
 
   void clear() {
@@ -200,7 +200,7 @@ class KeptBoxes {
     near_.clear();
     entries_.clear();
     for (const std::size_t cell : used_) {
-      heads_[cell] = kNone;
+      entries_of_[cell] = {};
     }
     used_.clear();
   }
@@ -215,22 +215,23 @@ class KeptBoxes {
     }
     near_.push_back(box);
     for_each_cell(area, [&](std::size_t cell) {
-      if (heads_[cell] == kNone) {
+      Cell& here = entries_of_[cell];
+      if (here.count == 0) {
         used_.push_back(cell);
       }
-      entries_.push_back({near_.size() - 1, heads_[cell]});
-      heads_[cell] = entries_.size() - 1;
+      entries_.push_back({near_.size() - 1, here.first});
+      here = {entries_.size() - 1, here.count + 1};
       return false;
     });
   }
 
   [[nodiscard]] bool removes(const Box& box, float limit) const {
     const Area area = area_of(box);
-    if (area.count() > all_.size() / 8) {
+    if (is_slow(area)) {
       return all_.removes(box, limit);
     }
     return wide_.removes(box, limit) || for_each_cell(area, [&](std::size_t cell) {
-             for (std::size_t at = heads_[cell]; at != kNone; at = entries_[at].next) {
+             for (std::size_t at = entries_of_[cell].first; at != kNone; at = entries_[at].next) {
                if (overlap_of(near_[entries_[at].box], box) > limit) {
                  return true;
                }
@@ -246,10 +247,28 @@ class KeptBoxes {
   struct Entry {
     std::size_t box, next;
   };
+  struct Cell {
+    std::size_t first = kNone;
+    std::size_t count = 0;
+  };
   struct Area {
     std::array<std::size_t, 2> first, last;
     [[nodiscard]] std::size_t count() const { return (last[0] - first[0] + 1) * (last[1] - first[1] + 1); }
   };
+
+  // Whether comparing a box with all boxes takes less time than with those in an area.
+  [[nodiscard]] bool is_slow(const Area& area) const {
+    constexpr std::size_t kCost = 8;  // of a cell or an entry, in boxes that are compared together
+    if (area.count() > all_.size() / kCost) {
+      return true;
+    }
+    std::size_t cost = 0;
+    for_each_cell(area, [&](std::size_t cell) {
+      cost += kCost * (1 + entries_of_[cell].count);
+      return false;
+    });
+    return cost > all_.size();
+  }
 
   // Never smaller for a larger coordinate, so that common coordinates are in common cells.
   [[nodiscard]] std::size_t cell_of(float coordinate, std::size_t axis) const {
@@ -282,7 +301,8 @@ class KeptBoxes {
   BoxList all_, wide_;
   std::vector<Box> near_;
   std::vector<Entry> entries_;
-  std::vector<std::size_t> heads_, used_;
+  std::vector<Cell> entries_of_;   // by cell
+  std::vector<std::size_t> used_;  // cells with entries
 };
 
 // ---- Selection ------------------------------------------------------------------------------------------------------
