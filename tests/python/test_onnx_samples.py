@@ -85,7 +85,7 @@ def test_positions_without_a_place(kind):
                 assert result.shape == (1, 1, 7, 7)
                 if padding == "zeros":
                     assert not np.asarray(result).any()
-    edge = np.array([[[[-1.5, -0.5]]]], kind)
+    edge = np.array([[[[-1.25, -0.25]]]], kind)
     assert sampled(x, edge, kind == np.float64)[0, 0, 0, 0] == np.inf
     finite = np.ones((1, 1, 1, 1), kind)
     for mode in MODES:
