@@ -10,6 +10,7 @@
 #include "onnx/rows/regions.h"
 #include "onnx/rows/resize.h"
 #include "onnx/rows/row.h"
+#include "onnx/rows/samples.h"
 #include "onnx/rows/sizes.h"
 
 namespace anydml::onnx {
@@ -323,6 +324,11 @@ Compute make_resize(const Node& node) {
 }
 
 constexpr Row kImageRows[] = {
+    {.op = "GridSample",
+     .make = make_grid_sample,
+     .uses =
+         "ABS ADD CAST CLIP FLOOR GATHER_ELEMENTS IF LOGICAL_AND LOGICAL_EQUALS MODULUS_FLOOR MULTIPLY ROUND SUBTRACT",
+     .kinds = kRoundedKinds},
     {.op = "MaxRoiPool", .make = make_max_roi_pool, .uses = "ROI_POOLING", .kinds = kRoundedKinds},
     {.op = "Resize", .make = make_resize, .uses = "RESAMPLE3 GEMM ADD IDENTITY"},
     {.op = "RoiAlign",

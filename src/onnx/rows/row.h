@@ -64,7 +64,7 @@ struct Row {
 [[nodiscard]] std::span<const Row> normalization_rows();  // normalizations.cpp
 [[nodiscard]] std::span<const Row> recurrent_rows();      // recurrent.cpp
 [[nodiscard]] std::span<const Row> attention_rows();      // attention.cpp
-[[nodiscard]] std::span<const Row> image_rows();          // images.cpp, cubic.cpp, regions.cpp
+[[nodiscard]] std::span<const Row> image_rows();          // images.cpp, cubic.cpp, regions.cpp, samples.cpp
 [[nodiscard]] std::span<const Row> shape_rows();          // shapes.cpp
 [[nodiscard]] std::span<const Row> moving_rows();         // moves.cpp: nodes that move elements with operators
 [[nodiscard]] std::span<const Row> generator_rows();      // generators.cpp: ConstantOfShape, EyeLike, Range, Trilu

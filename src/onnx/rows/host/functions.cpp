@@ -245,7 +245,7 @@ const Row kHostRows[] = {
     doubles_row("Exp", host_function<host_exp>),
     doubles_row("Gelu", host_gelu),
     host_row("Gemm", host_gemm, "a product of double or of integers", kProductKinds),
-    host_row("GridSample", host_grid_sample, "samples at positions given by data", kFloatKinds),
+    host_row("GridSample", host_grid_sample, "samples at positions given by data", KindSet{Kind::kDouble}),
     doubles_row("Log", host_function<host_log>),
     doubles_row("LogSoftmax", host_softmax<true>),
     host_row("MatMul", host_matmul, "a product of double or of integers", kProductKinds),

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: MIT
-// GridSample: reads elements, or weighted means of neighboring elements, at the positions in the grid. It computes in
-// double for double tensors, and otherwise in float.
+// GridSample on the host: for double tensors, and for samples of many terms. samples.cpp has the other ones.
 #include <algorithm>
 #include <cmath>
 
 #include "onnx/rows/host/host.h"
+#include "onnx/rows/samples.h"
 
 namespace anydml::onnx {
 namespace {
-
-enum class SampleMode { kNearest, kLinear, kCubic };
-enum class SamplePadding { kZeros, kBorder, kReflection };
-
-struct SampleOptions {
-  SampleMode mode;
-  SamplePadding padding;
-  bool is_aligned;  // whether -1 and 1 are the centers of the first and last element, not their edges
-};
 
 // One neighbor of a position along one axis.
 template <class T>
@@ -60,14 +51,8 @@ T inside_position(T at, std::int64_t size, const SampleOptions& options) {
 template <class T>
 T sample_position(T at, std::int64_t size, const SampleOptions& options) {
   at = options.is_aligned ? (at + 1) / 2 * static_cast<T>(size - 1) : ((at + 1) * static_cast<T>(size) - 1) / 2;
-  if (options.mode != SampleMode::kCubic) {
-    return inside_position(at, size, options);
-  }
-  // A position near the edge stays; its neighbors are clamped to the image.
-  const double low = options.is_aligned ? 0 : -0.5;
-  const double high = static_cast<double>(size) - (options.is_aligned ? 1 : 0.5);
-  const bool is_far = at < static_cast<T>(low) || at > static_cast<T>(high);
-  return is_far && options.padding == SamplePadding::kBorder ? clipped_position(at, size) : at;
+  // A cubic sample keeps its position, and its neighbors move into the image.
+  return options.mode == SampleMode::kCubic ? at : inside_position(at, size, options);
 }
 
 template <class T>
@@ -84,7 +69,7 @@ void sample_neighbors(T at, SampleMode mode, std::vector<SampleNeighbor<T>>& nei
     neighbors.push_back({low + 1, part});
     return;
   }
-  constexpr T kA = T(-0.75);  // the coefficient of Keys' kernel in ONNX
+  constexpr T kA = T(kSampleCoefficient);
   const auto near = [](T d) { return ((kA + 2) * d - (kA + 3)) * d * d + 1; };
   const auto far = [](T d) { return ((kA * d - 5 * kA) * d + 8 * kA) * d - 4 * kA; };
   neighbors.push_back({low - 1, far(part + 1)});
@@ -93,11 +78,13 @@ void sample_neighbors(T at, SampleMode mode, std::vector<SampleNeighbor<T>>& nei
   neighbors.push_back({low + 2, far(2 - part)});
 }
 
-// An element that contributes to a sample, and its weight.
+// An element that contributes to a sample, and its weight. An element outside the image counts as 0, whatever its
+// weight.
 template <class T>
 struct SampleTerm {
   std::size_t index;
   T weight;
+  bool is_zero;
 };
 
 template <class T>
@@ -109,9 +96,7 @@ class Sampler {
   }
 
   // Whether the elements are multiplied by weights.
-  [[nodiscard]] bool has_weights() const {
-    return options_.mode != SampleMode::kNearest || options_.padding == SamplePadding::kZeros;
-  }
+  [[nodiscard]] bool has_weights() const { return options_.mode != SampleMode::kNearest; }
 
   // The terms of the sample at a point, in the order of their indices. The last coordinate belongs to the first axis.
   const std::vector<SampleTerm<T>>& terms_at(const T* point) {
@@ -145,10 +130,7 @@ class Sampler {
       index += std::clamp<std::int64_t>(whole_position(position), 0, size - 1) * strides_[axis];
       weight = axis == 0 ? neighbor.share : weight * neighbor.share;
     }
-    if (options_.padding == SamplePadding::kZeros && is_outside) {
-      weight = 0;
-    }
-    return {static_cast<std::size_t>(index), weight};
+    return {static_cast<std::size_t>(index), weight, options_.padding == SamplePadding::kZeros && is_outside};
   }
 
   static std::int64_t whole_position(T position) {
@@ -176,14 +158,9 @@ std::vector<T> sample_numbers(const Array& x) {
 // Stored: the type of the elements, which is f16 or T.
 template <class T, class Stored>
 Array sampled_grid(const Array& x, const Array& grid, const SampleOptions& options) {
-  Sizes shape{x.size(0), x.size(1)};
-  shape.insert(shape.end(), grid.shape().begin() + 1, grid.shape().end() - 1);
-  Array result = Array::empty(x.kind(), shape);
+  Array result = Array::empty(x.kind(), sample_shape(x, grid));
   if (result.count() == 0) {
     return result;
-  }
-  if (x.count() == 0) {
-    fail("X has the shape {}, so there is nothing to sample", listed(x.shape()));
   }
   const auto to = writable_elements<Stored>(result);
   const std::vector<T> elements = sample_numbers<T>(x);
@@ -202,7 +179,8 @@ Array sampled_grid(const Array& x, const Array& grid, const SampleOptions& optio
         const T* from = elements.data() + row * length;
         T total = 0;
         for (std::size_t i = 0; i < terms.size(); ++i) {
-          const T value = sampler.has_weights() ? from[terms[i].index] * terms[i].weight : from[terms[i].index];
+          const T element = from[terms[i].index];
+          const T value = terms[i].is_zero ? 0 : sampler.has_weights() ? element * terms[i].weight : element;
           total = i == 0 ? value : total + value;
         }
         to[row * samples + sample] = rounded_number<Stored>(static_cast<double>(total));
@@ -214,30 +192,15 @@ Array sampled_grid(const Array& x, const Array& grid, const SampleOptions& optio
 
 }  // namespace
 
+Array host_samples(const Array& x, const Array& grid, const SampleOptions& options) {
+  return x.kind() == Kind::kDouble  ? sampled_grid<double, double>(x, grid, options)
+         : x.kind() == Kind::kFloat ? sampled_grid<float, float>(x, grid, options)
+                                    : sampled_grid<float, f16>(x, grid, options);
+}
+
 Compute host_grid_sample(const Node& node) {
-  check_choice(node, "mode", {"linear", "nearest", "cubic", "bilinear", "bicubic"});
-  check_choice(node, "padding_mode", {"zeros", "border", "reflection"});
-  const std::string mode = node.text("mode", "linear");
-  const std::string padding = node.text("padding_mode", "zeros");
-  const SampleOptions options{mode == "nearest"                      ? SampleMode::kNearest
-                              : mode == "cubic" || mode == "bicubic" ? SampleMode::kCubic
-                                                                     : SampleMode::kLinear,
-                              padding == "border"       ? SamplePadding::kBorder
-                              : padding == "reflection" ? SamplePadding::kReflection
-                                                        : SamplePadding::kZeros,
-                              node.integer("align_corners") != 0};
-  return [options](std::span<const Array> inputs) {
-    const Array& x = inputs[0];
-    const Array& grid = inputs[1];
-    const int axes = x.rank() - 2;
-    if (axes < 1 || x.rank() > kMaxRank || grid.rank() != x.rank() || grid.shape().back() != axes ||
-        grid.size(0) != x.size(0)) {
-      fail("X has the shape {} and grid {}; expected equally many images, and {} coordinates", listed(x.shape()),
-           listed(grid.shape()), axes);
-    }
-    return one(x.kind() == Kind::kDouble  ? sampled_grid<double, double>(x, grid, options)
-               : x.kind() == Kind::kFloat ? sampled_grid<float, float>(x, grid, options)
-                                          : sampled_grid<float, f16>(x, grid, options));
+  return [options = sample_options(node)](std::span<const Array> inputs) {
+    return one(host_samples(inputs[0], inputs[1], options));
   };
 }
 

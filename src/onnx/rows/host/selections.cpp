@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NonMaxSuppression, Unique and MelWeightMatrix.
+// Unique and MelWeightMatrix.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -9,101 +8,6 @@
 
 namespace anydml::onnx {
 namespace {
-
-// ---- NonMaxSuppression ----------------------------------------------------------------------------------------------
-
-struct Box {
-  std::array<float, 2> low, high;
-  float area;
-};
-
-Box box_of(const float* numbers, bool is_centered) {
-  Box box{};
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (is_centered) {  // x, y, width, height
-      const float middle = numbers[1 - i];
-      const float half = numbers[3 - i] / 2;
-      box.low[i] = middle - half;
-      box.high[i] = middle + half;
-    } else {  // two opposite corners, each y and x
-      box.low[i] = smaller(numbers[i], numbers[2 + i]);
-      box.high[i] = larger(numbers[i], numbers[2 + i]);
-    }
-  }
-  box.area = (box.high[0] - box.low[0]) * (box.high[1] - box.low[1]);
-  return box;
-}
-
-// The common area of two boxes, divided by the area that they cover together.
-float overlap_of(const Box& a, const Box& b) {
-  const auto common_side = [&](std::size_t i) {
-    return larger(0.0F, smaller(a.high[i], b.high[i]) - larger(a.low[i], b.low[i]));
-  };
-  const float common = common_side(0) * common_side(1);
-  const float covered = a.area + b.area - common;
-  return covered > 0 ? common / covered : 0;
-}
-
-struct BoxLimits {
-  std::int64_t count;  // the maximum number of boxes of each class
-  double overlap;
-  bool has_score;
-  double score;
-};
-
-// The boxes of one class that are kept, the best one first.
-std::vector<std::int64_t> kept_boxes(const std::vector<Box>& boxes, const float* scores, const BoxLimits& limits) {
-  std::vector<std::int64_t> order;
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    if (!limits.has_score || scores[i] > limits.score) {
-      order.push_back(static_cast<std::int64_t>(i));
-    }
-  }
-  // The highest score first; NaN last.
-  std::stable_sort(order.begin(), order.end(), [scores](std::int64_t a, std::int64_t b) {
-    return scores[a] > scores[b] || (std::isnan(scores[b]) && !std::isnan(scores[a]));
-  });
-  std::vector<std::int64_t> kept;
-  while (!order.empty() && static_cast<std::int64_t>(kept.size()) < limits.count) {
-    const std::int64_t best = order.front();
-    kept.push_back(best);
-    const auto is_removed = [&](std::int64_t other) {
-      return other == best || !(overlap_of(boxes[static_cast<std::size_t>(best)],
-                                           boxes[static_cast<std::size_t>(other)]) <= limits.overlap);
-    };
-    order.erase(std::remove_if(order.begin(), order.end(), is_removed), order.end());
-  }
-  return kept;
-}
-
-Array selected_boxes(const Array& boxes, const Array& scores, const BoxLimits& limits, bool is_centered) {
-  if (boxes.rank() != 3 || boxes.size(2) != 4 || scores.rank() != 3 || scores.size(0) != boxes.size(0) ||
-      scores.size(2) != boxes.size(1)) {
-    fail("the boxes have the shape {} and the scores {}; expected 4 numbers for each box, and a score of each box",
-         listed(boxes.shape()), listed(scores.shape()));
-  }
-  if (boxes.count() == 0 || scores.count() == 0) {
-    return Array::empty(Kind::kInt64, {0, 3});
-  }
-  const Array corners = boxes.packed();
-  const Array numbers = scores.packed();
-  const auto count = static_cast<std::size_t>(boxes.size(1));
-  std::vector<std::int64_t> found;
-  for (std::int64_t image = 0; image < boxes.size(0); ++image) {
-    std::vector<Box> of_image;
-    for (std::size_t i = 0; i < count; ++i) {
-      of_image.push_back(
-          box_of(corners.elements<float>().data() + (static_cast<std::size_t>(image) * count + i) * 4, is_centered));
-    }
-    for (std::int64_t kind = 0; kind < scores.size(1); ++kind) {
-      const auto row = static_cast<std::size_t>(image * scores.size(1) + kind);
-      for (const std::int64_t box : kept_boxes(of_image, numbers.elements<float>().data() + row * count, limits)) {
-        found.insert(found.end(), {image, kind, box});
-      }
-    }
-  }
-  return Array::of(Kind::kInt64, {static_cast<std::int64_t>(found.size() / 3), 3}, found);
-}
 
 // ---- Unique ---------------------------------------------------------------------------------------------------------
 
@@ -297,18 +201,6 @@ Array mel_weights_of(std::int64_t bands, std::int64_t length, std::int64_t rate,
 }
 
 }  // namespace
-
-Compute host_non_max_suppression(const Node& node) {
-  check_choice(node, "center_point_box", {std::int64_t{0}, std::int64_t{1}});
-  return [is_centered = node.integer("center_point_box") != 0](std::span<const Array> inputs) {
-    const Array count = input(inputs, 2);
-    const Array overlap = input(inputs, 3);
-    const Array score = input(inputs, 4);
-    const BoxLimits limits{count ? count.integer() : 0, overlap ? overlap.number() : 0, static_cast<bool>(score),
-                           score ? score.number() : 0};
-    return one(selected_boxes(inputs[0], inputs[1], limits, is_centered));
-  };
-}
 
 Compute host_unique(const Node& node) {
   return [has_axis = node.has("axis"), axis = node.integer("axis"), is_sorted = node.integer("sorted", 1) != 0,
