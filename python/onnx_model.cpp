@@ -101,6 +101,90 @@ nb::object described(const onnx::ValueMessage& value, bool has_initializer) {
                         shape, has_initializer);
 }
 
+// The characters of a str, which keeps them valid.
+std::string_view text_in(PyObject* item, const char* what) {
+  if (PyUnicode_Check(item) == 0) {
+    raise(PyExc_TypeError, std::string("an element of ") + what + " is " + text_of(item) + "; expected str");
+  }
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(item, &size);
+  if (text == nullptr) {
+    throw nb::python_error();  // a surrogate, which UTF-8 does not have
+  }
+  return {text, static_cast<std::size_t>(size)};
+}
+
+// A copy of the strings of an array of objects, which other threads may change while the model runs.
+onnx::Array strings_of(PyArrayObject* given) {
+  const nb::object packed = nb::steal(PyArray_NewCopy(given, NPY_CORDER));
+  if (!packed.is_valid()) {
+    throw nb::python_error();
+  }
+  PyArrayObject* const array = as_array(packed.ptr());
+  auto* const items = static_cast<PyObject**>(PyArray_DATA(array));
+  std::vector<std::string_view> texts;
+  texts.reserve(static_cast<std::size_t>(PyArray_SIZE(array)));
+  for (npy_intp i = 0; i < PyArray_SIZE(array); ++i) {
+    texts.push_back(text_in(items[i] == nullptr ? Py_None : items[i], "an input"));
+  }
+  return onnx::Array::strings({PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array)}, texts);
+}
+
+nb::object str_of(std::string_view text) {
+  // Strings come from str objects and from models, and both were checked to be UTF-8.
+  nb::object result = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  if (!result.is_valid()) {
+    throw nb::python_error();
+  }
+  return result;
+}
+
+// An array of str objects.
+nb::object array_of_strings(const onnx::Array& strings) {
+  std::vector<npy_intp> sizes(strings.shape().begin(), strings.shape().end());
+  nb::object result = nb::steal(PyArray_SimpleNew(static_cast<int>(sizes.size()), sizes.data(), NPY_OBJECT));
+  if (!result.is_valid()) {
+    throw nb::python_error();
+  }
+  auto* items = static_cast<PyObject**>(PyArray_DATA(as_array(result.ptr())));
+  for (const std::string_view text : strings.elements<std::string_view>()) {
+    Py_XSETREF(*items, str_of(text).release().ptr());
+    ++items;
+  }
+  return result;
+}
+
+// The keys of maps as a list of int or str objects.
+nb::list list_of_keys(const onnx::Array& keys) {
+  nb::list result;
+  if (keys.kind() == Kind::kString) {
+    for (const std::string_view text : keys.elements<std::string_view>()) {
+      result.append(str_of(text));
+    }
+  } else {
+    for (const std::int64_t number : keys.to_integers()) {
+      result.append(number);
+    }
+  }
+  return result;
+}
+
+// A dict for each row of a matrix.
+nb::list dicts_of(const nb::object& matrix, const onnx::Array& keys) {
+  const nb::list names = list_of_keys(keys);
+  PyArrayObject* const array = as_array(matrix.ptr());
+  const auto* number = static_cast<const float*>(PyArray_DATA(array));
+  nb::list rows;
+  for (npy_intp row = 0; row < PyArray_DIM(array, 0); ++row) {
+    nb::dict one;
+    for (const nb::handle name : names) {
+      one[name] = nb::float_(static_cast<double>(*number++));
+    }
+    rows.append(one);
+  }
+  return rows;
+}
+
 // Keeps arrays valid while a model runs. A layout that graphs do not support is copied.
 struct OnnxInputs {
   std::vector<nb::object> kept;
@@ -118,6 +202,9 @@ struct OnnxInputs {
       raise(PyExc_TypeError, "an input is " + wrong_array_text(given));
     }
     PyArrayObject* array = as_array(given.ptr());
+    if (PyArray_TYPE(array) == NPY_OBJECT) {
+      return strings_of(array);
+    }
     const Kind kind = kind_of_numpy(PyArray_TYPE(array));
     if (kind == Kind::kUndefined || !PyArray_ISNOTSWAPPED(array)) {
       raise(PyExc_TypeError, "an input is " + wrong_array_text(given));
@@ -257,14 +344,22 @@ nb::list OnnxModel::run_node_by_node(const nb::list& inputs) {
 nb::list OnnxModel::outputs_of(Run run, const nb::list& inputs) {
   const OnnxInputs given(inputs);
   std::vector<nb::object> outputs(model_->outputs().size());
+  onnx::Arrays strings;
   call_onnx([&] {
-    ((*model_).*run)(given.arrays, [&](std::size_t position, Kind kind, const onnx::Sizes& shape) {
+    strings = ((*model_).*run)(given.arrays, [&](std::size_t position, Kind kind, const onnx::Sizes& shape) {
       return new_output(outputs[position], kind, shape);
     });
   });
   nb::list results;
-  for (const nb::object& one : outputs) {
-    results.append(one);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const onnx::Array& keys = model_->outputs()[i].keys;
+    if (strings[i]) {
+      results.append(array_of_strings(strings[i]));
+    } else if (keys) {
+      results.append(dicts_of(outputs[i], keys));
+    } else {
+      results.append(outputs[i]);
+    }
   }
   return results;
 }

@@ -30,7 +30,7 @@ class OnnxModel {
   [[nodiscard]] nb::list outputs() const;
 
   // Runs the model over a list with an array, or None for an initializer, for each input. Returns new arrays. Four-bit
-  // elements are int8 and uint8 arrays.
+  // elements are int8 and uint8 arrays, and strings are arrays of objects. A sequence of maps is a list of dicts.
   [[nodiscard]] nb::list run(const nb::list& inputs);
   // The same without any graph.
   [[nodiscard]] nb::list run_node_by_node(const nb::list& inputs);
@@ -41,7 +41,7 @@ class OnnxModel {
   [[nodiscard]] nb::list trace() const;
 
  private:
-  using Run = void (onnx::Model::*)(std::span<const onnx::Array> inputs, const onnx::OutputMemory& memory);
+  using Run = onnx::Arrays (onnx::Model::*)(std::span<const onnx::Array> inputs, const onnx::OutputMemory& memory);
   [[nodiscard]] nb::list outputs_of(Run run, const nb::list& inputs);
 
   nb::object kept_;                     // the model's weights are in these bytes

@@ -32,7 +32,7 @@ NAVIGATION: list[Any] = [
     {"Guides": [
         {"Networks": ["networks.md"]},
         {"DirectML": ["directml.md", "graphs.md", "porting.md", "debugging.md", "feature-levels.md", "directml-errors.md"]},
-        {"Python": ["python.md", "exact-modulus.md", "onnx.md", "dask.md"]},
+        {"Python": ["python.md", "exact-modulus.md", "onnx.md", "onnx-ml.md", "dask.md"]},
         {"C and C++": ["c.md", "errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
         {"GPUs": ["cuda.md"]},

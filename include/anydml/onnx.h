@@ -22,6 +22,10 @@
  * ANYDML_INVALID_ARGUMENT if the model, an input or the call is wrong. An error in a model names the node.
  *
  * Models may be untrusted: everything that a model declares is checked before it is used.
+ *
+ * Strings may occur inside a model, but a model whose inputs or outputs are strings is unsupported here. An output of
+ * ZipMap, which ONNX defines as a sequence of maps, is a matrix of floats: a row for each map, with a column for each
+ * of the node's classlabels.
  */
 #ifndef ANYDML_ONNX_H
 #define ANYDML_ONNX_H

@@ -94,7 +94,10 @@ TEST(Parse, ReadsElements) {
   EXPECT_EQ(one(raw_tensor<std::uint8_t>("w", 21, {3}, {0x21, 0xF3})).to_integers(),
             (std::vector<std::int64_t>{1, 2, 3}));
   EXPECT_FALSE(one(tensor("w", 16, {2}).numbers(5, {1, 2})));  // arrays cannot be bfloat16
-  EXPECT_FALSE(one(tensor("w", 8, {1}).text(6, "text")));
+  const Array texts = one(tensor("w", 8, {2}).text(6, "text").text(6, ""));
+  EXPECT_EQ(texts.kind(), Kind::kString);
+  EXPECT_EQ(texts.elements<std::string_view>()[0], "text");
+  EXPECT_EQ(texts.elements<std::string_view>()[1], "");
 }
 
 TEST(Parse, KeepsLargeTensorsWhereTheyAre) {

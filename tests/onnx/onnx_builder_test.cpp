@@ -210,6 +210,47 @@ TEST(OnnxBuilder, AttributesOfEveryType) {
   EXPECT_EQ(elements<float>(results, 0, 2), (std::vector<float>{9, 2}));
 }
 
+// A model with one node of ai.onnx.ml.
+BuilderPointer learned(const char* op, std::int32_t type, const anydml_onnx_attribute& attribute) {
+  BuilderPointer own = builder();
+  EXPECT_EQ(anydml_onnx_builder_set_opset(own.get(), "ai.onnx.ml", 3), ANYDML_OK);
+  input(own, "x", type, {-1, 2});
+  const char* const inputs[] = {"x"};
+  const char* const outputs[] = {"y"};
+  const anydml_onnx_node one = {op, "ai.onnx.ml", "n", inputs, 1, outputs, 1, &attribute, 1};
+  EXPECT_EQ(anydml_onnx_builder_add_node(own.get(), &one), ANYDML_OK);
+  output(own, "y");
+  return own;
+}
+
+TEST(OnnxBuilder, MapsAreMatrices) {
+  const std::int64_t keys[] = {4, 5};
+  anydml_onnx_attribute attribute = {"classlabels_int64s", ANYDML_ONNX_ATTRIBUTE_INTS, 2, {}};
+  attribute.value.ints = keys;
+  const ModelPointer model = finish(learned("ZipMap", ANYDML_ONNX_FLOAT, attribute));
+  EXPECT_EQ(anydml_onnx_output_at(model.get(), 0)->type, ANYDML_ONNX_FLOAT);
+  const std::int64_t sizes[] = {1, 2};
+  const float scores[] = {0.25F, 0.75F};
+  const anydml_tensor x = anydml_const_tensor(ANYDML_FLOAT32, 2, sizes, nullptr, scores);
+  anydml_onnx_results* results = nullptr;
+  ASSERT_EQ(anydml_onnx_run_to_results(model.get(), &x, 1, &results), ANYDML_OK) << anydml_last_error();
+  const anydml_tensor* const y = anydml_onnx_result_at(results, 0);
+  EXPECT_EQ(y->type, anydml_type{ANYDML_FLOAT32});
+  EXPECT_EQ(static_cast<const float*>(y->data)[1], 0.75F);
+  anydml_onnx_results_release(results);
+}
+
+TEST(OnnxBuilder, StringsAreRefusedByName) {
+  const char* const classes[] = {"a", "b"};
+  anydml_onnx_attribute attribute = {"classes_strings", ANYDML_ONNX_ATTRIBUTE_STRINGS, 2, {}};
+  attribute.value.strings = classes;
+  const BuilderPointer own = learned("LabelEncoder", ANYDML_ONNX_INT64, attribute);
+  EXPECT_EQ(anydml_onnx_builder_set_opset(own.get(), "ai.onnx.ml", 1), ANYDML_OK);
+  anydml_onnx_model* model = nullptr;
+  EXPECT_EQ(anydml_onnx_builder_finish(own.get(), nullptr, &model), ANYDML_UNSUPPORTED);
+  EXPECT_STREQ(anydml_last_error(), "output 'y' has strings, which the C interface does not support");
+}
+
 TEST(OnnxBuilder, WrongCalls) {
   const std::int64_t sizes[] = {2};
   const std::int64_t negative[] = {-2};

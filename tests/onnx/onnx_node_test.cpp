@@ -242,9 +242,12 @@ TEST(OnnxNode, ReadsConstants) {
     return message_of([&] { static_cast<void>(constant_of(node, model, kind)); });
   };
   EXPECT_EQ(fails({}), "Invalid: Constant 'n' must have one attribute, its value, but has 0");
-  EXPECT_EQ(fails({text_attribute("value_string", "a")}),
-            "Unsupported: Constant 'n' has a value_string; anydml supports only dense tensors of numbers [Constant of "
-            "value_string]");
+  const Array text = constant_of(node_message("Constant", {}, {text_attribute("value_string", "a")}), model, kind);
+  EXPECT_EQ(kind, Kind::kString);
+  EXPECT_EQ(text.elements<std::string_view>()[0], "a");
+  EXPECT_EQ(fails({text_attribute("sparse_value", "a")}),
+            "Unsupported: Constant 'n' has a sparse_value; anydml supports only dense tensors [Constant of "
+            "sparse_value]");
   EXPECT_EQ(fails({float_attribute("value_int", 1)}),
             "Invalid: Constant 'n': value_int is of type FLOAT; expected INT");
   EXPECT_NE(fails({integer_attribute("value", 1)}), "");  // without a tensor

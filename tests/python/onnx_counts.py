@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Prints the node tables of docs/onnx.md, runs ONNX's whole backend test suite, and prints which tests ran, passed or
+"""Prints the node tables of docs/onnx.md and docs/onnx-ml.md, runs ONNX's whole backend test suite, and prints which tests ran, passed or
 were unsupported. Nothing is downloaded.
 
-usage: python3 tests/python/onnx_counts.py [--names | --write]   --names lists passed tests; --write updates the page
+usage: python3 tests/python/onnx_counts.py [--names | --write]   --names lists passed tests; --write updates the pages
 """
 import collections
 import os
@@ -20,7 +20,7 @@ import onnx
 from onnx.backend.test import BackendTest
 
 import anydml.onnx
-from onnx_models import DOMAIN_ROWS, FLOATS, HOSTED, INTEGERS, NODES, rows_of
+from onnx_models import DOMAIN_ROWS, FLOATS, HOSTED, INTEGERS, ML_ROWS, NODES, STRINGS, rows_of
 
 
 MAIN = {"Where": 1, "ConstantOfShape": None}  # the input that determines the node's type, if it is not the first
@@ -136,6 +136,19 @@ def contributed():
     return "\n".join(_wrapped("com.microsoft: " + ", ".join(ops))) + "\n"
 
 
+def learned():
+    """Returns the table of the operators of ai.onnx.ml."""
+    lines = ["| ai.onnx.ml | as | types | opsets |", "|---|---|---|---|"]
+    for row in ML_ROWS:
+        opsets = f"{row.first} to {row.last}" if row.last else f"from {row.first} on"
+        lines.append(f"| {row.op.rpartition('.')[2]} | {row.uses} | {_kinds(row.kinds)} | {opsets} |")
+    return "\n".join(lines) + "\n"
+
+
+def strings():
+    return "\n".join(_wrapped("Strings: " + ", ".join(STRINGS))) + "\n"
+
+
 def _kinds(kinds):
     signed, unsigned = [[kind for kind in INTEGERS if kind.startswith(start)] for start in ("int", "uint")]
     left, words = list(kinds), []
@@ -155,15 +168,19 @@ def _wrapped(text):
 
 
 def write(counts):
-    """Replaces both tables in the page."""
-    page = pathlib.Path(__file__).parents[2] / "docs" / "onnx.md"
+    """Replaces the tables in both pages."""
+    _replace("onnx.md", (nodes(), r"\| ONNX \| by \| types \|", 1), (hosted(), r"\| ONNX \| on the host \| types \|", 1),
+             (contributed(), r"com\.microsoft: .*", 1), (markdown(counts), r"onnx [\d.]+, NumPy [\d.]+:", 6))
+    _replace("onnx-ml.md", (learned(), r"\| ai\.onnx\.ml \| as \| types \| opsets \|", 1), (strings(), "Strings: .*", 1))
+
+
+def _replace(name, *tables):
+    """Replaces paragraphs of a page. tables: the new text, how the first paragraph begins, and how many there are."""
+    page = pathlib.Path(__file__).parents[2] / "docs" / name
     text = page.read_text()
-    for table, start, paragraphs in ((nodes(), r"\| ONNX \| by \| types \|", 1),
-                                     (hosted(), r"\| ONNX \| on the host \| types \|", 1),
-                                     (contributed(), r"com\.microsoft: [^\n]*", 1),
-                                     (markdown(counts), r"onnx [\d.]+, NumPy [\d.]+:", 5)):
-        found = re.search(rf"^{start}\n(.*?(\n\n|\Z)){{{paragraphs}}}", text, re.MULTILINE | re.DOTALL)
-        text = text[:found.start()] + table + "\n" + text[found.end():]
+    for table, start, paragraphs in tables:
+        found = re.search(rf"^{start}(\n.+)*(\n\n.+(\n.+)*){{{paragraphs - 1}}}\n", text, re.MULTILINE)
+        text = text[:found.start()] + table + text[found.end():]
     page.write_text(text)
 
 
@@ -172,7 +189,7 @@ def main():
     if sys.argv[1:] == ["--write"]:
         write(counts)
         return 1 if any(counts.failed.values()) else 0
-    print(nodes(), hosted(), contributed(), markdown(counts), sep="\n", end="")
+    print(nodes(), hosted(), contributed(), learned(), strings(), markdown(counts), sep="\n", end="")
     if sys.argv[1:] == ["--names"]:
         print("", *passed(counts), sep="\n")
     for failures in counts.failed.values():

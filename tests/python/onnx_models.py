@@ -22,7 +22,7 @@ def dtype_of(kind):
 
 # ---- The table ------------------------------------------------------------------------------------------------------
 
-# A row of src/onnx/rows/row.h. how: "operators", "definition" or "host". last: the last opset, or 0 for the newest.
+# A row of src/onnx/rows/row.h. how: "operators", "definition", "host" or "ml". last: the last opset, or 0 for the newest.
 # uses: the operators that it may dispatch, or a description. kinds: the types that it accepts.
 Row = namedtuple("Row", "how op first last uses kinds")
 
@@ -31,8 +31,13 @@ def _lines():
     return [line.split("\t") for line in anydml._core.onnx_rows().splitlines()]
 
 
-ROWS = [Row(how, op, int(first), int(last), uses, kinds.split()) for how, op, first, last, uses, kinds in (
+_ALL = [Row(how, op, int(first), int(last), uses, kinds.split()) for how, op, first, last, uses, kinds in (
     line for line in _lines() if line[0] != "domain")]
+ML_ROWS = [row for row in _ALL if row.how == "ml"]  # the operators of ai.onnx.ml
+STRINGS = sorted({row.op for row in _ALL if row.how != "ml" and "string" in row.kinds})  # those that take strings
+# ONNX's own operators, for numbers.
+ROWS = [row._replace(kinds=[kind for kind in row.kinds if kind != "string"]) for row in _ALL
+        if row.how != "ml" and row.uses != "strings"]
 DOMAIN_ROWS = [tuple(line[1:]) for line in _lines() if line[0] == "domain"]  # (domain, operator, what it uses)
 
 

@@ -19,7 +19,7 @@ import anydml
 SOURCE = Path(__file__).resolve().parents[2]
 PAGES = {"docs/python.md": 7, "README.md": 2}  # the minimum number of blocks on each page
 PASTED = {"docs/dask.md": "distributed", "docs/networks.md": "onnx",
-          "docs/onnx.md": "onnx"}  # the module that each block on the page needs
+          "docs/onnx.md": "onnx", "docs/onnx-ml.md": "onnx"}  # the module that each block on the page needs
 
 
 def blocks(page):

@@ -375,7 +375,7 @@ def test_functions_are_inlined_and_other_domains_named():
 
 @pytest.mark.parametrize("op, kind, name", [
     ("Add", TensorProto.BFLOAT16, "Add of bfloat16"), ("Mod", TensorProto.BFLOAT16, "Mod of bfloat16"),
-    ("Reshape", TensorProto.STRING, "Reshape of string"), ("Identity", TensorProto.STRING, "Identity of string")])
+    ("TopK", TensorProto.STRING, "TopK of string"), ("Tile", TensorProto.STRING, "Tile of string")])
 def test_unsupported_types_are_named(op, kind, name):
     inputs = ["x"] if op == "Identity" else ["x", "s"] if op == "Reshape" else ["x", "x"]
     value = helper.make_tensor_value_info("x", kind, [2])
@@ -384,9 +384,11 @@ def test_unsupported_types_are_named(op, kind, name):
     assert name in unsupported(model_of([helper.make_node(op, inputs, ["y"])], [value, *shape], [output]))
 
 
-def test_constants_of_strings_are_refused():
-    node = helper.make_node("Constant", [], ["y"], value_string="x")
-    assert "value_string" in unsupported(model_of([node], [], [typed("y", np.float32)]))
+def test_sparse_constants_are_refused():
+    numbers = helper.make_tensor("v", TensorProto.FLOAT, [1], [1.0])
+    sparse = helper.make_sparse_tensor(numbers, helper.make_tensor("i", TensorProto.INT64, [1], [0]), [3])
+    node = helper.make_node("Constant", [], ["y"], sparse_value=sparse)
+    assert "sparse_value" in unsupported(model_of([node], [], [typed("y", np.float32)]))
 
 
 def test_sparse_and_external_initializers_are_refused():
@@ -481,6 +483,8 @@ def test_the_whole_suite_and_the_counts_of_the_document():
         assert onnx_counts.markdown(counts) in DOCUMENT.read_text()
         for part in (onnx_counts.nodes(), onnx_counts.hosted(), onnx_counts.contributed()):
             assert part in DOCUMENT.read_text()
+        for part in (onnx_counts.learned(), onnx_counts.strings()):
+            assert part in DOCUMENT.with_name("onnx-ml.md").read_text()
 
 
 def suite_of_rows():

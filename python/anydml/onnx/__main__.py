@@ -54,10 +54,14 @@ def main(arguments=None):
         return 1
     for what, arrays in (("input", with_names), ("output", outputs._asdict())):
         for name, array in arrays.items():
-            print(f"{what} {name}: {array.dtype}{list(array.shape)}")
+            array, form = _report.array_of(array), "maps of " if isinstance(array, list) else ""
+            kind = "string" if array.dtype.kind in "OUT" else array.dtype
+            print(f"{what} {name}: {form}{kind}{list(array.shape)}")
     print(f"prepared in {prepared_in:.3f} s, first run in {first:.3f} s")
     if options.outputs:
-        np.savez(options.outputs, **outputs._asdict())
+        arrays = {name: _report.array_of(output) for name, output in outputs._asdict().items()}
+        np.savez(options.outputs, **{name: array.astype(str) if array.dtype.kind == "O" else array
+                                     for name, array in arrays.items()})
     if options.explain:
         print(*prepared.explain(), sep="\n")
     if options.time:
@@ -104,6 +108,7 @@ def _compare(options, given, outputs):
     is_same = True
     for (name, actual), other in zip(outputs._asdict().items(), expected):
         apart = _report.difference(actual, other)
+        actual, other = _report.array_of(actual), _report.array_of(other)
         is_same = is_same and actual.shape == other.shape and actual.dtype == other.dtype
         print(f"output {name}: largest difference {apart:.3g} of the largest value, "
               f"{'the same' if _report.same_decision(actual, other) else 'a different'} decision")

@@ -22,6 +22,7 @@ __all__ = ["Prepared", "Unsupported", "Value", "as_array", "check", "label", "li
 # Four-bit integers use a byte each while a model runs. These are the numbers of UINT4 and INT4, which older onnx packages
 # do not name.
 _BYTES = {21: np.dtype(np.uint8), 22: np.dtype(np.int8)}
+_STRING = 8  # TensorProto.STRING
 _LARGE = 4096  # the smallest elements of an initializer, in bytes, that are passed separately from the message
 
 
@@ -280,8 +281,10 @@ class Prepared(BackendRep):
 
     def _checked(self, name, value):
         """Checks an input's type; the library checks its shape."""
-        array = value if type(value) is np.ndarray else as_array(repr(name), value)
         number, dtype = self._types[name]
+        if number == _STRING:
+            return _strings(name, value)
+        array = value if type(value) is np.ndarray else as_array(repr(name), value)
         if dtype is None or array.dtype != dtype:
             raise TypeError(f"input {name!r} is {array.dtype}, but the model declares {dtype or 'no type of arrays'}")
         return regular(array.astype(_BYTES[number]) if number in _BYTES else array)
@@ -322,6 +325,14 @@ def _dtype_of(number):
         return onnx.helper.tensor_dtype_to_np_dtype(number)
     except (KeyError, TypeError):
         return None
+
+
+def _strings(name, value):
+    """Returns an array of str objects, from one, or from an array or list of NumPy's own types of strings."""
+    array = as_array(repr(name), value)
+    if array.dtype.kind not in "OUT":
+        raise TypeError(f"input {name!r} is {array.dtype}, but the model declares strings")
+    return array.astype(object)
 
 
 def _narrowed(array, number):

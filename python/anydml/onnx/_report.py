@@ -8,8 +8,8 @@ import onnx
 
 
 def inputs_of(prepared, sizes=(), seed=0):
-    """Returns arrays for the inputs: floats from a normal distribution, and zeros for other types. sizes: by the names
-    of dimensions; the default is 1."""
+    """Returns arrays for the inputs: floats from a normal distribution, zeros for other types, and empty strings. sizes:
+    by the names of dimensions; the default is 1."""
     random, sizes = np.random.default_rng(seed), dict(sizes)
     given = {}
     for name in prepared.required:
@@ -17,7 +17,8 @@ def inputs_of(prepared, sizes=(), seed=0):
         shape = [dim.dim_value if dim.HasField("dim_value") else sizes.get(dim.dim_param, 1)
                  for dim in declared.tensor_type.shape.dim]
         dtype = onnx.helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type)
-        given[name] = (random.standard_normal(shape).astype(dtype) if dtype.kind == "f" else np.zeros(shape, dtype))
+        given[name] = (random.standard_normal(shape).astype(dtype) if dtype.kind == "f" else
+                       np.full(shape, "") if dtype.kind == "O" else np.zeros(shape, dtype))
     return given
 
 
@@ -51,13 +52,20 @@ def session_of(model, optimized=True):
     return onnxruntime.InferenceSession(model if isinstance(model, bytes) else str(model), options, ["CPUExecutionProvider"])
 
 
+def array_of(output):
+    """Returns an output as an array. That of a list of dicts has a row for each dict."""
+    return np.array([list(one.values()) for one in output]) if isinstance(output, list) else np.asarray(output)
+
+
 def difference(actual, expected):
     """Returns the largest difference relative to the largest value; infinite if shapes or positions of NaN differ."""
-    actual, expected = np.asarray(actual), np.asarray(expected)
+    actual, expected = array_of(actual), array_of(expected)
     if actual.shape != expected.shape:
         return float("inf")
     if not expected.size:
         return 0.0
+    if expected.dtype.kind not in "biufc":  # strings
+        return 0.0 if (actual == expected).all() else float("inf")
     actual, expected = actual.astype(np.float64), expected.astype(np.float64)
     with np.errstate(invalid="ignore"):
         apart = np.where(actual == expected, 0, np.abs(actual - expected))
@@ -69,9 +77,11 @@ def difference(actual, expected):
 
 def same_decision(actual, expected):
     """Whether the largest element along the last axis has the same index everywhere."""
-    actual, expected = np.asarray(actual), np.asarray(expected)
+    actual, expected = array_of(actual), array_of(expected)
     if actual.shape != expected.shape:
         return False
     if actual.ndim == 0 or not actual.size:
         return True
+    if expected.dtype.kind not in "biufc":
+        return bool((actual == expected).all())
     return bool((np.argmax(actual, -1) == np.argmax(expected, -1)).all())

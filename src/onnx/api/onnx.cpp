@@ -132,7 +132,9 @@ void ValueInfos::add(const ValueMessage& value, bool has_initializer) {
   const auto number = static_cast<std::int32_t>(value.kind);
   // The vectors' own arrays stay where they are when the outer vectors grow.
   infos.push_back({.name = value.name.c_str(),
-                   .type = number <= kMaxDataType ? number : ANYDML_ONNX_UNDEFINED,
+                   .type = value.keys               ? ANYDML_ONNX_FLOAT
+                           : number <= kMaxDataType ? number
+                                                    : ANYDML_ONNX_UNDEFINED,
                    .rank = value.has_shape ? static_cast<std::int32_t>(own_sizes.size()) : -1,
                    .sizes = own_sizes.data(),
                    .dimension_names = names.data(),
@@ -142,6 +144,20 @@ void ValueInfos::add(const ValueMessage& value, bool has_initializer) {
 std::shared_ptr<Trace> trace_of(const anydml_onnx_options& options) {
   return options.trace == nullptr ? nullptr : options.trace->trace;
 }
+
+namespace {
+
+void refuse_strings(const char* what, const std::vector<ValueMessage>& values) {
+  for (const ValueMessage& value : values) {
+    if (value.kind == Kind::kString) {
+      throw Unsupported(
+          format_text("{} {} has strings, which the C interface does not support", what, quoted(value.name)),
+          {format_text("an {} of strings", what)});
+    }
+  }
+}
+
+}  // namespace
 
 anydml_onnx_model* make_model(ModelMessage message, const anydml_onnx_options& options) {
   return new anydml_onnx_model(std::move(message),
@@ -154,6 +170,8 @@ anydml_onnx_model* make_model(ModelMessage message, const anydml_onnx_options& o
 
 anydml_onnx_model::anydml_onnx_model(anydml::onnx::ModelMessage message, const anydml::onnx::ModelOptions& options)
     : model(std::move(message), options) {
+  anydml::onnx::refuse_strings("input", model.inputs());
+  anydml::onnx::refuse_strings("output", model.outputs());
   for (std::size_t i = 0; i < model.inputs().size(); ++i) {
     inputs.add(model.inputs()[i], model.has_initializer(i));
   }

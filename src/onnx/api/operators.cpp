@@ -42,7 +42,9 @@ std::unique_ptr<OperatorTable> make_operator_table() {
   auto table = std::make_unique<OperatorTable>();
   table->texts.reserve(rows.size() + others.size());  // the texts must not move
   for (const Row* row : rows) {
-    table->add("", row->op, row->uses,
+    const bool is_ml = row->op.starts_with(kMlDomain);
+    const std::string_view name = is_ml ? row->op.substr(kMlDomain.size() + 1) : row->op;
+    table->add(is_ml ? kMlDomain : "", name, row->uses,
                {.domain = nullptr,
                 .name = nullptr,
                 .first_opset = row->first_opset,

@@ -169,13 +169,12 @@ void Inliner::check_opsets(const FunctionMessage& function) {
         });
     if (own == model_.opset_imports.end()) {
       model_.opset_imports.push_back(wanted);
-    } else if (is_default && own->version != wanted.version) {
+    } else if ((is_default || wanted.domain == "ai.onnx.ml") && own->version != wanted.version) {
       const std::string name = function_text(function);
       throw Unsupported(
-          format_text(
-              "function {} uses opset {} of ONNX's operators, but the model uses opset {}; anydml supports only "
-              "functions with the model's opset",
-              onnx::quoted(name), wanted.version, own->version),
+          format_text("function {} uses opset {} of {} operators, but the model uses opset {}; anydml supports only "
+                      "functions with the model's opset",
+                      onnx::quoted(name), wanted.version, is_default ? "ONNX's" : "ai.onnx.ml's", own->version),
           {name});
     }
   }

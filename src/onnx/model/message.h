@@ -48,8 +48,9 @@ struct TensorMessage {
   // The elements of the field for the tensor's type, such as float_data, in the same form as raw_data has them; null if
   // there is raw_data, or if arrays cannot have the type.
   std::shared_ptr<const std::vector<std::byte>> elements;
-  std::size_t element_count = 0;  // the number of entries in that field
-  bool has_segment = false;       // it is a part of a larger tensor, which is not supported
+  std::size_t element_count = 0;          // the number of entries in that field
+  std::vector<std::string_view> strings;  // of a tensor of strings, in memory that `owner` keeps valid
+  bool has_segment = false;               // it is a part of a larger tensor, which is not supported
   bool is_external = false;
   std::vector<std::pair<std::string, std::string>> external_data;
   std::shared_ptr<const void> owner;
@@ -101,6 +102,8 @@ struct ValueMessage {
   std::int32_t data_type = 0;  // the number in the file, which may be unknown
   bool has_shape = false;
   std::vector<Dimension> shape;
+  // Of an output that is a sequence of maps, which the library computes as a matrix: the keys of its columns.
+  Array keys = {};
 };
 
 struct GraphMessage {

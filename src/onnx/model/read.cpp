@@ -29,6 +29,7 @@ class ModelReader {
   void read_attribute(Fields fields, AttributeMessage& attribute);
   void read_function(Fields fields, FunctionMessage& function);
   void read_tensor(Fields fields, TensorMessage& tensor);
+  void read_strings(Fields fields, TensorMessage& tensor);
   void read_tensors(const std::vector<protozero::data_view>& views, TensorMessage& tensor);
   void read_opset(Fields fields, OpsetImport& opset);
   [[nodiscard]] std::pair<std::string, std::string> read_entry(Fields fields);
@@ -336,8 +337,20 @@ void ModelReader::read_tensor(Fields fields, TensorMessage& tensor) {
     }
   }
   tensor.element_count = strings;
-  if (!tensor.has_raw_data && !tensor.is_external) {
+  if (tensor.data_type == static_cast<std::int32_t>(Kind::kString)) {
+    read_strings(again, tensor);
+  } else if (!tensor.has_raw_data && !tensor.is_external) {
     read_elements(again, tensor);
+  }
+}
+
+void ModelReader::read_strings(Fields fields, TensorMessage& tensor) {
+  tensor.owner = owner_;
+  while (fields.next(6, protozero::pbf_wire_type::length_delimited)) {
+    const protozero::data_view view = fields.get_view();
+    check_utf8({view.data(), view.size()});
+    count_part();
+    tensor.strings.emplace_back(view.data(), view.size());
   }
 }
 

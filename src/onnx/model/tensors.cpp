@@ -145,6 +145,18 @@ Array array_in_message(const TensorMessage& tensor, Kind kind, const std::string
   return array_from(kind, tensor.dims, bytes, tensor.elements);
 }
 
+Array strings_in_message(const TensorMessage& tensor, const std::string& what) {
+  const Wide needed = wide_product(tensor.dims);
+  if (tensor.has_raw_data) {
+    fail("{}: it has raw_data; expected string_data, as ONNX requires for strings", what);
+  }
+  if (needed != tensor.strings.size()) {
+    fail("{}: dims are {}, which need {} elements of string_data; the model has {}", what, listed(tensor.dims),
+         wide_text(needed), tensor.strings.size());
+  }
+  return Array::strings(tensor.dims, tensor.strings);
+}
+
 // ---- External data --------------------------------------------------------------------------------------------------
 
 const std::string* entry_of(const TensorMessage& tensor, std::string_view key) {
@@ -268,6 +280,9 @@ Array array_of(const TensorMessage& tensor, const ModelMessage& model, const std
   }
   if (kind == Kind::kUndefined) {
     fail("{}: data_type is missing", name);
+  }
+  if (kind == Kind::kString) {
+    return strings_in_message(tensor, name);
   }
   if (!kArrayKinds.contains(kind) && !kFourBitKinds.contains(kind)) {
     return {};

@@ -7,6 +7,7 @@
 
 #include "onnx/program/checked_node.h"
 #include "onnx/rows/expansion.h"
+#include "onnx/rows/ml/ml.h"
 #include "onnx/schema/schema.h"
 
 namespace anydml::onnx {
@@ -178,6 +179,10 @@ std::shared_ptr<Program> Builder::program(const GraphMessage& graph, const Build
   auto built = std::make_shared<Program>(std::move(steps_), std::move(outputs), constants, std::move(inputs),
                                          std::move(kinds), options.is_repeated, context_.device);
   built->folded = std::move(folded_);
+  for (const ValueMessage& value : graph.outputs) {
+    const auto found = keys_.find(value.name);
+    built->keys.push_back(found == keys_.end() ? Array() : found->second);
+  }
   return built;
 }
 
@@ -282,7 +287,7 @@ void Builder::add(const NodeMessage& node, int opset) {
   } else if (context_.multiplies_integers && add_integer_product(node, opset)) {
     return;
   }
-  add_by_rows(node, opset);
+  add_by_rows(node, node.domain == kMlDomain ? context_.ml_opset : opset);
 }
 
 bool Builder::add_domain_node(const NodeMessage& node) {
@@ -355,15 +360,16 @@ void Builder::add_all(const std::vector<NodeMessage>& nodes, int opset, const No
 
 // Adds a step for a node, using the first row of the table that accepts it.
 void Builder::add_by_rows(const NodeMessage& node, int opset) {
-  const Schema* const schema = find_schema(node.op_type, opset);
-  if (!has_rows(node.op_type)) {
+  const std::string name = row_name(node);
+  const Schema* const schema = find_schema(name, opset);
+  if (!has_rows(name)) {
     throw Unsupported("not an operator that anydml runs: " + printable(node.op_type), {printable(node.op_type)});
   }
   if (schema == nullptr) {
     fail("{}: ONNX has no {} in opset {}", label_of(node), printable(node.op_type), opset);
   }
   std::optional<Unsupported> refusal;
-  for (const Row* const row : rows_of(node.op_type, schema->since)) {
+  for (const Row* const row : rows_of(name, schema->since)) {
     try {
       add_by(*row, node, opset);
       return;
@@ -381,7 +387,7 @@ void Builder::add_by_rows(const NodeMessage& node, int opset) {
 }
 
 void Builder::add_by(const Row& row, const NodeMessage& node, int opset) {
-  const Schema& schema = *find_schema(node.op_type, opset);
+  const Schema& schema = *find_schema(row.op, opset);
   Arrays fixed;
   if (row.reads_constants) {
     for (const std::string& name : node.inputs) {
@@ -395,11 +401,20 @@ void Builder::add_by(const Row& row, const NodeMessage& node, int opset) {
   step.op = node.op_type;
   step.inputs = node.inputs;
   if (built) {
+    const auto is_string = [](Kind kind) { return kind == Kind::kString; };
+    const bool has_strings = std::any_of(checked.kinds.begin(), checked.kinds.end(), is_string) ||
+                             std::any_of(checked.results.begin(), checked.results.end(), is_string);
+    if (!checked.results.empty() && checked.results[0] == Kind::kSequence) {
+      if (outer_ != nullptr) {
+        refuse(checked, "in a body", "only an output of the model can be a sequence");
+      }
+      keys_[node.outputs[0]] = map_keys(checked);
+    }
     step.compute = std::move(built);
     step.outputs = node.outputs;
     step.kinds = checked.results;
     step.uses = row.uses;
-    step.on_host = row.is_on_host ? row.uses : std::string_view();
+    step.on_host = row.is_on_host ? row.uses : has_strings ? "strings" : std::string_view();
     step.recipe = recipes_.number_of(row, checked);
     keep(std::move(step));
     return;

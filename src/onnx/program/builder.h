@@ -24,6 +24,7 @@ namespace anydml::onnx {
 struct BuildContext {
   const ModelMessage& model;
   int opset;
+  int ml_opset;  // of ai.onnx.ml; 0 if the model does not declare it
   bool multiplies_integers;
   const anydml_device* device;
 };
@@ -88,6 +89,7 @@ class Builder {
   std::vector<Step> steps_;
   std::vector<Unsupported> refusals_;
   std::vector<std::string> folded_;
+  std::unordered_map<std::string, Array> keys_;  // of the sequences of maps
   std::unordered_map<std::string, QuantizedFloat> quantized_;
   std::unordered_set<std::string> taken_;  // constants that steps use
   // Steps that convert byte constants to floats, by the name of their result, and in their order.
@@ -104,6 +106,8 @@ class Builder {
 void refuse_unknown(const ModelMessage& model);
 // The version of ONNX's own operators that the model uses.
 [[nodiscard]] int opset_of(const ModelMessage& model);
+// The same for the operators of ai.onnx.ml; 0 if the model does not declare it and has no such node.
+[[nodiscard]] int ml_opset_of(const ModelMessage& model);
 // Calls a function for each node, including the nodes in bodies.
 void for_each_node(const std::vector<NodeMessage>& nodes, const std::function<void(const NodeMessage&)>& use);
 

@@ -15,6 +15,7 @@ struct CheckedContext {
   const ModelMessage& model;
   int opset;
   const std::string& label;
+  bool takes_strings = false;
 
   [[nodiscard]] bool is_present(std::size_t input) const {
     return input < node.inputs.size() && !node.inputs[input].empty();
@@ -38,7 +39,8 @@ void checked_kind_of(const CheckedContext& context, Kind kind, KindSet allowed) 
     checked_deny_kind(context, kind_name(kind));
   }
   const bool is_four_bits = kFourBitKinds.contains(kind) && checked_takes_four_bits(context.node.op_type);
-  if (!kArrayKinds.contains(kind) && !is_four_bits) {
+  const bool is_string = kind == Kind::kString && context.takes_strings;
+  if (!kArrayKinds.contains(kind) && !is_four_bits && !is_string) {
     checked_refuse_kind(context, kind_name(kind));
   }
 }
@@ -143,7 +145,9 @@ std::vector<Kind> checked_results(const CheckedContext& context, const Node& nod
     }
   }
   for (std::size_t i = 0; i < std::min(results.size(), schema.outputs.size()); ++i) {
-    checked_kind_of(context, results[i], schema.outputs[i].kinds);
+    if (results[i] != Kind::kSequence) {  // which only a row of such an operator returns
+      checked_kind_of(context, results[i], schema.outputs[i].kinds);
+    }
   }
   return results;
 }
@@ -244,7 +248,7 @@ Node checked_node(const NodeMessage& node, const Row& row, const std::vector<Kin
                   int opset, Arrays fixed, const ModelMessage& model) {
   Node checked;
   checked.label = label_of(node);
-  const CheckedContext context{node, model, opset, checked.label};
+  const CheckedContext context{node, model, opset, checked.label, row.takes_strings};
   checked_counts(context, schema);
   const CheckedVariables variables = checked_inputs(context, row, kinds, schema);
   checked.op = node.op_type;
@@ -288,8 +292,19 @@ Array constant_of(const NodeMessage& node, const ModelMessage& model, Kind& kind
     expect(AttributeType::kInts);
     return Array::of(kind, count(attribute.ints), attribute.ints);
   }
+  if (attribute.name == "value_string" || attribute.name == "value_strings") {
+    const bool is_list = attribute.name == "value_strings";
+    expect(is_list ? AttributeType::kStrings : AttributeType::kString);
+    kind = Kind::kString;
+    std::vector<std::string_view> texts(attribute.strings.begin(), attribute.strings.end());
+    if (!is_list) {
+      texts.assign(1, attribute.s);
+    }
+    std::for_each(texts.begin(), texts.end(), check_utf8);
+    return Array::strings(is_list ? count(texts) : Sizes(), texts);
+  }
   const std::string name = printable(attribute.name);
-  throw Unsupported(format_text("{} has a {}; anydml supports only dense tensors of numbers", label, name),
+  throw Unsupported(format_text("{} has a {}; anydml supports only dense tensors", label, name),
                     {"Constant of " + name});
 }
 

@@ -13,8 +13,11 @@ constexpr std::size_t kMaxNamed = 4;  // the maximum number of nodes of one oper
 constexpr std::int64_t kFirstIrWithOpsets = 3;
 
 bool is_supported(const NodeMessage& node) {
+  if (has_rows(row_name(node))) {
+    return true;
+  }
   if (is_default_domain(node.domain)) {
-    return has_rows(node.op_type) || is_control(node.op_type) || node.op_type == "Constant";
+    return is_control(node.op_type) || node.op_type == "Constant";
   }
   return find_domain_row(node.domain, node.op_type) != nullptr;
 }
@@ -81,6 +84,24 @@ int opset_of(const ModelMessage& model) {
     fail("the model uses opset {}, but anydml supports opsets up to {}", version, newest_opset());
   }
   return static_cast<int>(version);
+}
+
+int ml_opset_of(const ModelMessage& model) {
+  const auto found = std::find_if(model.opset_imports.begin(), model.opset_imports.end(),
+                                  [](const OpsetImport& one) { return one.domain == kMlDomain; });
+  if (found == model.opset_imports.end()) {
+    for_each_node(model.graph.nodes, [](const NodeMessage& node) {
+      if (node.domain == kMlDomain) {
+        fail("the model does not declare which opset of {} it uses", kMlDomain);
+      }
+    });
+    return 0;
+  }
+  if (found->version < 1 || found->version > newest_ml_opset()) {
+    fail("the model uses opset {} of {}, but anydml supports opsets 1 to {}", found->version, kMlDomain,
+         newest_ml_opset());
+  }
+  return static_cast<int>(found->version);
 }
 
 }  // namespace anydml::onnx

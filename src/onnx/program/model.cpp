@@ -65,6 +65,7 @@ Model::Model(ModelMessage message, const ModelOptions& options) : message_(std::
   Program& built = program(std::vector<bool>(inputs_.size()));
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     outputs_[i].kind = built.kinds()[i];
+    outputs_[i].keys = built.keys[i];
   }
   if (std::none_of(initialized_.begin(), initialized_.end(), [](bool one) { return one; })) {
     message_ = ModelMessage();  // no run can replace an initializer, so no other program will be built
@@ -84,7 +85,8 @@ Program& Model::program(const std::vector<bool>& replaced) {
         options.replaced.insert(inputs_[i].name);
       }
     }
-    const BuildContext context{message_, opset_of(message_), options_.multiplies_integers, options_.device};
+    const BuildContext context{message_, opset_of(message_), ml_opset_of(message_), options_.multiplies_integers,
+                               options_.device};
     found = Builder(context, nullptr).program(message_.graph, options);
   }
   return *found;
@@ -119,7 +121,7 @@ void* Model::output_memory(std::size_t output, Kind kind, const Sizes& shape, co
   return memory(output, array_kind(outputs_[output].kind) == kind ? outputs_[output].kind : kind, shape);
 }
 
-void Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
+Arrays Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
   const TraceScope scope(options_.trace.get());
   TraceEvent event;
   std::vector<bool> replaced;
@@ -129,7 +131,12 @@ void Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
     return provided[output] = output_memory(output, kind, shape, memory);
   };
   const Arrays results = program(replaced).run(given, sink);
+  Arrays strings(results.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].kind() == Kind::kString) {
+      strings[i] = results[i].packed();
+      continue;
+    }
     if (provided[i] != nullptr && results[i].data() == provided[i]) {
       continue;
     }
@@ -139,17 +146,24 @@ void Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
   if (event) {
     event.end("Session", "run", TraceArguments().forms("input_type_shape", inputs).forms("output_type_shape", results));
   }
+  return strings;
 }
 
-void Model::run_node_by_node(std::span<const Array> inputs, const OutputMemory& memory) {
+Arrays Model::run_node_by_node(std::span<const Array> inputs, const OutputMemory& memory) {
   std::vector<bool> replaced;
   const NamedArrays given = checked_inputs(inputs, replaced);
   const Arrays results =
       program(replaced).run_node_by_node(given, [](const Step&, const std::function<void()>& run) { run(); });
+  Arrays strings(results.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Array packed = results[i].packed();
+    if (packed.kind() == Kind::kString) {
+      strings[i] = packed;
+      continue;
+    }
     copy_elements(packed, output_memory(i, packed.kind(), packed.shape(), memory));
   }
+  return strings;
 }
 
 std::vector<StepTime> Model::profile(std::span<const Array> inputs, int rounds) {

@@ -27,7 +27,7 @@ struct ModelOptions {
 };
 
 // Provides memory for an output, once its type and shape are known. The memory is packed. For four-bit types, it has a
-// byte for each element.
+// byte for each element. Outputs that are strings do not need memory.
 using OutputMemory = std::function<void*(std::size_t position, Kind kind, const Sizes& shape)>;
 
 // The time of one step in node-by-node execution.
@@ -52,13 +52,13 @@ class Model {
   [[nodiscard]] bool has_initializer(std::size_t input) const { return initialized_[input]; }
 
   // Runs the model. inputs: one Array for each graph input; absent for an input that keeps its initializer. Any number
-  // of threads may call this at the same time.
-  void run(std::span<const Array> inputs, const OutputMemory& memory);
+  // of threads may call this at the same time. Returns the outputs that are strings; the others are absent.
+  Arrays run(std::span<const Array> inputs, const OutputMemory& memory);
 
   // Lines that describe how the nodes run, which nodes run on the host and, after a run, the graphs.
   [[nodiscard]] std::string explain();
   // Like `run`, without any graph. The results have the same bits.
-  void run_node_by_node(std::span<const Array> inputs, const OutputMemory& memory);
+  Arrays run_node_by_node(std::span<const Array> inputs, const OutputMemory& memory);
   // The time of each step, when the steps run one by one.
   [[nodiscard]] std::vector<StepTime> profile(std::span<const Array> inputs, int rounds);
 

@@ -24,7 +24,8 @@ void append_form(std::string& key, const Array& value) {
 
 }  // namespace
 
-bool is_small(const Array& value) { return value.bytes() <= kMaxPinnedBytes; }
+// Strings never count as small: their bytes are addresses, and no graph takes them.
+bool is_small(const Array& value) { return value.kind() != Kind::kString && value.bytes() <= kMaxPinnedBytes; }
 
 bool may_be_pinned(const Array& value) {
   return value.rank() <= 1 && is_small(value) && (is_integer(value.kind()) || value.count() <= kMaxPinnedOthers);

@@ -65,7 +65,9 @@ Arrays perform(const Step& step, std::span<const Array> inputs) {
       results[i] = results[i].view_as(Kind::kBool);
     }
     // Later steps read the elements as this type.
-    if (results[i] && step.kinds[i] != Kind::kUndefined && array_kind(step.kinds[i]) != results[i].kind()) {
+    // A sequence of maps is computed as a matrix.
+    if (results[i] && step.kinds[i] != Kind::kUndefined && step.kinds[i] != Kind::kSequence &&
+        array_kind(step.kinds[i]) != results[i].kind()) {
       throw WrongType(format_text("{}: result {} is {}; expected {}", step.label, i, kind_name(results[i].kind()),
                                   kind_name(step.kinds[i])));
     }
@@ -200,6 +202,7 @@ std::pair<std::shared_ptr<Program>, std::shared_ptr<Program>> Program::split(
   auto rest =
       std::make_shared<Program>(std::move(others), output_names_, constants, inputs_, kinds_, is_repeated_, device_);
   rest->folded = folded;
+  rest->keys = keys;
   std::vector<std::string> passed;
   for (const std::string& name : rest->wanted()) {
     if (built.contains(name)) {

@@ -57,6 +57,8 @@ class Program {
   [[nodiscard]] std::vector<std::string> wanted() const;
   // The nodes that were computed once as constants.
   std::vector<std::string> folded;
+  // For each output that is a sequence of maps, the keys of the maps; absent for others.
+  Arrays keys;
 
   // Splits into two programs: the steps that depend only on these values, and the remaining steps, which use their
   // results.

@@ -16,6 +16,9 @@ namespace {
 // functions have different texts.
 class RecipeWriter {
  public:
+  // Adds the arrays to `kept` whose addresses are in the text.
+  explicit RecipeWriter(Arrays& kept) : kept_(kept) {}
+
   template <class Number>
   requires std::is_arithmetic_v<Number> || std::is_enum_v<Number> || std::is_pointer_v<Number>
   void add(Number number) { text_.append(reinterpret_cast<const char*>(&number), sizeof number); }
@@ -40,8 +43,12 @@ class RecipeWriter {
       add(array.kind());
       add(array.shape());
       add(is_small);
-      is_small ? add(std::string_view(static_cast<const char*>(array.data()), array.bytes())) : add(array.identity());
-      kept_.push_back(array);
+      if (is_small) {
+        add(std::string_view(static_cast<const char*>(array.data()), array.bytes()));
+      } else {
+        add(array.identity());
+        kept_.push_back(array);
+      }
     }
   }
   void add(const AttributeMessage& attribute) {
@@ -59,7 +66,7 @@ class RecipeWriter {
 
  private:
   std::string text_;
-  Arrays kept_;
+  Arrays& kept_;
 };
 
 }  // namespace
@@ -70,7 +77,7 @@ std::uint32_t Recipes::number_of(std::string text) {
 }
 
 std::uint32_t Recipes::number_of(const Row& row, const Node& node) {
-  RecipeWriter recipe;
+  RecipeWriter recipe(kept_);
   recipe.add(&row);
   recipe.add(node.since);
   recipe.add(node.kinds);
@@ -92,7 +99,7 @@ std::uint32_t Recipes::number_of(const DomainRow& row, const NodeMessage& node, 
   if (!is_comparable) {
     return 0;
   }
-  RecipeWriter recipe;
+  RecipeWriter recipe(kept_);
   recipe.add(&row);
   recipe.add(kinds);
   recipe.add(node.outputs.size());

@@ -22,6 +22,7 @@ class Recipes {
   [[nodiscard]] std::uint32_t number_of(std::string text);
 
   std::unordered_map<std::string, std::uint32_t> numbers_;
+  Arrays kept_;  // so that their addresses are not those of other arrays
 };
 
 }  // namespace anydml::onnx

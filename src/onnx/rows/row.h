@@ -36,7 +36,7 @@ class Expansion;
 using Expand = void (*)(Expansion& expansion);
 
 struct Row {
-  std::string_view op;
+  std::string_view op;  // of another domain with the domain: "ai.onnx.ml.Scaler", as in the schemas
   int first_opset = 1;  // the first version of the schema that the row accepts
   int last_opset = 0;   // the last one; 0: the newest
   Make make = nullptr;
@@ -51,6 +51,7 @@ struct Row {
   // If the node is or may be expanded: returns a function of its inputs that raises Invalid if an attribute or a shape
   // is wrong, and has no results. Otherwise the expanded nodes would report names that are not in the model.
   Make check = nullptr;
+  bool takes_strings = false;  // whether it accepts and returns strings; such a node runs on the host
 };
 
 // The tables of rows, one for each source file.
@@ -71,7 +72,11 @@ struct Row {
 [[nodiscard]] std::span<const Row> gather_rows();         // gathers.cpp
 [[nodiscard]] std::span<const Row> definition_rows();     // definitions.cpp: nodes that ONNX defines by other nodes
 [[nodiscard]] std::span<const Row> host_rows();           // host/*.cpp
+[[nodiscard]] std::span<const Row> string_rows();         // host/strings.cpp: nodes that take strings
+[[nodiscard]] std::span<const Row> ml_rows();             // ml/*.cpp: the operators of ai.onnx.ml
 
+// The name of a node's operator in the rows and schemas; empty if its domain has none.
+[[nodiscard]] std::string row_name(const NodeMessage& node);
 // The rows of an operator and an opset, in the order in which they are tried: first the rows that use DirectML's
 // operators, then the rows that compute on the host.
 [[nodiscard]] std::vector<const Row*> rows_of(std::string_view op, int since);
@@ -95,9 +100,9 @@ struct DomainRow {
 [[nodiscard]] const DomainRow* find_domain_row(std::string_view domain, std::string_view op);
 [[nodiscard]] std::vector<const DomainRow*> all_domain_rows();
 // All rows for the documentation, a line each, with tabs between the parts. For ONNX's own operators: "operators",
-// "definition" or "host"; the operator; the first and the last opset; what it uses; and the types of the input that
-// determines its type, separated by spaces. For operators of other domains: "domain", the domain, the operator, and
-// what it uses.
+// "definition" or "host", and for those of ai.onnx.ml, "ml"; the operator; the first and the last opset; what it uses;
+// and the types of the input that determines its type, separated by spaces. For operators of other domains: "domain",
+// the domain, the operator, and what it uses.
 [[nodiscard]] std::string rows_as_text();
 
 // The result of a node with one output.

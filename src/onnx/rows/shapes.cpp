@@ -331,11 +331,13 @@ Compute make_bit_cast(const Node& node) {
 
 std::vector<Kind> bit_cast_kinds(const Node& node) { return {node.has("to") ? node.named_kind("to") : Kind::kNothing}; }
 
-constexpr Row view_row(std::string_view op, Make make) { return {.op = op, .make = make, .is_view = true}; }
+constexpr Row view_row(std::string_view op, Make make) {
+  return {.op = op, .make = make, .is_view = true, .takes_strings = true};
+}
 
 constexpr Row kShapeRows[] = {
     {.op = "BitCast", .make = make_bit_cast, .result = bit_cast_kinds, .is_view = true},
-    {.op = "Concat", .make = make_concat, .uses = "JOIN"},
+    {.op = "Concat", .make = make_concat, .uses = "JOIN", .takes_strings = true},
     view_row("Expand", make_expand),
     view_row("Flatten", make_flatten),
     view_row("Reshape", make_reshape),

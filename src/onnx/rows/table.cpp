@@ -14,13 +14,13 @@ namespace anydml::onnx {
 
 namespace {
 
-// All rows, in the order in which they are tried: host_rows is the last table.
+// All rows, in the order in which they are tried: host_rows and the tables after it are the last ones.
 std::vector<const Row*> table_rows() {
   std::vector<const Row*> rows;
   for (const std::span<const Row> part :
        {element_rows(), quantization_rows(), function_rows(), reduction_rows(), product_rows(), convolution_rows(),
         pooling_rows(), normalization_rows(), recurrent_rows(), attention_rows(), image_rows(), shape_rows(),
-        moving_rows(), generator_rows(), gather_rows(), definition_rows(), host_rows()}) {
+        moving_rows(), generator_rows(), gather_rows(), definition_rows(), host_rows(), string_rows(), ml_rows()}) {
     for (const Row& row : part) {
       rows.push_back(&row);
     }
@@ -69,7 +69,7 @@ const Tables& tables() {
 
 // The types of the input that determines a node's type, in the newest opset that the row accepts.
 KindSet table_kinds(const Row& row) {
-  KindSet kinds = kArrayKinds;
+  KindSet kinds = row.takes_strings ? kArrayKinds | kStringKinds : kArrayKinds;
   const Schema* schema = find_schema(row.op, row.last_opset == 0 ? newest_opset() : row.last_opset);
   const std::size_t position = row.op == "Where" ? 1 : 0;
   if (row.op == "DequantizeLinear" || row.op == "QuantizeLinear") {
@@ -87,7 +87,7 @@ KindSet table_kinds(const Row& row) {
 std::string table_kinds_text(KindSet kinds) {
   static constexpr Kind kOrder[] = {Kind::kInt4,   Kind::kUint4,  Kind::kFloat16, Kind::kFloat, Kind::kDouble,
                                     Kind::kInt8,   Kind::kInt16,  Kind::kInt32,   Kind::kInt64, Kind::kUint8,
-                                    Kind::kUint16, Kind::kUint32, Kind::kUint64,  Kind::kBool};
+                                    Kind::kUint16, Kind::kUint32, Kind::kUint64,  Kind::kBool,  Kind::kString};
   std::string text;
   for (const Kind kind : kOrder) {
     if (kinds.contains(kind)) {
@@ -99,6 +99,13 @@ std::string table_kinds_text(KindSet kinds) {
 }
 
 }  // namespace
+
+std::string row_name(const NodeMessage& node) {
+  if (is_default_domain(node.domain)) {
+    return node.op_type.find('.') == std::string::npos ? node.op_type : std::string();
+  }
+  return node.domain == kMlDomain ? std::string(kMlDomain) + "." + node.op_type : std::string();
+}
 
 std::vector<const Row*> rows_of(std::string_view op, int since) {
   std::vector<const Row*> rows;
@@ -129,7 +136,10 @@ std::vector<const DomainRow*> all_domain_rows() { return tables().domain_rows; }
 std::string rows_as_text() {
   std::string text;
   for (const Row* row : all_rows()) {
-    const char* how = row->is_on_host ? "host" : row->make == nullptr ? "definition" : "operators";
+    const char* how = row->op.starts_with(kMlDomain) ? "ml"
+                      : row->is_on_host              ? "host"
+                      : row->make == nullptr         ? "definition"
+                                                     : "operators";
     text += format_text("{}\t{}\t{}\t{}\t{}\t{}\n", how, row->op, row->first_opset, row->last_opset, row->uses,
                         table_kinds_text(table_kinds(*row)));
   }

@@ -72,6 +72,7 @@ constexpr FormalTensor schema_tensor(Presence presence, std::string_view name, s
 #define NONE \
   {}
 #define ANYDML_NEWEST_OPSET(opset) constexpr int kNewestOpset = opset;
+#define ANYDML_NEWEST_ML_OPSET(opset) constexpr int kNewestMlOpset = opset;
 #define ANYDML_NEWEST_DATA_TYPE(number) static_assert(number == kMaxDataType, "add ONNX's new types to kind.h");
 #define ANYDML_SCHEMA(...)
 #define ANYDML_DEPRECATED_SCHEMA(...)
@@ -79,9 +80,11 @@ constexpr FormalTensor schema_tensor(Presence presence, std::string_view name, s
 #undef ANYDML_DEPRECATED_SCHEMA
 #undef ANYDML_SCHEMA
 #undef ANYDML_NEWEST_DATA_TYPE
+#undef ANYDML_NEWEST_ML_OPSET
 #undef ANYDML_NEWEST_OPSET
 
 #define ANYDML_NEWEST_OPSET(opset)
+#define ANYDML_NEWEST_ML_OPSET(opset)
 #define ANYDML_NEWEST_DATA_TYPE(number)
 #define ANYDML_SCHEMA(op, since, min_inputs, max_inputs, min_outputs, max_outputs, inputs, outputs, attributes) \
   {op, since, false, min_inputs, max_inputs, min_outputs, max_outputs, inputs, outputs, attributes},
@@ -94,6 +97,7 @@ constexpr Schema kSchemas[] = {
 #undef ANYDML_DEPRECATED_SCHEMA
 #undef ANYDML_SCHEMA
 #undef ANYDML_NEWEST_DATA_TYPE
+#undef ANYDML_NEWEST_ML_OPSET
 #undef ANYDML_NEWEST_OPSET
 #undef NONE
 
@@ -120,6 +124,8 @@ const Schema* find_schema(std::string_view op, int opset) {
 }
 
 int newest_opset() { return kNewestOpset; }
+
+int newest_ml_opset() { return kNewestMlOpset; }
 
 std::string attribute_type_name(std::int32_t type) {
   static constexpr std::string_view kNames[] = {

@@ -35,8 +35,11 @@ struct FormalAttribute {
   std::span<const std::string_view> texts = {};
 };
 
+// The operators of classical machine learning have a domain of their own, which has its own opsets.
+inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
+
 struct Schema {
-  std::string_view op;
+  std::string_view op;  // "Conv"; of another domain with the domain: "ai.onnx.ml.Scaler"
   int since = 1;
   bool is_deprecated = false;
   int min_inputs = 0, max_inputs = 0;  // INT_MAX: no limit
@@ -48,8 +51,9 @@ struct Schema {
 
 // The newest version of an operator that an opset contains; null if the opset has no such operator.
 [[nodiscard]] const Schema* find_schema(std::string_view op, int opset);
-// The newest opset in the table.
+// The newest opsets in the table: of ONNX's own operators, and of ai.onnx.ml.
 [[nodiscard]] int newest_opset();
+[[nodiscard]] int newest_ml_opset();
 // The name of a type of attributes by its number in AttributeProto.AttributeType: "INTS".
 [[nodiscard]] std::string attribute_type_name(std::int32_t type);
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -174,6 +175,12 @@ std::int64_t counted(const Sizes& shape) {
   return product(shape);
 }
 
+void check_numbers(Kind kind) {
+  if (!kArrayKinds.contains(kind)) {
+    throw WrongType(std::string(kind_name(kind)) + " is not a type of numbers");
+  }
+}
+
 template <class T>
 void store_number(void* to, T value) {
   std::memcpy(to, &value, sizeof value);
@@ -236,6 +243,9 @@ Array Array::empty(Kind kind, Sizes shape) {
   const std::int64_t count = product(shape);
   std::shared_ptr<void> memory = new_memory(static_cast<std::size_t>(count) * item_size(kind));
   const void* const data = memory.get();
+  if (kind == Kind::kString) {
+    std::uninitialized_value_construct_n(static_cast<std::string_view*>(memory.get()), count);
+  }
   return wrap(kind, std::move(shape), data, std::move(memory));
 }
 
@@ -284,6 +294,24 @@ Array Array::scalar(Kind kind, std::int64_t value) {
   Array array = empty(kind, {});
   std::memcpy(array.writable(), &value, item_size(kind));  // little-endian: the low bytes
   return array;
+}
+
+Array Array::strings(Sizes shape, std::span<const std::string_view> texts) {
+  if (static_cast<std::size_t>(product(shape)) != texts.size()) {
+    fail("the shape {} does not have {} strings", listed(shape), texts.size());
+  }
+  std::size_t bytes = texts.size_bytes();
+  for (const std::string_view text : texts) {
+    bytes += text.size();
+  }
+  std::shared_ptr<void> memory = new_memory(bytes);
+  auto* const views = static_cast<std::string_view*>(memory.get());
+  auto* to = static_cast<char*>(memory.get()) + texts.size_bytes();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::construct_at(views + i, to, texts[i].size());
+    to = std::copy(texts[i].begin(), texts[i].end(), to);
+  }
+  return wrap(Kind::kString, std::move(shape), views, std::move(memory));
 }
 
 Array Array::integers(const std::vector<std::int64_t>& numbers) {
@@ -406,11 +434,14 @@ Array Array::copied() const {
   if (count() == 0) {
     return copy;
   }
-  if (rank() <= kMaxRank) {
+  if (kind() != Kind::kString && rank() <= kMaxRank) {
     dispatch_into("ELEMENT_WISE_IDENTITY", {*this}, {}, copy);
   } else {
     copy_by_index(static_cast<const std::byte*>(body_->data), shape(), strides(), item_size(kind()),
                   static_cast<std::byte*>(copy.writable()));
+  }
+  if (kind() == Kind::kString) {
+    return strings(shape(), copy.elements<std::string_view>());  // with characters of its own
   }
   return copy;
 }
@@ -455,6 +486,7 @@ Array Array::packed() const {
 }
 
 std::vector<std::int64_t> Array::to_integers() const {
+  check_numbers(kind());
   const Array all = packed();
   std::vector<std::int64_t> numbers;
   numbers.reserve(static_cast<std::size_t>(count()));
@@ -471,6 +503,7 @@ std::vector<std::int64_t> Array::to_integers() const {
 }
 
 std::vector<double> Array::to_numbers() const {
+  check_numbers(kind());
   const Array all = packed();
   std::vector<double> numbers;
   numbers.reserve(static_cast<std::size_t>(count()));

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,7 @@ class Array {
   Array() = default;  // absent, as an optional input may be
 
   // ---- Creation -----------------------------------------------------------------------------------------------------
-  // New memory with undefined elements, which only the creator may write through `writable`.
+  // New memory with undefined elements, which only the creator may write through `writable`. Strings are empty.
   [[nodiscard]] static Array empty(Kind kind, Sizes shape);
   [[nodiscard]] static Array zeros(Kind kind, Sizes shape);
   // Elements at an address that `owner` keeps valid. Strides are in elements; without strides, the array is packed.
@@ -48,6 +49,8 @@ class Array {
   [[nodiscard]] static Array scalar(Kind kind, int value) { return scalar(kind, static_cast<std::int64_t>(value)); }
   // A list of int64 numbers.
   [[nodiscard]] static Array integers(const std::vector<std::int64_t>& numbers);
+  // An array of strings. Its elements are std::string_views of characters that it owns.
+  [[nodiscard]] static Array strings(Sizes shape, std::span<const std::string_view> texts);
   template <class T>
   [[nodiscard]] static Array of(Kind kind, Sizes shape, const std::vector<T>& elements) {
     Array array = empty(kind, std::move(shape));

@@ -143,7 +143,8 @@ Array join(const Arrays& parts, int axis) {
       }
     }
   }
-  return result;
+  // The joined strings refer to characters of the parts.
+  return kind == Kind::kString ? Array::strings(shape, result.elements<std::string_view>()) : result;
 }
 
 // ---- Products -------------------------------------------------------------------------------------------------------

@@ -84,6 +84,8 @@ inline constexpr KindSet kNumberKinds = kFloatKinds | kIntegerKinds;
 // The element types of arrays. Four-bit integers use a byte each while a model runs, so their arrays are kInt8 and
 // kUint8.
 inline constexpr KindSet kArrayKinds = kNumberKinds | KindSet{Kind::kBool};
+// Strings have arrays too, but only steps on the host accept them.
+inline constexpr KindSet kStringKinds{Kind::kString};
 inline constexpr KindSet kFourBitKinds{Kind::kInt4, Kind::kUint4};
 // The types for which DirectML's functions are correctly rounded.
 inline constexpr KindSet kRoundedKinds{Kind::kFloat16, Kind::kFloat};
@@ -115,6 +117,8 @@ inline constexpr KindSet kRoundedKinds{Kind::kFloat16, Kind::kFloat};
     case Kind::kInt64:
     case Kind::kUint64:
       return 8;
+    case Kind::kString:
+      return sizeof(std::string_view);
     default:
       return 0;
   }
