@@ -304,7 +304,7 @@ bool Builder::add_domain_node(const NodeMessage& node) {
     step.inputs = node.inputs;
     step.outputs = node.outputs;
     step.uses = row->uses;
-    step.recipe = recipes_.number_of(*row, node, kinds);
+    step.recipe = step.on_host.empty() ? recipes_.number_of(*row, node, kinds) : 0;
     keep(std::move(step));
     return true;
   }
@@ -415,7 +415,7 @@ void Builder::add_by(const Row& row, const NodeMessage& node, int opset) {
     step.kinds = checked.results;
     step.uses = row.uses;
     step.on_host = row.is_on_host ? row.uses : has_strings ? "strings" : std::string_view();
-    step.recipe = recipes_.number_of(row, checked);
+    step.recipe = step.on_host.empty() ? recipes_.number_of(row, checked) : 0;
     keep(std::move(step));
     return;
   }

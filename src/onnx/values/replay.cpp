@@ -42,6 +42,9 @@ bool overlap(const Array& a, const Array& b) {
 }  // namespace
 
 bool is_compared_by_elements(const Array& array) {
+  if (array.kind() == Kind::kString) {
+    return false;
+  }
   const bool is_few = array.kind() == Kind::kFloat || array.kind() == Kind::kDouble || array.kind() == Kind::kFloat16
                           ? array.count() <= kMaxComparedFloats
                           : true;
