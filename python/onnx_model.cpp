@@ -208,7 +208,7 @@ void* new_output(nb::object& output, Kind kind, const onnx::Sizes& shape) {
 
 }  // namespace
 
-OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool integers, nb::handle device)
+OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool is_literal, nb::handle device)
     : kept_(nb::make_tuple(source, weights)) {
   const bool is_path = PyUnicode_Check(source.ptr()) != 0;
   const std::string path = is_path ? path_of(source) : std::string();
@@ -216,7 +216,7 @@ OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle fold
   const std::vector<Weight> apart = weights_of(weights);
   const bool has_folder = !is_path && !folder.is_none();
   const std::string beside = has_folder ? path_of(folder) : std::string();
-  const onnx::ModelOptions options = {.device = find_device(device), .multiplies_integers = integers};
+  const onnx::ModelOptions options = {.device = find_device(device), .is_literal = is_literal};
   call_onnx([&] {
     onnx::ModelMessage message = is_path ? onnx::read_model(path) : onnx::parse_model(bytes, nullptr, "the bytes");
     add_weights(apart, message.graph.initializers);

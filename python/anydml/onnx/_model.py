@@ -137,17 +137,17 @@ class Prepared(BackendRep):
     """A model that has been checked and can run many times.
 
     For inputs of new types and shapes, its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
-    folder: the folder of the model's external tensors, if the model is not a path. integers: whether products of
-    dequantized floats become integer products. device: the name of the adapter that runs the graphs; None is the
-    default.
+    folder: the folder of the model's external tensors, if the model is not a path. literal: whether a quantized
+    model computes with dequantized floats, as it is written. device: the name of the adapter that runs the graphs; None
+    is the default.
     """
 
-    def __init__(self, model, folder=None, integers=False, *, device=None):
+    def __init__(self, model, folder=None, literal=False, *, device=None):
         source, weights = _source_of(model)
         beside = None if folder is None else os.fsdecode(folder)
         _core.device_name(device)  # an unknown device is not an error in the model
         with _errors_of_models():
-            self._model = _core.OnnxModel(source, weights, beside, bool(integers), device)
+            self._model = _core.OnnxModel(source, weights, beside, bool(literal), device)
         inputs, outputs = self._model.inputs, self._model.outputs
         self.declared = {name: onnx.helper.make_tensor_type_proto(number, shape) for name, number, shape, _ in inputs}
         self.required = [name for name, _, _, has_initializer in inputs if not has_initializer]

@@ -20,8 +20,8 @@ class Program;
 
 struct ModelOptions {
   const anydml_device* device = nullptr;  // the device of the compiled graphs; null: the default
-  // Whether MatMul and Conv on dequantized floats multiply the integers instead.
-  bool multiplies_integers = false;
+  // Whether a quantized model computes with dequantized floats, as it is written, instead of with its integers.
+  bool is_literal = false;
 };
 
 // Provides memory for an output, once its type and shape are known. The memory is packed. For four-bit types, it has a

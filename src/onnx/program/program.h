@@ -57,6 +57,8 @@ class Program {
   [[nodiscard]] std::vector<std::string> wanted() const;
   // The nodes that were computed once as constants.
   std::vector<std::string> folded;
+  // The patterns of quantized nodes that compute with integers, in their order.
+  std::vector<std::string> patterns;
 
   // Splits into two programs: the steps that depend only on these values, and the remaining steps, which use their
   // results.
