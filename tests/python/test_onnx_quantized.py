@@ -75,7 +75,8 @@ class Nodes:
     def model(self, *outputs):
         graph = helper.make_graph(self.nodes, "g", self.declared, [onnx.ValueInfoProto(name=name) for name in outputs],
                                   self.arrays)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        return onnx.shape_inference.infer_shapes(model)  # completes the outputs
 
 
 def codes(dtype, *shape):
@@ -111,7 +112,7 @@ CLIP = ("Clip", F(-1.5), F(2.0))
 
 @pytest.mark.parametrize("activation", [None, ("Relu",), CLIP, ("Clip", F(0)), ("Clip", "", F(6))],
                          ids=["none", "relu", "clip", "min", "max"])
-@pytest.mark.parametrize("kinds", itertools.product(KINDS, KINDS, KINDS), ids=lambda kinds: "-".join(
+@pytest.mark.parametrize("kinds", list(itertools.product(KINDS, repeat=3)), ids=lambda kinds: "-".join(
     np.dtype(kind).name for kind in kinds))
 @pytest.mark.parametrize("per_channel, has_bias", [(False, True), (True, True), (True, False)])
 def test_convolutions(kinds, per_channel, has_bias, activation):
