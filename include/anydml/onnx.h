@@ -83,7 +83,7 @@ typedef void (*anydml_onnx_text_function)(void* context, const char* text);
 typedef struct anydml_onnx_options {
   size_t size;                 /* sizeof(anydml_onnx_options) */
   const anydml_device* device; /* the device of the compiled graphs; null means the default */
-  uint64_t flags;              /* 0, or ANYDML_ONNX_MULTIPLY_INTEGERS */
+  uint64_t flags;              /* 0, or ANYDML_ONNX_LITERAL */
   /* If the model needs something that anydml does not support, this function is called once for each missing feature,
      described in a few words ("Softmax of bfloat16"), before the call returns ANYDML_UNSUPPORTED. May be null. */
   anydml_onnx_text_function on_unsupported;
@@ -91,8 +91,12 @@ typedef struct anydml_onnx_options {
   const anydml_onnx_trace* trace; /* receives an event for each part of the work on the model; may be null */
 } anydml_onnx_options;
 
-/* MatMul and Conv on dequantized floats multiply the integers instead. This is faster and closer to the exact result,
-   but the bits differ from the results of running the model node by node. */
+/* By default, a model that was quantized with QuantizeLinear and DequantizeLinear computes with its integers, where
+   these nodes describe an integer operator: MatMul, Gemm and Conv on dequantized floats multiply the integers. This is
+   faster and closer to the exact result, but the bits differ from those of the model's own nodes, which compute with
+   floats. docs/onnx.md lists the patterns. With this flag, the model's own nodes run. */
+#define ANYDML_ONNX_LITERAL 2u
+/* The default, which was once an option. */
 #define ANYDML_ONNX_MULTIPLY_INTEGERS 1u
 
 #define ANYDML_ONNX_OPTIONS_INIT \

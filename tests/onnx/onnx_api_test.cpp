@@ -131,9 +131,11 @@ TEST(OnnxApi, WrongLoading) {
 TEST(OnnxApi, Options) {
   const std::string bytes = model_bytes("Neg");
   anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
-  options.flags = ANYDML_ONNX_MULTIPLY_INTEGERS;
   options.device = anydml_device_at(0);
-  EXPECT_NE(load(bytes, &options), nullptr);
+  for (const std::uint64_t flags : {ANYDML_ONNX_MULTIPLY_INTEGERS, ANYDML_ONNX_LITERAL}) {
+    options.flags = flags;
+    EXPECT_NE(load(bytes, &options), nullptr);
+  }
 
   anydml_onnx_model* model = nullptr;
   const auto loaded = [&](const void* given) {
@@ -147,6 +149,8 @@ TEST(OnnxApi, Options) {
   options.size = sizeof(options);
   options.flags = 6;
   EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0x6");
+  options.flags = ANYDML_ONNX_MULTIPLY_INTEGERS | ANYDML_ONNX_LITERAL;
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0x3");
 
   struct Newer {
     anydml_onnx_options known = ANYDML_ONNX_OPTIONS_INIT;

@@ -75,7 +75,7 @@ def _explained(lines):
         elif found := re.fullmatch(r"  steps (\d+) to (\d+): (a graph|node by node)(?:; it ends where |: )?(.*)", line):
             pieces.append((int(found[1]), int(found[2]) + 1, found[3] == "a graph", found[4]))
         else:
-            assert line.startswith("  on the host: "), line
+            assert line.startswith(("  on the host: ", "  with integers: ")), line
     assert sum(steps.values()) == count
     bodies = [_explained([line[4:] for line in lines[begin + 1:end]]) for begin, end in zip(
         starts, [*starts[1:], len(lines)])]

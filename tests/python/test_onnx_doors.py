@@ -92,7 +92,7 @@ def test_large_weights_and_options(tmp_path):
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [helper.make_tensor_value_info("x", 1, ["n", 64])],
         [helper.make_tensor_value_info("y", 1, ["n", 64])], [onnx.numpy_helper.from_array(weights, "w")])
-    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), integers=True,
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), literal=True,
                                trace=True)
     again = pickle.loads(pickle.dumps(prepared))
     x = np.ones((2, 64), np.float32)

@@ -286,8 +286,8 @@ QUANTISED = """m (float[N, 2, 5] x) => (float[N, 3, 5] y) {
 
 
 @pytest.mark.parametrize("axes", [("", ""), ("<axis = 0>", "<axis = 1>"), ("<axis = 1>", "<axis = 0>")])
-def test_products_of_integers_are_an_option(axes):
-    """Integer products are used if the scales allow it. Otherwise, or without the option, the model runs as written."""
+def test_products_of_integers(axes):
+    """Integer products are used if the scales allow it. Otherwise, or with literal=True, the model runs as written."""
     model = parsed(QUANTISED % axes)
     counts = {"": (), "<axis = 0>": (3,), "<axis = 1>": (2,) if axes[0] == "<axis = 1>" else (3,)}
     scales = [np.asarray(np.abs(floats(*counts[axis])) * 0.02 + 0.01, np.float32) for axis in axes]
@@ -295,7 +295,7 @@ def test_products_of_integers_are_an_option(axes):
     model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for array, name in zip(
         (*weights, *scales), ("w", "m", "t", "u")))
     x = floats(2, 2, 5)
-    literal, exact = backend.prepare(model), backend.prepare(model, integers=True)
+    literal, exact = backend.prepare(model, literal=True), backend.prepare(model)
     expected = literal.run([x])[0]
     np.testing.assert_allclose(exact.run([x])[0], expected, rtol=1e-4, atol=1e-4)
     ops = set(explained(exact).steps)

@@ -36,9 +36,9 @@ struct OnnxArguments {
   std::vector<std::string> sizes = {};  // NAME=N, for symbolic dimensions
   std::string trace = {};               // the file to write; empty for none
   bool explain = false;
-  bool integers = false;  // multiply integers instead of dequantized floats
+  bool literal = false;  // compute quantized models with dequantized floats
 
-  [[nodiscard]] bool any() const { return !sizes.empty() || !trace.empty() || explain || integers; }
+  [[nodiscard]] bool any() const { return !sizes.empty() || !trace.empty() || explain || literal; }
 };
 
 struct RunArguments {

@@ -267,7 +267,7 @@ void add_run(CLI::App& app, RunArguments& arguments) {
                  "Write a profile for https://ui.perfetto.dev or chrome://tracing, a JSON file")
       ->type_name("FILE")
       ->group(onnx);
-  run.add_flag("--integers", arguments.onnx.integers, "Multiply integers instead of dequantized floats")->group(onnx);
+  run.add_flag("--literal", arguments.onnx.literal, "Compute quantized models with dequantized floats")->group(onnx);
   add_device(run, arguments);
   run.add_flag("-s,--show_adapters", arguments.show_adapters, "List the adapters instead")->group("Device");
   run.add_flag("-S,--show_dependencies", arguments.show_dependencies, "Show versions instead")->group("Device");

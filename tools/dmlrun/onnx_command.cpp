@@ -137,7 +137,7 @@ class OnnxRun {
     adapter_ = info->description;
     anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
     options.device = device;
-    options.flags = arguments_.onnx.integers ? ANYDML_ONNX_MULTIPLY_INTEGERS : 0;
+    options.flags = arguments_.onnx.literal ? ANYDML_ONNX_LITERAL : 0;
     if (!arguments_.onnx.trace.empty()) {
       anydml_onnx_trace* trace = nullptr;
       check(anydml_onnx_trace_create(&trace));

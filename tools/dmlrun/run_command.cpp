@@ -288,8 +288,7 @@ int run_model(const RunArguments& arguments) {
   }
   if (arguments.onnx.any()) {
     return report_error(
-        "--size, --trace, --explain and --integers are for ONNX models, and " + in_quotes(file) + " is not one",
-        kWrong);
+        "--size, --trace, --explain and --literal are for ONNX models, and " + in_quotes(file) + " is not one", kWrong);
   }
   std::optional<facts::FeatureLevel> asked;
   if (!arguments.model.feature_level.empty() && !(asked = parse_feature_level(arguments.model.feature_level))) {

@@ -40,12 +40,12 @@ class Backend(_BackendInterface):
         return True
 
     @classmethod
-    def prepare(cls, model, device="CPU", *, integers=False, trace=False, **_):
+    def prepare(cls, model, device="CPU", *, literal=False, trace=False, **_):
         """Checks a model, including its types and operators, so that it can run many times. The model is a ModelProto,
         its bytes or its path.
 
-        With ``integers``, MatMul and Conv on dequantized floats multiply the integers instead. That is faster and
-        closer to the exact result, but the bits differ from the results of running the model node by node. With
+        A quantized model computes with its integers where QuantizeLinear and DequantizeLinear describe an integer
+        operator, as in ONNX Runtime. With ``literal``, it computes with dequantized floats, as it is written. With
         ``trace``, ``write_trace`` writes a profile of everything that the model does.
 
         >>> import numpy as np, onnx.parser, anydml.onnx as backend
@@ -56,7 +56,7 @@ class Backend(_BackendInterface):
         array([ 1, 23])
         """
         name = _device_of(device)
-        prepared = Prepared(model, integers=integers, device=name, trace=trace)
+        prepared = Prepared(model, literal=literal, device=name, trace=trace)
         if isinstance(model, _onnx.ModelProto):  # paths and bytes are checked by the library alone
             _check(model)
         return prepared

@@ -28,7 +28,8 @@ def _parser():
     parser.add_argument("--size", metavar="NAME=N", type=_size, action="append", default=[],
                         help="the size of a symbolic dimension (default: 1)")
     parser.add_argument("--outputs", metavar="FILE", help="write the outputs to an .npz file")
-    parser.add_argument("--integers", action="store_true", help="multiply integers instead of dequantized floats")
+    parser.add_argument("--literal", action="store_true",
+                        help="compute with dequantized floats where a quantized model allows integers")
     parser.add_argument("--explain", action="store_true", help="show how each node runs, and which nodes run on the host")
     parser.add_argument("--time", metavar="RUNS", nargs="?", type=int, const=20, help="print the median time of this many runs (20)")
     parser.add_argument("--profile", action="store_true", help="print the time of each node when it runs alone")
@@ -42,7 +43,7 @@ def main(arguments=None):
     options = _parser().parse_args(arguments)
     try:
         begin = time.perf_counter()
-        prepared = prepare(options.model, integers=options.integers, trace=bool(options.trace))
+        prepared = prepare(options.model, literal=options.literal, trace=bool(options.trace))
         prepared_in = time.perf_counter() - begin
         _check_sizes(prepared, options.size)
         with_names = dict(np.load(options.inputs)) if options.inputs else _report.inputs_of(prepared, options.size)

@@ -158,9 +158,9 @@ class Prepared(BackendRep):
     """A model that has been checked and can run many times.
 
     For inputs of new types and shapes, its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
-    folder: the folder of the model's external tensors, if the model is not a path. integers: whether products of
-    dequantized floats become integer products. device: the name of the adapter that runs the graphs; None is the
-    default. trace: whether to collect events for `write_trace`.
+    folder: the folder of the model's external tensors, if the model is not a path. literal: whether a quantized
+    model computes with dequantized floats, as it is written. device: the name of the adapter that runs the graphs; None
+    is the default. trace: whether to collect events for `write_trace`.
 
     It can be pickled, for other processes: a model from a path keeps the path and the options, and every other model
     keeps its bytes. It is prepared again where it is unpickled, so the file must exist there. A process keeps the last
@@ -168,18 +168,18 @@ class Prepared(BackendRep):
     shares the model and its compiled graphs.
     """
 
-    def __init__(self, model, folder=None, integers=False, *, device=None, trace=False):
+    def __init__(self, model, folder=None, literal=False, *, device=None, trace=False):
         source, weights = _source_of(model)
-        self._prepare(source, weights, None if folder is None else os.fsdecode(folder), bool(integers), device,
+        self._prepare(source, weights, None if folder is None else os.fsdecode(folder), bool(literal), device,
                       bool(trace))
 
-    def _prepare(self, source, weights, folder, integers, device, trace):
+    def _prepare(self, source, weights, folder, literal, device, trace):
         _core.device_name(device)  # an unknown device is not an error in the model
         with _errors_of_models():
-            self._model = _core.OnnxModel(source, list(weights), folder, integers, device, trace)
+            self._model = _core.OnnxModel(source, list(weights), folder, literal, device, trace)
         # Another process may have another current directory.
         self._arguments = (os.path.abspath(source) if isinstance(source, str) else source, tuple(weights),
-                           None if folder is None else os.path.abspath(folder), integers, device, trace)
+                           None if folder is None else os.path.abspath(folder), literal, device, trace)
         inputs, outputs = self._model.inputs, self._model.outputs
         self.declared = {name: onnx.helper.make_tensor_type_proto(number, shape) for name, number, shape, _ in inputs}
         self.required = [name for name, _, _, has_initializer in inputs if not has_initializer]

@@ -112,9 +112,11 @@ anydml_onnx_options read_options(const char* function, const anydml_onnx_options
   }
   std::memcpy(&options, given, std::min(size, sizeof(options)));
   options.size = sizeof(options);
-  if ((options.flags & ~std::uint64_t{ANYDML_ONNX_MULTIPLY_INTEGERS}) != 0) {
-    bad_call(function, format_text("options.flags is {:#x}; expected 0 or ANYDML_ONNX_MULTIPLY_INTEGERS ({:#x})",
-                                   options.flags, ANYDML_ONNX_MULTIPLY_INTEGERS));
+  constexpr std::uint64_t kBoth = ANYDML_ONNX_MULTIPLY_INTEGERS | ANYDML_ONNX_LITERAL;
+  if ((options.flags & ~kBoth) != 0 || options.flags == kBoth) {
+    bad_call(function, format_text("options.flags is {:#x}; expected 0, ANYDML_ONNX_MULTIPLY_INTEGERS ({:#x}) or "
+                                   "ANYDML_ONNX_LITERAL ({:#x})",
+                                   options.flags, ANYDML_ONNX_MULTIPLY_INTEGERS, ANYDML_ONNX_LITERAL));
   }
   if (options.device != nullptr && anydml_device_get_info(options.device) == nullptr) {
     bad_call(function, anydml_last_error());
@@ -160,10 +162,9 @@ void refuse_strings(const char* what, const std::vector<ValueMessage>& values) {
 }  // namespace
 
 anydml_onnx_model* make_model(ModelMessage message, const anydml_onnx_options& options) {
-  return new anydml_onnx_model(std::move(message),
-                               {.device = options.device,
-                                .multiplies_integers = (options.flags & ANYDML_ONNX_MULTIPLY_INTEGERS) != 0,
-                                .trace = trace_of(options)});
+  return new anydml_onnx_model(
+      std::move(message),
+      {.device = options.device, .is_literal = (options.flags & ANYDML_ONNX_LITERAL) != 0, .trace = trace_of(options)});
 }
 
 }  // namespace anydml::onnx

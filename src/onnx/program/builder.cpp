@@ -33,8 +33,6 @@ bool packs_input(std::string_view op, std::size_t position) {
   return (op == "GRU" || op == "LSTM" || op == "RNN") && (position == 1 || position == 2);
 }
 
-using Counts = std::unordered_map<std::string, std::int64_t>;
-
 void count_body_uses(const GraphMessage& graph, Counts& counts) {
   for_each_node(graph.nodes, [&counts](const NodeMessage& node) {
     for (const std::string& name : node.inputs) {
@@ -82,7 +80,7 @@ void check_outputs(const NodeMessage& node) {
 
 }  // namespace
 
-Builder::Builder(const BuildContext& context, Builder* outer) : context_(context), outer_(outer) {}
+Builder::Builder(const BuildContext& context, Builder* outer) : context_(context), outer_(outer), quantized_(*this) {}
 
 Kind Builder::kind_of(const std::string& name) const {
   for (const Builder* builder = this; builder != nullptr; builder = builder->outer_) {
@@ -150,9 +148,14 @@ std::shared_ptr<Program> Builder::program(const GraphMessage& graph, const Build
   add_initializers(graph, options);
   add_inputs(graph, options);
   Counts left = count_uses(graph);
+  if (!context_.is_literal) {
+    quantized_.read(graph, left);
+  }
   for (const NodeMessage& node : graph.nodes) {
     try {
-      add(node, context_.opset);
+      if (!quantized_.is_replaced(node)) {
+        add(node, context_.opset);
+      }
     } catch (const Unsupported& refusal) {
       refusals_.push_back(refusal);
       for (const std::string& name : node.outputs) {
@@ -183,6 +186,7 @@ std::shared_ptr<Program> Builder::program(const GraphMessage& graph, const Build
     const auto found = keys_.find(value.name);
     built->keys.push_back(found == keys_.end() ? Array() : found->second);
   }
+  built->patterns = std::move(patterns_);
   return built;
 }
 
@@ -284,7 +288,7 @@ void Builder::add(const NodeMessage& node, int opset) {
     compute_postponed();  // the body may use their results
     keep(control_step(node, *this));
     return;
-  } else if (context_.multiplies_integers && add_integer_product(node, opset)) {
+  } else if (!context_.is_literal && add_integers(node, opset)) {
     return;
   }
   add_by_rows(node, node.domain == kMlDomain ? context_.ml_opset : opset);
@@ -311,46 +315,35 @@ bool Builder::add_domain_node(const NodeMessage& node) {
   Expansion expansion(node, kinds, context_.opset);
   expansion.written_opset = newest_opset();
   row->expand(expansion);
-  add_all(expansion.nodes, expansion.written_opset, node);
+  add_all(expansion.nodes, expansion.written_opset, node.outputs);
   return true;
 }
 
-bool Builder::add_integer_product(const NodeMessage& node, int opset) {
-  if (node.op_type == "DequantizeLinear" && node.inputs.size() >= 2) {
-    const Array zero = node.inputs.size() > 2 ? constant(node.inputs[2]) : Array();
-    const auto found = quantized_float(node, kinds_of(node), constant(node.inputs[1]), zero);
-    if (found.has_value()) {
-      quantized_.emplace(node.outputs[0], *found);
+// Adds the nodes that compute with the integers of dequantized floats, if there are any.
+bool Builder::add_integers(const NodeMessage& node, int opset) {
+  if (node.op_type == "DequantizeLinear") {
+    if (quantized_.note(node)) {
+      mark_taken(node.inputs);
     }
-    mark_taken(node.inputs);  // an integer product may use these inputs
     return false;
   }
-  if ((node.op_type != "MatMul" && node.op_type != "Conv") || node.inputs.size() < 2) {
+  const std::optional<Replacement> found = quantized_.replacement(node, opset);
+  if (!found.has_value()) {
     return false;
   }
-  const auto a = quantized_.find(node.inputs[0]);
-  const auto b = quantized_.find(node.inputs[1]);
-  if (a == quantized_.end() || b == quantized_.end()) {
-    return false;
-  }
-  const std::vector<NodeMessage> nodes = integer_product(node, a->second, b->second, constant(b->second.x),
-                                                         constant(a->second.scale), constant(b->second.scale));
-  if (nodes.empty()) {
-    return false;
-  }
-  constexpr int kFirstWithIntegers = 13;
-  add_all(nodes, std::max(opset, kFirstWithIntegers), node);
+  add_all(found->nodes, std::max(opset, found->min_opset), found->outputs);
+  patterns_.push_back(found->pattern);
   return true;
 }
 
-// Adds the nodes that replace one node, and then drops their constants.
-void Builder::add_all(const std::vector<NodeMessage>& nodes, int opset, const NodeMessage& whole) {
+// Adds the nodes that compute the results of another node, and then drops their constants.
+void Builder::add_all(const std::vector<NodeMessage>& nodes, int opset, const std::vector<std::string>& results) {
   for (const NodeMessage& inner : nodes) {
     add(inner, opset);
   }
   for (const NodeMessage& inner : nodes) {
     for (const std::string& name : inner.outputs) {
-      const bool is_result = std::find(whole.outputs.begin(), whole.outputs.end(), name) != whole.outputs.end();
+      const bool is_result = std::find(results.begin(), results.end(), name) != results.end();
       if (!is_result && !taken_.contains(name) && constants_.contains(name)) {
         drop_constant(name);
       }
@@ -430,7 +423,7 @@ void Builder::add_by(const Row& row, const NodeMessage& node, int opset) {
   Expansion expansion(node, checked.kinds, opset);
   expansion.written_opset = opset;
   row.expand(expansion);
-  add_all(expansion.nodes, expansion.written_opset, node);
+  add_all(expansion.nodes, expansion.written_opset, node.outputs);
 }
 
 // Adds a step, or computes its results as constants if all its inputs are constants.

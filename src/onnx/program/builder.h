@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "onnx/model/message.h"
-#include "onnx/program/integers.h"
 #include "onnx/program/program.h"
+#include "onnx/program/quantized.h"
 #include "onnx/program/recipes.h"
 #include "onnx/rows/row.h"
 
@@ -24,8 +24,8 @@ namespace anydml::onnx {
 struct BuildContext {
   const ModelMessage& model;
   int opset;
-  int ml_opset;  // of ai.onnx.ml; 0 if the model does not declare it
-  bool multiplies_integers;
+  int ml_opset;     // of ai.onnx.ml; 0 if the model does not declare it
+  bool is_literal;  // whether quantized models run as they are written
   const anydml_device* device;
 };
 
@@ -59,11 +59,11 @@ class Builder {
 
  private:
   void add(const NodeMessage& node, int opset);
-  void add_all(const std::vector<NodeMessage>& nodes, int opset, const NodeMessage& whole);
+  void add_all(const std::vector<NodeMessage>& nodes, int opset, const std::vector<std::string>& results);
   void add_by_rows(const NodeMessage& node, int opset);
   void add_by(const Row& row, const NodeMessage& node, int opset);
   [[nodiscard]] bool add_domain_node(const NodeMessage& node);
-  [[nodiscard]] bool add_integer_product(const NodeMessage& node, int opset);
+  [[nodiscard]] bool add_integers(const NodeMessage& node, int opset);
   void keep(Step step, bool may_postpone = true);
   [[nodiscard]] bool may_postpone(const Step& step) const;
   [[nodiscard]] int postponed_depth(const Step& step) const;
@@ -90,7 +90,8 @@ class Builder {
   std::vector<Unsupported> refusals_;
   std::vector<std::string> folded_;
   std::unordered_map<std::string, Array> keys_;  // of the sequences of maps
-  std::unordered_map<std::string, QuantizedFloat> quantized_;
+  QuantizedFloats quantized_;
+  std::vector<std::string> patterns_;
   std::unordered_set<std::string> taken_;  // constants that steps use
   // Steps that convert byte constants to floats, by the name of their result, and in their order.
   struct Postponed {

@@ -40,6 +40,13 @@ void explain_program(const Program& program, const std::string& indent, std::str
   for (const auto& [names, count] : counts) {
     line(format_text("  {:5} {:28} by {}", count, names.first, names.second));
   }
+  std::map<std::string, int> patterns;
+  for (const std::string& one : program.patterns) {
+    ++patterns[one];
+  }
+  for (const auto& [pattern, count] : patterns) {
+    line(format_text("  with integers: {} {}", count, pattern));
+  }
   for (const Step& step : program.steps()) {
     if (!step.on_host.empty()) {
       line(format_text("  on the host: {}: {}", step.label, step.on_host));

@@ -85,7 +85,7 @@ Program& Model::program(const std::vector<bool>& replaced) {
         options.replaced.insert(inputs_[i].name);
       }
     }
-    const BuildContext context{message_, opset_of(message_), ml_opset_of(message_), options_.multiplies_integers,
+    const BuildContext context{message_, opset_of(message_), ml_opset_of(message_), options_.is_literal,
                                options_.device};
     found = Builder(context, nullptr).program(message_.graph, options);
   }

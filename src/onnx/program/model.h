@@ -21,8 +21,8 @@ class Trace;
 
 struct ModelOptions {
   const anydml_device* device = nullptr;  // the device of the compiled graphs; null: the default
-  // Whether MatMul and Conv on dequantized floats multiply the integers instead.
-  bool multiplies_integers = false;
+  // Whether a quantized model computes with dequantized floats, as it is written, instead of with its integers.
+  bool is_literal = false;
   std::shared_ptr<Trace> trace = nullptr;  // receives an event for each part of the work; may be null
 };
 

@@ -59,6 +59,8 @@ class Program {
   std::vector<std::string> folded;
   // For each output that is a sequence of maps, the keys of the maps; absent for others.
   Arrays keys;
+  // The patterns of quantized nodes that compute with integers, in their order.
+  std::vector<std::string> patterns;
 
   // Splits into two programs: the steps that depend only on these values, and the remaining steps, which use their
   // results.

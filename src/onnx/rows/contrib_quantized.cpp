@@ -61,13 +61,14 @@ void write_quantized_average_pool(Expansion& e) {
 
 void write_quantized_global_pool(Expansion& e) { write_quantized_pool(e, "GlobalAveragePool", {}); }
 
+// Quantizes the parts before they are joined, which moves fewer bytes than to join floats.
 void write_quantized_concat(Expansion& e) {
   const std::vector<std::string>& inputs = e.node().inputs;
   std::vector<std::string> parts;
   for (std::size_t i = 2; i < inputs.size(); i += 3) {
-    parts.push_back(dequantized(e, i));
+    parts.push_back(e.add("QuantizeLinear", {dequantized(e, i), e.input(0), e.input(1)}));
   }
-  finish_quantized(e, e.add("Concat", parts, e.passed_on({"axis"})), 0);
+  e.finish(e.add("Concat", parts, e.passed_on({"axis"})));
 }
 
 void write_quantized_where(Expansion& e) {
@@ -116,14 +117,15 @@ void write_quantized_gemm(Expansion& e) {
   const std::string b = operand(3, "transB");
   std::string total = e.add("MatMulInteger", {a, b, e.input(2), e.input(5)});
   total = e.input(6).empty() ? total : e.add("Add", {total, e.input(6)});
-  const std::string scales = e.add("Mul", {e.input(1), e.input(4)});
-  const std::string scale = e.add("Mul", {scales, e.constant_float(e.number("alpha", 1))});
-  const std::string y = e.add("Mul", {as_float(e, total), scale});
+  std::string scale = e.add("Mul", {e.input(1), e.input(4)});
+  scale = e.has("alpha") ? e.add("Mul", {scale, e.constant_float(e.number("alpha", 1))}) : scale;
   if (e.input(7).empty()) {
-    e.finish(y);
-  } else {
-    finish_quantized(e, y, 7);
+    e.finish(e.add("Mul", {as_float(e, total), scale}));
+    return;
   }
+  // One factor contains all scales, as in QLinearMatMul, so the result is rounded once.
+  const std::string y = e.add("Mul", {as_float(e, total), e.add("Div", {scale, e.input(7)})});
+  e.finish(e.add("QuantizeLinear", {y, e.constant_float(1), e.input(8)}));
 }
 
 // Unpacks unsigned integers from bytes. A byte may contain two integers, the first one in its low half.

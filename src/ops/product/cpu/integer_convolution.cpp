@@ -112,6 +112,8 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
     const std::int64_t end = std::min(first + tiles_of_piece_, all_tiles(convolution_, tiles_, 1));
     for (std::int64_t number = first; number < end; ++number) {
       Work work = work_of(number, piece.scratch, operands);
+      // Tiles of the same pixels have the same offsets, which take longer to compute than a small plane.
+      work.has_offsets = number != first && tiles_.boxes() == 1 && depth_ <= kFilterBlock;
       if (by_lines(convolution_)) {
         add_lines(work);
       } else {
@@ -145,6 +147,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
     std::byte padding;  // the zero point of the input, unchanged
     u32 input_zero;     // adjusted for the signedness of the multiplied bytes
     bool has_zeros;     // whether the column sums are needed
+    bool has_offsets;   // whether the scratch memory contains the offsets of the block's taps already
   };
   template <class T>
   [[nodiscard]] static T* at(const Work& work, std::size_t offset) {
@@ -200,7 +203,9 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
     find_block(classes_, work.plane, work.box, first, depth, kFilterBlock, work.block);
     copy_block(convolution_.windows, work.block, channel(work, 0), convolution_.input_channel, 1, &work.padding,
                at<std::byte>(work, buffers_.copied));
-    tap_offsets(work.block, at<std::int64_t>(work, buffers_.offsets));
+    if (!work.has_offsets) {
+      tap_offsets(work.block, at<std::int64_t>(work, buffers_.offsets));
+    }
   }
 
   void add_lines(Work& work) const {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/cpu/loops.h"
+
 namespace anydml {
 namespace {
 
@@ -70,7 +72,8 @@ struct Copier {
     const std::int64_t move = axis.coordinate_step;
     const std::int64_t length = axis.length;
     const auto moves_to = [move](std::int64_t positions) {
-      return move == 1 ? positions : (positions + move - 1) / move;
+      // A division would take longer than the copy of a short row.
+      return move == 1 ? positions : move == 2 ? (positions + 1) >> 1 : (positions + move - 1) / move;
     };
     const std::int64_t first = start >= 0 ? 0 : std::min(length, moves_to(-start));
     const std::int64_t end = start >= image.input ? first : std::clamp(moves_to(image.input - start), first, length);
@@ -81,8 +84,11 @@ struct Copier {
     if (step == static_cast<std::int64_t>(sizeof(Word))) {
       copy_near(at, end - first, to + first);
     } else if (step == 2 * static_cast<std::int64_t>(sizeof(Word))) {
+      ANYDML_INDEPENDENT
       for (std::int64_t i = first; i < end; ++i) {
-        std::memcpy(to + i, at + (i - first) * 2 * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+        Word word;
+        std::memcpy(&word, at + (i - first) * 2 * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+        to[i] = word;
       }
     } else {
       for (std::int64_t i = first; i < end; ++i, at += step) {
