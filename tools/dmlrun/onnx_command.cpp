@@ -188,11 +188,16 @@ class OnnxRun {
     OnnxOutput& output = self->outputs_[index];
     try {
       output.type = type;
+      if (shown_type(type) == DataType::unknown) {
+        self->refused_ = format_text("output {} is {}; expected a tensor of numbers", in_quotes(output.name),
+                                     anydml_onnx_type_name(type));
+        return nullptr;
+      }
       output.sizes.assign(tensor->sizes, tensor->sizes + tensor->rank);
       const std::uint64_t bytes = tensor_bytes(type, output.sizes);
       const std::uint64_t more = bytes > output.data.capacity() ? bytes - output.data.capacity() : 0;
       if (!self->memory_.take(MemoryBudget::For::buffers, more,
-                              [&](std::string sentence) { self->too_large_ = std::move(sentence); })) {
+                              [&](std::string sentence) { self->refused_ = std::move(sentence); })) {
         return nullptr;
       }
       output.data.reserve(bytes + 1);  // an empty output has an address too
@@ -205,8 +210,8 @@ class OnnxRun {
 
   void run_once() {
     const int code = anydml_onnx_run(model_.get(), tensors_.data(), tensors_.size(), &provide, this);
-    if (!too_large_.empty()) {
-      throw ModelFailure{"outputs", too_large_, false};
+    if (!refused_.empty()) {
+      throw ModelFailure{"outputs", refused_, false};
     }
     check(code);
   }
@@ -387,7 +392,7 @@ class OnnxRun {
   std::vector<OnnxInput> inputs_;
   std::vector<anydml_tensor> tensors_;
   std::vector<OnnxOutput> outputs_;
-  std::string too_large_;  // why an output was refused
+  std::string refused_;  // why an output was refused
 };
 
 void write_failure(JsonWriter& json, const ModelFailure& failure) {
