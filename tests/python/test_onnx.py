@@ -375,7 +375,7 @@ def test_functions_are_inlined_and_other_domains_named():
 
 @pytest.mark.parametrize("op, kind, name", [
     ("Add", TensorProto.BFLOAT16, "Add of bfloat16"), ("Mod", TensorProto.BFLOAT16, "Mod of bfloat16"),
-    ("TopK", TensorProto.STRING, "TopK of string"), ("Tile", TensorProto.STRING, "Tile of string")])
+    ("GatherElements", TensorProto.STRING, "GatherElements of string"), ("Tile", TensorProto.STRING, "Tile of string")])
 def test_unsupported_types_are_named(op, kind, name):
     inputs = ["x"] if op == "Identity" else ["x", "s"] if op == "Reshape" else ["x", "x"]
     value = helper.make_tensor_value_info("x", kind, [2])
