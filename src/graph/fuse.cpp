@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "graph/passes.h"
+#include "graph/readers.h"
 #include "plan/reshape.h"
 
 namespace anydml {
@@ -13,36 +13,6 @@ namespace {
 
 using Views = std::vector<TensorDesc>;  // the views of a node's tensors
 using Numbers = InlineVector<std::uint32_t, 4>;
-
-// The nodes that read each value.
-class Readers {
- public:
-  Readers(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> nodes)
-      : begins_(values.count() + 1) {
-    const auto for_each_read = [&](auto use) {
-      for (const std::uint32_t node : nodes) {
-        for (const GraphSource& source : graph.nodes[node].sources) {
-          if (source.kind == SourceKind::node) {
-            use(values.of(source), node);
-          }
-        }
-      }
-    };
-    for_each_read([&](std::uint32_t value, std::uint32_t /*node*/) { ++begins_[value + 1]; });
-    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
-    nodes_.resize(begins_.back());
-    std::vector<std::uint32_t> ends = begins_;
-    for_each_read([&](std::uint32_t value, std::uint32_t node) { nodes_[ends[value]++] = node; });
-  }
-
-  [[nodiscard]] std::span<const std::uint32_t> operator[](std::uint32_t value) const {
-    return std::span(nodes_).subspan(begins_[value], begins_[value + 1] - begins_[value]);
-  }
-
- private:
-  std::vector<std::uint32_t> begins_;  // for each value, the position of its first reader
-  std::vector<std::uint32_t> nodes_;
-};
 
 // Groups grow node by node. The depth of each group is greater than the depth of every group that it reads from, which
 // keeps the search for a path between two groups short.

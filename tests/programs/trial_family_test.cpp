@@ -237,8 +237,7 @@ void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& p
   const auto sorted = sorted_nodes(given);
   ASSERT_TRUE(sorted.ok());
   std::vector<std::uint32_t> nodes = prune(given, sorted.value());
-  const auto aliased = alias(given, nodes);
-  const Graph& graph = aliased ? *aliased : given;
+  const Graph graph = alias(given, nodes);
   nodes = prune(graph, nodes);
   const ValueNumbers values(graph);
   for (u32 value = 0; value < values.count(); ++value) {
@@ -271,8 +270,9 @@ void check_memory(const Graph& given, const DeviceTraits& traits, std::size_t& p
   const std::vector<Lifetime> alive = lifetimes(graph, values, ordered, temporary);
   // A value lives from the first step that writes part of it to the last step that reads part of it.
   for (u32 at = 0; at < ordered.size(); ++at) {
-    for (const auto* const used : {&ordered[at].reads, &ordered[at].writes}) {
-      for (const std::uint32_t value : *used) {
+    for (const std::span<const std::uint32_t> used :
+         {std::span<const std::uint32_t>(ordered[at].reads), std::span<const std::uint32_t>(ordered[at].writes)}) {
+      for (const std::uint32_t value : used) {
         const auto lifetime = std::ranges::find(alive, values.root(value), &Lifetime::value);
         EXPECT_EQ(lifetime != alive.end(), bool{temporary[values.root(value)]});
         EXPECT_TRUE(lifetime == alive.end() || (lifetime->first <= at && at <= lifetime->last))
