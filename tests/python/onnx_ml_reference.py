@@ -62,6 +62,8 @@ def transformed(name, scores):
 def binary(name, score, is_probability=False):
     """Returns the scores of two classes, given the score of the second one."""
     is_complement = name == "PROBIT" or name == "NONE" and is_probability
+    if is_complement:
+        score = float(np.float32(score))
     return transformed(name, [1 - score if is_complement else -score, score])
 
 

@@ -138,6 +138,10 @@ void transform_scores(PostTransform transform, std::span<double> scores) {
 void transform_binary(PostTransform transform, double score, bool is_probability, std::span<double> scores) {
   const bool is_complement =
       transform == PostTransform::kProbit || (transform == PostTransform::kNone && is_probability);
+  if (is_complement) {
+    // The weights of a forest add up to nearly 1; rounded, a certain class leaves exactly 0 for the other one.
+    score = static_cast<double>(static_cast<float>(score));
+  }
   scores[0] = is_complement ? 1 - score : -score;
   scores[1] = score;
   transform_scores(transform, scores);
