@@ -127,9 +127,9 @@ OLD = [
 ]
 
 
-# Defined only by other nodes and tested by ONNX's suite; test_onnx_host.py tests Einsum.
-BY_SUITE = {"AffineGrid", "BlackmanWindow", "Einsum", "HammingWindow", "HannWindow", "NegativeLogLikelihoodLoss",
-            "RotaryEmbedding", "SoftmaxCrossEntropyLoss", "SwiGLU"}
+# Defined only by other nodes and tested by ONNX's suite; test_onnx_host.py tests Einsum, test_onnx_samples.py GridSample.
+BY_SUITE = {"AffineGrid", "BlackmanWindow", "Einsum", "GridSample", "HammingWindow", "HannWindow",
+            "NegativeLogLikelihoodLoss", "RotaryEmbedding", "SoftmaxCrossEntropyLoss", "SwiGLU"}
 
 
 def rows():
