@@ -396,3 +396,11 @@ def test_an_endless_loop_is_not_run_while_a_model_loads():
                              [value("c2", TensorProto.BOOL), value("s2")])
     loop = helper.make_node("Loop", ["", "", "w"], ["y"], body=body)
     backend.prepare(model_of([loop], initializers=[helper.make_tensor("w", TensorProto.FLOAT, [], [1.0])]))
+
+
+@pytest.mark.parametrize("inputs, outputs", [(["", "x"], [""]), (["x"], ["x", ""])])
+def test_outputs_without_names(inputs, outputs):
+    """An empty name stands for an absent value, which an output cannot be."""
+    model = model_of([], [value(name, shape=(2,)) for name in inputs], outputs)
+    with pytest.raises(onnx.checker.ValidationError, match=f"output {len(outputs) - 1} has no name"):
+        backend.prepare(model.SerializeToString())

@@ -168,6 +168,9 @@ std::shared_ptr<Program> Builder::program(const GraphMessage& graph, const Build
   std::vector<std::string> outputs, inputs;
   std::vector<Kind> kinds;
   for (const ValueMessage& value : graph.outputs) {
+    if (value.name.empty()) {
+      fail("output {} has no name", outputs.size());
+    }
     if (kind_of(value.name) == Kind::kUndefined) {
       fail("output {} is neither computed by a node nor an input of the graph", quoted(value.name));
     }
