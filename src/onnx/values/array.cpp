@@ -437,7 +437,7 @@ Array Array::copied() const {
   if (kind() != Kind::kString && rank() <= kMaxRank) {
     dispatch_into("ELEMENT_WISE_IDENTITY", {*this}, {}, copy);
   } else {
-    copy_by_index(static_cast<const std::byte*>(body_->data), shape(), strides(), item_size(kind()),
+    copy_by_index(static_cast<const std::byte*>(data()), shape(), strides(), item_size(kind()),
                   static_cast<std::byte*>(copy.writable()));
   }
   if (kind() == Kind::kString) {
