@@ -313,3 +313,8 @@ def test_explain_names_the_patterns():
 def test_convolutions_have_the_bits_of_onnx_runtime():
     model, x = conv_model(bias_scale=F(0.02) * F(0.01))
     np.testing.assert_array_equal(backend.run_model(model, [x])[0], beside_runtime(model, x))
+
+
+def test_the_option_of_earlier_versions_is_an_error():
+    with pytest.raises(TypeError, match="prepare has no option integers.*unless literal is True"):
+        backend.prepare(b"", integers=False)

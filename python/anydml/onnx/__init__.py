@@ -55,6 +55,9 @@ class Backend(_BackendInterface):
         >>> prepared.run({"t": np.array([25, -1]), "day": np.array([24, 24])})["hour"]
         array([ 1, 23])
         """
+        if "integers" in _:  # an option of earlier versions, which must not be ignored like unknown ones
+            raise TypeError("prepare has no option integers: quantized models compute with their integers unless literal "
+                            "is True")
         name = _device_of(device)
         prepared = Prepared(model, literal=literal, device=name, trace=trace)
         if isinstance(model, _onnx.ModelProto):  # paths and bytes are checked by the library alone
