@@ -404,3 +404,26 @@ def test_outputs_without_names(inputs, outputs):
     model = model_of([], [value(name, shape=(2,)) for name in inputs], outputs)
     with pytest.raises(onnx.checker.ValidationError, match=f"output {len(outputs) - 1} has no name"):
         backend.prepare(model.SerializeToString())
+
+
+def test_weights_of_equal_layers_that_share_a_file(tmp_path):
+    """The first layer's bias is before its weights in their file; the second layer's weights are at the start of theirs."""
+    (tmp_path / "one.bin").write_bytes(np.ones(8 + 64, np.float32).tobytes())
+    (tmp_path / "two.bin").write_bytes(np.ones(64, np.float32).tobytes())
+
+    def part(name, dims, file, offset):
+        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=dims, data_location=TensorProto.EXTERNAL)
+        for key, text in {"location": file, "offset": str(offset), "length": str(4 * int(np.prod(dims)))}.items():
+            tensor.external_data.add(key=key, value=text)
+        return tensor
+
+    for offset in (0, 16, 32):
+        graph = helper.make_graph(
+            [helper.make_node("Conv", ["x", "w1", "b1"], ["y1"]), helper.make_node("Conv", ["x", "w2", "b2"], ["y2"])], "g",
+            [value("x", shape=(1, 8, 2, 2))], [value("y1", shape=(1, 8, 2, 2)), value("y2", shape=(1, 8, 2, 2))],
+            [part("w1", (8, 8, 1, 1), "one.bin", offset), part("b1", (8,), "one.bin", 0), part("w2", (8, 8, 1, 1), "two.bin", 0),
+             numpy_helper.from_array(np.ones(8, np.float32), "b2")])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+        for y in backend.prepare(tmp_path / "m.onnx").run([np.ones((1, 8, 2, 2), np.float32)]):
+            np.testing.assert_array_equal(y, 9)

@@ -163,3 +163,38 @@ def test_changed_models_end_with_an_error_or_a_result():
             except (ValueError, MemoryError):
                 continue
             assert result.shape == (9, changed["n_targets"])
+
+
+def test_a_scalar_has_no_features():
+    with pytest.raises(ValueError, match="X|dimension|shape|rank"):
+        run("FeatureVectorizer", [np.float32(1)], version=1, inputdimensions=[1])
+
+
+@pytest.mark.parametrize("op, attributes", [
+    ("Normalizer", {"norm": "L2"}), ("FeatureVectorizer", {"inputdimensions": [0]})])
+def test_rows_without_features_take_no_time(op, attributes):
+    assert run(op, [np.zeros((2**40, 0), np.float32)], version=1, **attributes)[0].shape == (2**40, 0)
+
+
+def test_rows_of_strings_without_elements_take_no_time():
+    node = onnx.helper.make_node("Gather", ["x", "i"], ["y"], axis=1)
+    x, i = np.zeros((2**40, 3, 0), "U1"), np.zeros(1, np.int64)
+    prepared = backend.Prepared(model_of([node], {"x": x, "i": i}, ["y"]))
+    assert prepared.run([x, i])[0].shape == (2**40, 1, 0)
+
+
+def test_no_choice_of_keys_is_slow():
+    keys = [i * 172933 for i in range(90_000)]  # multiples of a prime number, which a hash table has as its size
+    x = np.array(keys[:10], np.int64)
+    assert run("LabelEncoder", [x], version=2, keys_int64s=keys, values_int64s=list(range(90_000)))[0].tolist() == list(range(10))
+
+
+def test_one_base_value_for_many_targets_takes_no_memory():
+    tree = {**TREE, "n_targets": 2**26, "base_values": [1.0]}
+    backend.Prepared(model_of([node_of("TreeEnsembleRegressor", ["x"], ["y"], **tree)], {"x": np.zeros((1, 2), np.float32)}, ["y"]))
+
+
+def test_numbers_that_are_no_category():
+    x = np.float32([np.nan, np.inf, -np.inf, 1.9])
+    assert run("OneHotEncoder", [x], version=1, cats_int64s=[0, 1, 2], zeros=1)[0].tolist() == [
+        [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0]]

@@ -481,3 +481,30 @@ def test_equal_layers_are_recorded_once(seed):
         given = {name: random.standard_normal((rows, width)).astype(np.float32) for name in "xz"}
         for actual, expected in zip(prepared.run(given), node_by_node(prepared, given)):
             assert actual.tobytes() == expected.tobytes()
+
+
+def test_a_bias_inside_of_the_weights_belongs_to_one_layer():
+    """The second layer's bias is equal to the first one's, which is a row of the first layer's weights."""
+    first, second = floats(8, 8, 1, 1), floats(8, 8, 1, 1)
+    model = parsed("""m (float[1, 8, H, W] x) => (float[1, 8, H, W] a, float[1, 8, H, W] b) {
+        zero = Constant<value_int = 0>() eight = Constant<value_ints = [8]>() row = Gather(first, zero) bias = Reshape(row, eight)
+        a = Conv(x, first, bias) b = Conv(x, second, other)
+    }""")
+    for name, array in {"first": first, "second": second, "other": first[0].reshape(8).copy()}.items():
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    check(model, {"x": floats(1, 8, 2, 2)})
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_weights_of_equal_layers_are_constants_or_computed_while_recording(is_reversed):
+    """Both have the same strides in the graph, although only one of them stays at its address."""
+    names = ["computed", "given"] if is_reversed else ["given", "computed"]
+    model = parsed(f"""m (float[N, 16] x) => (float[N, 16] a, float[N, 16] b) {{
+        n = Size(x) m = Cast<to = 1>(n) zero = Constant<value_float = 0.0>() one = Constant<value_float = 1.0>()
+        s = Constant<value_ints = [16, 16]>() numbers = Range(zero, m, one) computed = Reshape(numbers, s)
+        first = Transpose({names[0]}) second = Transpose({names[1]}) a = MatMul(x, first) b = MatMul(x, second)
+    }}""")
+    model.graph.initializer.append(numpy_helper.from_array(floats(16, 16), "given"))
+    prepared, given = backend.prepare(model), {"x": floats(16, 16)}
+    for actual, expected in zip(prepared.run(given), node_by_node(prepared, given)):
+        assert actual.tobytes() == expected.tobytes()

@@ -318,3 +318,35 @@ def test_convolutions_have_the_bits_of_onnx_runtime():
 def test_the_option_of_earlier_versions_is_an_error():
     with pytest.raises(TypeError, match="prepare has no option integers.*unless literal is True"):
         backend.prepare(b"", integers=False)
+
+
+@pytest.mark.parametrize("alpha", [0.25, 0.0, 1.0, -2.0])
+def test_a_gemm_without_a_bias_keeps_its_alpha(alpha):
+    build = Nodes()
+    x = codes(np.int8, 3, 5)
+    a = build.dequantized(build.input("x", x), 0.5, np.int8(0))
+    y = build.add("Gemm", a, build.dequantized(codes(np.int8, 5, 4), 0.25, np.int8(0)), alpha=alpha)
+    [integers], [literal], *_ = run_both(build.model(build.quantized(y, 4.0, np.int8(0))), x)
+    assert apart(integers, literal) <= 1
+
+
+@pytest.mark.parametrize("count", [33025, 33026])
+def test_sums_of_integers_do_not_overflow(count):
+    build = Nodes()
+    x = np.full((1, count), 255, np.uint8)
+    a = build.dequantized(build.input("x", x), 1.0, np.uint8(0))
+    y = build.add("MatMul", a, build.dequantized(np.full((count, 1), 255, np.uint8), 1.0, np.uint8(0)))
+    [integers], [literal], *_ = run_both(build.model(y), x)
+    np.testing.assert_allclose(integers, literal, rtol=1e-6)
+    assert integers[0, 0] > 0
+
+
+@pytest.mark.parametrize("attributes", [
+    {"kernel_shape": [1, 1], "pads": [1, 1, 1, 1]}, {"kernel_shape": [2, 2], "dilations": [4, 4], "pads": [1, 1, 1, 1]},
+    {"kernel_shape": [2, 2], "pads": [1, 1, 1, 1]}])
+def test_pools_of_nothing_but_padding(attributes):
+    build = Nodes()
+    x = codes(np.int8, 1, 1, 3, 3)
+    y = build.add("MaxPool", build.dequantized(build.input("x", x), 0.02, np.int8(3)), **attributes)
+    [integers], [literal], *_ = run_both(build.model(y), x)
+    np.testing.assert_array_equal(integers, literal)

@@ -296,7 +296,7 @@ def _prepared_again(kind, *arguments):
     if isinstance(arguments[0], str):
         with open(arguments[0], "rb") as file:  # raises FileNotFoundError and its relatives
             status = os.fstat(file.fileno())
-        version = status.st_ino, status.st_size, status.st_mtime_ns
+        version = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
     return copy.copy(_kept(kind, arguments, version))
 
 

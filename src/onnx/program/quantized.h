@@ -81,10 +81,12 @@ class QuantizedFloats {
     Array scale;               // the product of the scales of a, b and alpha: a number, or one for each channel
     std::string bias;          // a float; "" if there is none
     std::string integer_bias;  // the integers of the bias, if their scale is `scale`
+    double alpha = 1;
     double beta = 1;
     int rank = 0;  // of b, if it is known
   };
   [[nodiscard]] std::optional<Product> product_of(const NodeMessage& node) const;
+  [[nodiscard]] static std::int64_t count_terms(const Product& product, int kept, const Array& weights);
   [[nodiscard]] std::optional<Replacement> replaced_product(const NodeMessage& node);
   [[nodiscard]] std::optional<Replacement> replaced_move(const NodeMessage& node, int opset) const;
   [[nodiscard]] std::optional<Replacement> replaced_join(const NodeMessage& node);

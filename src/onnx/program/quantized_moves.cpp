@@ -2,6 +2,7 @@
 // Nodes that move, choose or compare dequantized floats get the integers. No bit of a result changes.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -68,6 +69,29 @@ NodeMessage with_inputs(const NodeMessage& node, std::vector<std::string> inputs
   return copy;
 }
 
+// Whether a window of a MaxPool may contain nothing but padding. Its maximum is minus infinity, which no integer stands
+// for.
+bool may_see_only_padding(const NodeMessage& node) {
+  const AttributeMessage* const pads = node.find("pads");
+  const AttributeMessage* const kernel = node.find("kernel_shape");
+  const AttributeMessage* const dilations = node.find("dilations");
+  const AttributeMessage* const automatic = node.find("auto_pad");
+  const bool is_automatic = automatic != nullptr && automatic->s != "NOTSET" && automatic->s != "VALID";
+  const bool has_pads =
+      pads != nullptr && std::any_of(pads->ints.begin(), pads->ints.end(), [](auto one) { return one != 0; });
+  const bool is_dilated = dilations != nullptr && std::any_of(dilations->ints.begin(), dilations->ints.end(),
+                                                              [](auto one) { return one != 1; });
+  if (is_dilated && (has_pads || is_automatic)) {
+    return true;
+  }
+  for (std::size_t i = 0; has_pads && i < pads->ints.size(); ++i) {
+    if (kernel == nullptr || kernel->ints.empty() || pads->ints[i] >= kernel->ints[i % kernel->ints.size()]) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string pattern_of(const NodeMessage& node) { return node.op_type + " by " + node.op_type + " of integers"; }
 
 }  // namespace
@@ -87,7 +111,7 @@ std::optional<Replacement> QuantizedFloats::replaced_move(const NodeMessage& nod
       return std::nullopt;
     }
   }
-  if (node.op_type == "MaxPool" && (!is_increasing(*value) || node.outputs.size() != 1)) {
+  if (node.op_type == "MaxPool" && (!is_increasing(*value) || node.outputs.size() != 1 || may_see_only_padding(node))) {
     return std::nullopt;
   }
   Expansion e(node, {}, opset);
@@ -97,8 +121,9 @@ std::optional<Replacement> QuantizedFloats::replaced_move(const NodeMessage& nod
     constexpr std::size_t kValue = 2;
     const std::string given = kValue < inputs.size() ? inputs[kValue] : std::string();
     const Array number = given.empty() ? Array() : builder_.constant(given);
-    if (opset < kFirstPadWithInputs || inputs.size() < 2 ||
-        (!given.empty() && (!number || number.kind() != Kind::kFloat || number.count() != 1 || number.number() != 0))) {
+    if (opset < kFirstPadWithInputs || inputs.size() < 2 || !is_increasing(*value) ||
+        (!given.empty() && (!number || number.kind() != Kind::kFloat || number.count() != 1 || number.number() != 0 ||
+                            std::signbit(number.number())))) {
       return std::nullopt;
     }
     inputs.resize(std::max(inputs.size(), kValue + 1));

@@ -14,6 +14,8 @@
 namespace anydml::onnx {
 namespace {
 
+// Sums are int32, and the product of two bytes is at most 255 * 255.
+constexpr std::int64_t kMaxTerms = 0x7fffffff / (255 * 255);
 constexpr int kFirstWithIntegers = 13;
 constexpr std::int64_t kFloatNumber = static_cast<std::int64_t>(Kind::kFloat);
 // Scales of a bias that differ less than this count as the product of the scales: converters multiply them in float or
@@ -79,6 +81,17 @@ bool QuantizedFloats::is_bias(const QuantizedFloat& bias, const Array& product_s
   return true;
 }
 
+// The number of terms in each sum of a product. kept: the axis of the weights of a Gemm that remains in the result.
+std::int64_t QuantizedFloats::count_terms(const Product& product, int kept, const Array& weights) {
+  if (product.is_conv) {
+    return weights.count() / std::max<std::int64_t>(weights.size(0), 1);
+  }
+  if (kept >= 0) {
+    return weights.size(1 - kept);
+  }
+  return weights.rank() > 1 ? weights.size(weights.rank() - 2) : weights.count();
+}
+
 // Reads a product of dequantized floats.
 std::optional<QuantizedFloats::Product> QuantizedFloats::product_of(const NodeMessage& node) const {
   const QuantizedFloat* const a = find(node, 0);
@@ -122,11 +135,15 @@ std::optional<QuantizedFloats::Product> QuantizedFloats::product_of(const NodeMe
   if (!has_scales_along(*b, axis, product.rank)) {
     return std::nullopt;
   }
+  if (weights && count_terms(product, node.op_type == "Gemm" ? static_cast<int>(axis) : -1, weights) > kMaxTerms) {
+    return std::nullopt;
+  }
   const Array b_scale = builder_.constant(b->scale);
   product.scale = multiply(builder_.constant(a->scale).reshape({}), b_scale.flatten());
   if (alpha != 1) {
     product.scale = multiply(product.scale, Array::scalar(Kind::kFloat, alpha));
   }
+  product.alpha = alpha;
   product.bias = node.inputs.size() > 2 ? node.inputs[2] : std::string();
   if (node.op_type == "Gemm" && !product.bias.empty()) {  // Add has no rule that C must not be larger than the result
     const Array known = builder_.constant(product.bias);
@@ -147,7 +164,8 @@ std::optional<Replacement> QuantizedFloats::replaced_product(const NodeMessage& 
     return std::nullopt;
   }
   Replacement result{.nodes = {}, .outputs = node.outputs, .pattern = node.op_type, .min_opset = kFirstWithIntegers};
-  const bool has_integers = product->bias.empty() || !product->integer_bias.empty();
+  // The integer operators have no alpha.
+  const bool has_integers = product->alpha == 1 && (product->bias.empty() || !product->integer_bias.empty());
   const std::optional<Tail> tail = has_integers ? tail_of(node, true) : std::nullopt;
   if (tail.has_value()) {
     write_quantized_product(node, *product, *tail, result);

@@ -124,7 +124,8 @@ std::uint64_t Recorder::constant(const Array& array) {
     const anydml_tensor tensor = tensor_of(array);
     check_status(anydml_graph_add_shared_constant(graph_.get(), fixed_.constants(), &tensor, &value));
   } else {
-    kept_.push_back(array.packed());
+    // A shared constant keeps its strides, so this one does too: a repeated operator expects the strides of the first.
+    kept_.push_back(has_negative_stride(array) ? array.packed() : array);
     const anydml_tensor tensor = tensor_of(kept_.back());
     check_status(anydml_graph_add_constant(graph_.get(), &tensor, &value));
   }

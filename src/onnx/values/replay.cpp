@@ -36,7 +36,17 @@ bool is_data(const Array& array) { return array && !array.is_symbol() && !is_com
 bool overlap(const Array& a, const Array& b) {
   const auto [a_begin, a_end] = a.bounds();
   const auto [b_begin, b_end] = b.bounds();
-  return a_begin < b_end && b_begin < a_end;
+  return a.count() != 0 && b.count() != 0 && a_begin < b_end && b_begin < a_end;
+}
+
+// Whether an input with elements shares memory with an earlier one, and one of them is data. An operand in that memory
+// would be a part of either.
+bool overlaps_earlier(std::span<const Array> inputs, std::size_t position) {
+  const Array& one = inputs[position];
+  return std::any_of(
+      inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(position), [&one](const Array& earlier) {
+        return earlier && !earlier.is_symbol() && (is_data(earlier) || is_data(one)) && overlap(earlier, one);
+      });
 }
 
 }  // namespace
@@ -73,11 +83,9 @@ bool append_key(std::span<const Array> inputs, std::string& key) {
     } else {
       append_form(key, InputTag::kData, one);
       append_sizes(key, one.strides());
-      for (std::size_t before = 0; before < i; ++before) {
-        if (is_data(inputs[before]) && overlap(inputs[before], one)) {
-          return false;
-        }
-      }
+    }
+    if (one && !one.is_symbol() && overlaps_earlier(inputs, i)) {
+      return false;
     }
   }
   return true;
@@ -103,8 +111,10 @@ std::optional<Origin> Recorder::Trace::origin_of(const Array& array, std::span<c
   using From = Origin::From;
   if (!array.is_symbol()) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (is_data(inputs[i]) && array.count() != 0 && overlap(inputs[i], array)) {
-        return Origin{From::kInput, i, 0};
+      if (is_data(inputs[i]) && overlap(inputs[i], array)) {
+        const auto [begin, end] = inputs[i].bounds();
+        const auto [first, last] = array.bounds();
+        return begin <= first && last <= end ? std::optional(Origin{From::kInput, i, 0}) : std::nullopt;
       }
     }
     return Origin{};

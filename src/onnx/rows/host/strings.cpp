@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Operators that take or return strings. Those that only rearrange elements have the same code for all types, in
 // shapes.cpp.
+#include <locale.h>
+#include <stdlib.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -65,6 +68,7 @@ std::string_view without_spaces(std::string_view text) {
 // A number in decimal digits, with an exponent for floats, or inf or nan in any case.
 template <class T>
 T number_of_text(std::string_view whole) {
+  constexpr std::size_t kMaxShown = 100;
   std::string_view text = without_spaces(whole);
   if (text.starts_with('+') && !text.substr(1).starts_with('-')) {
     text.remove_prefix(1);
@@ -72,14 +76,14 @@ T number_of_text(std::string_view whole) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
-    constexpr std::size_t kMaxShown = 100;
     fail("an element is {}; expected a number", quoted(whole.substr(0, kMaxShown)));
   }
   if (error == std::errc::result_out_of_range) {
-    if constexpr (std::is_floating_point_v<T>) {  // as large or as small as the text says
-      return static_cast<T>(std::strtod(std::string(text).c_str(), nullptr));
+    if constexpr (std::is_floating_point_v<T>) {                              // as large or as small as the text says
+      static const locale_t kPlain = ::newlocale(LC_ALL_MASK, "C", nullptr);  // not the program's own
+      return static_cast<T>(::strtod_l(std::string(text).c_str(), nullptr, kPlain));
     } else {
-      fail("an element is {}, which is out of range", quoted(whole));
+      fail("an element is {}, which is out of range", quoted(whole.substr(0, kMaxShown)));
     }
   }
   return value;
@@ -141,6 +145,9 @@ Compute host_gather_strings(const Node& node) {
     const Sizes after(x.shape().begin() + axis + 1, x.shape().end());
     shape.insert(shape.end(), after.begin(), after.end());
     const std::int64_t inner = product(after);
+    if (product(shape) == 0) {
+      return one(Array::empty(Kind::kString, std::move(shape)));
+    }
     const std::span<const std::string_view> from = x.elements<std::string_view>();
     std::vector<std::string_view> texts;
     texts.reserve(static_cast<std::size_t>(product(shape)));

@@ -360,13 +360,17 @@ class Ensemble {
 std::vector<double> base_values(const Node& node, std::size_t targets) {
   bool is_double = false;
   std::vector<double> values = float_or_double_list(node, "base_values", is_double);
-  if (values.size() == 1) {
-    values.resize(targets, values[0]);
-  }
-  if (!values.empty() && values.size() != targets) {
+  if (values.size() > 1 && values.size() != targets) {
     fail("{}: base_values has {} numbers; expected none, 1 or {}", node.label, values.size(), targets);
   }
   return values;
+}
+
+// Adds one number for each score, or the same number to all.
+void add_base(std::span<const double> base, std::span<double> scores) {
+  for (std::size_t i = 0; !base.empty() && i < scores.size(); ++i) {
+    scores[i] += base[base.size() == 1 ? 0 : i];
+  }
 }
 
 std::size_t target_count(const Node& node) {
@@ -385,9 +389,7 @@ Compute regressor_of(const Ensemble& ensemble, std::size_t targets, const std::v
     const std::size_t rows = scores.size() / targets;
     for (std::size_t row = 0; row < rows; ++row) {
       const std::span<double> own = std::span(scores).subspan(row * targets, targets);
-      for (std::size_t i = 0; i < base.size(); ++i) {
-        own[i] += base[i];
-      }
+      add_base(base, own);
       transform_scores(transform, own);
     }
     return one(floats_of(kind, {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(targets)}, scores));
@@ -441,9 +443,7 @@ Compute ml_tree_classifier(const Node& node) {
     std::vector<std::int64_t> best;
     for (std::size_t row = 0; row < rows; ++row) {
       const std::span<double> own = std::span(scores).subspan(row * classes, classes);
-      for (std::size_t i = 0; i < base.size(); ++i) {
-        own[i] += base[i];
-      }
+      add_base(base, own);
       if (has_one_class) {
         best.push_back(own[is_binary ? 0 : 1] > (is_probability ? 0.5 : 0.0) ? 1 : 0);
       } else {

@@ -84,6 +84,9 @@ Array extracted(const Array& x, const std::vector<std::int64_t>& indices) {
   shape.push_back(static_cast<std::int64_t>(indices.size()));
   const Array packed = x.packed();
   Array result = Array::empty(x.kind(), shape);
+  if (result.count() == 0) {
+    return result;
+  }
   const std::size_t item = item_size(x.kind());
   const auto* const from = static_cast<const std::byte*>(packed.data());
   auto* to = static_cast<std::byte*>(result.writable());
@@ -125,7 +128,8 @@ Compute ml_normalizer(const Node& node) {
                  : name == "L1" ? Norm::kL1
                                 : Norm::kL2](std::span<const Array> inputs) {
     FeatureRows x = feature_rows(inputs[0]);
-    for (std::int64_t row = 0; row < x.count; ++row) {
+    const std::int64_t rows = x.width == 0 ? 0 : x.count;
+    for (std::int64_t row = 0; row < rows; ++row) {
       const std::span<double> features =
           std::span(x.numbers).subspan(static_cast<std::size_t>(row * x.width), static_cast<std::size_t>(x.width));
       const double divisor = norm_of(norm, features);
@@ -187,9 +191,11 @@ Compute ml_feature_vectorizer(const Node& node) {
     for (const std::int64_t size : sizes) {
       width = added_sizes(width, size);
     }
+    check_features(inputs[0]);
     const std::int64_t rows = inputs[0].rank() == 1 ? 1 : inputs[0].shape().front();
     Array result = Array::zeros(Kind::kFloat, {rows, width});
     const std::span<float> to = writable_elements<float>(result);
+    const std::int64_t written = width == 0 ? 0 : rows;  // a tensor without elements may have any number of rows
     std::int64_t begin = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const FeatureRows part = feature_rows(inputs[i]);
@@ -197,7 +203,7 @@ Compute ml_feature_vectorizer(const Node& node) {
         fail("input {} has {} rows, but the first one has {}", i, part.count, rows);
       }
       const std::int64_t taken = std::min(part.width, sizes[i]);  // missing features are 0, and others are left out
-      for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t row = 0; row < written; ++row) {
         for (std::int64_t k = 0; k < taken; ++k) {
           to[static_cast<std::size_t>(row * width + begin + k)] =
               static_cast<float>(part.row(row)[static_cast<std::size_t>(k)]);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "onnx/rows/ml/ml.h"
 
@@ -72,8 +72,9 @@ class KeyTable {
   }
 
   Array keys_;  // the strings that the table refers to
-  std::unordered_map<std::string_view, std::int64_t> texts_;
-  std::unordered_map<std::uint64_t, std::int64_t> numbers_;
+  // Ordered, so that no choice of keys makes them slow.
+  std::map<std::string_view, std::int64_t> texts_;
+  std::map<std::uint64_t, std::int64_t> numbers_;
 };
 
 Array text_list(const std::vector<std::string>& texts) {
@@ -247,7 +248,13 @@ Compute ml_one_hot_encoder(const Node& node) {
     const Array& x = inputs[0];
     // Floats are truncated to integers, as ONNX says.
     const Array keys = is_float(x.kind()) ? Array::integers(x.to_integers()) : x;
-    const std::vector<std::int64_t> positions = table->positions(keys, -1);
+    std::vector<std::int64_t> positions = table->positions(keys, -1);
+    if (is_float(x.kind())) {
+      const std::vector<double> numbers = x.to_numbers();
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        positions[i] = std::isfinite(numbers[i]) ? positions[i] : -1;  // no integer, and so no category
+      }
+    }
     if (const auto missing = std::find(positions.begin(), positions.end(), -1);
         !allows_zeros && missing != positions.end()) {
       fail("element {} of X is none of the {} categories, and zeros is 0", missing - positions.begin(), count);
