@@ -142,6 +142,20 @@ class Onnx(unittest.TestCase):
         self.fails("--expect y: '1,2' has 2 elements, but the output has FLOAT32[2, 3]", "--input", "x=x.npy", "--expect",
                    "y=1,2", "m.onnx", status=3)
 
+    def test_four_bit_elements_in_files(self):
+        """A file has their bytes, two elements each, as one list."""
+        nodes = [node("DequantizeLinear", ["q", "scale", "zero"], ["x"]), node("QuantizeLinear", ["x", "scale", "zero"], ["y"])]
+        (self.folder / "four.onnx").write_bytes(model(
+            nodes, [("q", INT4, [5]), ("scale", FLOAT, []), ("zero", INT4, [])], [("y", INT4, [5])], opset=21))
+        (self.folder / "q.npy").write_bytes(npy("|u1", (3,), b"\x21\x43\x05"))
+        (self.folder / "five.npy").write_bytes(npy("|u1", (5,), bytes(5)))
+        given = ["--input", "scale=1", "--input", "zero=0", "four.onnx"]
+        self.go("--input", "q=q.npy", "--output", "y=y4.npy", "--expect", "y=q.npy", *given)
+        self.go("--input", "q=q.npy", "--expect", "y=y4.npy", *given)
+        self.fails("--expect y: 'five.npy' has the shape [5], but the output has [3]", "--input", "q=q.npy", "--expect",
+                   "y=five.npy", *given, status=3)
+        self.fails("--input q: 'five.npy' has 5 bytes; expected 3, which INT4[5] has", "--input", "q=five.npy", *given)
+
     def test_large_outputs(self):
         report = json.loads(self.go("--json", "--size", "batch=30", "m.onnx").stdout)
         self.assertIn("y", [one["resource"] for one in report["commands"] if one["type"] == "print"])

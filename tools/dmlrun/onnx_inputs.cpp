@@ -262,8 +262,12 @@ void check_bools(const std::string& option, std::span<const std::byte> bytes) {
 OnnxInput make_input(const Pending& input, Dimensions& dimensions, std::uint64_t seed, MemoryBudget& memory) {
   const std::int32_t type = input.info->type;
   OnnxInput result{.name = input.info->name, .type = type, .sizes = {}, .values = input.text, .data = {}};
-  result.sizes = input.file ? input.file->sizes : sizes_of(input, dimensions);
+  result.sizes = input.file && !is_four_bits(type) ? input.file->sizes : sizes_of(input, dimensions);
   const std::uint64_t count = shown_count(type, result.sizes);
+  if (input.file && is_four_bits(type) && input.file->resource.value_bytes != count) {
+    wrong(input.option, format_text("{} has {} bytes; expected {}, which {} has", in_quotes(input.text),
+                                    input.file->resource.value_bytes, count, form_text(type, result.sizes)));
+  }
   memory.take(MemoryBudget::For::buffers, tensor_bytes(type, result.sizes),
               [&](std::string sentence) { wrong(input.option, std::move(sentence)); });
   if (input.count > 1 && input.count != count) {
@@ -365,7 +369,9 @@ std::vector<OnnxInput> onnx_inputs(const anydml_onnx_model& model, const Request
     input.text = given != texts.end() ? given->second : is_float_type(type) ? "normal" : "zeros";
     if (has_npy_extension(input.text)) {
       input.file = read_npy(input.option, input.text, info->type);
-      take_file_sizes(input, dimensions);
+      if (!is_four_bits(info->type)) {
+        take_file_sizes(input, dimensions);
+      }
     } else if (const std::uint64_t count = read_values(input.option, input.text, type, 1, 0).shown_elements();
                count > 1) {
       input.count = count;
@@ -391,9 +397,11 @@ std::vector<std::byte> expected_values(const std::string& option, const std::str
   const std::uint64_t count = shown_count(onnx_type, sizes);
   if (has_npy_extension(text)) {
     const NpyFile file = read_npy(option, text, onnx_type);
-    if (file.sizes != sizes) {
+    // A file has the bytes of four-bit elements as one list.
+    const Sizes stored = is_four_bits(onnx_type) ? Sizes{static_cast<std::int64_t>(count)} : sizes;
+    if (file.sizes != stored) {
       difference = format_text("{} has the shape {}, but the output has {}", in_quotes(text), sizes_text(file.sizes),
-                               sizes_text(sizes));
+                               sizes_text(stored));
       return {};
     }
     return filled(option, file.resource);
