@@ -65,6 +65,10 @@ std::string_view without_spaces(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kSpaces) + 1);
 }
 
+// Numbers are read in this locale, whatever the program's own is. It is created when the library is loaded, because a
+// function-local static would be initialized under a lock that a fork can leave locked.
+const locale_t g_plain_locale = ::newlocale(LC_ALL_MASK, "C", nullptr);
+
 // A number in decimal digits, with an exponent for floats, or inf or nan in any case.
 template <class T>
 T number_of_text(std::string_view whole) {
@@ -79,9 +83,10 @@ T number_of_text(std::string_view whole) {
     fail("an element is {}; expected a number", quoted(whole.substr(0, kMaxShown)));
   }
   if (error == std::errc::result_out_of_range) {
-    if constexpr (std::is_floating_point_v<T>) {                              // as large or as small as the text says
-      static const locale_t kPlain = ::newlocale(LC_ALL_MASK, "C", nullptr);  // not the program's own
-      return static_cast<T>(::strtod_l(std::string(text).c_str(), nullptr, kPlain));
+    if constexpr (std::is_floating_point_v<T>) {  // as large or as small as the text says
+      const std::string copy(text);
+      return static_cast<T>(g_plain_locale != nullptr ? ::strtod_l(copy.c_str(), nullptr, g_plain_locale)
+                                                      : std::strtod(copy.c_str(), nullptr));
     } else {
       fail("an element is {}, which is out of range", quoted(whole.substr(0, kMaxShown)));
     }
