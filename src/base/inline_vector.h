@@ -22,11 +22,7 @@ class InlineVector {
   InlineVector() = default;
   explicit InlineVector(std::size_t size) { resize(size); }
   InlineVector(std::initializer_list<T> elements) { assign(std::span(elements.begin(), elements.size())); }
-  template <class Range>
-  requires std::is_convertible_v<const Range&, std::span<const T>> &&
-      (!std::is_same_v<Range, InlineVector>)explicit InlineVector(const Range& elements) {
-    assign(elements);
-  }
+  explicit InlineVector(std::span<const T> elements) { assign(elements); }
   InlineVector(const InlineVector& other) { assign(other); }
   InlineVector(InlineVector&& other) noexcept { take(other); }
   InlineVector& operator=(const InlineVector& other) {

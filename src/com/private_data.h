@@ -113,7 +113,7 @@ class PrivateData {
     return set(kObjectNameWide, static_cast<UINT>(std::wcslen(name) * sizeof(wchar_t)), name);
   }
 
-  // The name that reports about live objects show; empty if there is no memory for it.
+  // The object's name in reports about live objects. It is empty if there was no memory for the name.
   void copy_name(LiveState& state) const noexcept {
     try {
       const std::string text = escaped(name(), kMaxQuotedBytes);

@@ -34,7 +34,7 @@ def _lines():
 _ALL = [Row(how, op, int(first), int(last), uses, kinds.split()) for how, op, first, last, uses, kinds in (
     line for line in _lines() if line[0] != "domain")]
 ML_ROWS = [row for row in _ALL if row.how == "ml"]  # the operators of ai.onnx.ml
-STRINGS = sorted({row.op for row in _ALL if row.how != "ml" and "string" in row.kinds})  # those that take strings
+STRINGS = sorted({row.op for row in _ALL if row.how != "ml" and "string" in row.kinds})  # operators that accept strings
 # ONNX's own operators, for numbers.
 ROWS = [row._replace(kinds=[kind for kind in row.kinds if kind != "string"]) for row in _ALL
         if row.how != "ml" and row.uses != "strings"]

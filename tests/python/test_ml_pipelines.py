@@ -13,7 +13,7 @@ LAST_PLACE = 2.0 ** -23  # of a float between 1 and 2
 
 
 def check(case, most=None):
-    """The results are no farther from scikit-learn's than ONNX Runtime's are, or than the last place of a float."""
+    """The distance to scikit-learn's results is at most ONNX Runtime's, or one unit in the last place of a float."""
     prepared = backend.Prepared(case.model)
     results = prepared.run(case.inputs)
     options = onnxruntime.SessionOptions()

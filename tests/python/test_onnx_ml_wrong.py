@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Models with operators of ai.onnx.ml that are wrong or hostile: each ends with an error that names what is wrong."""
+import pathlib
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -166,8 +170,9 @@ def test_changed_models_end_with_an_error_or_a_result():
 
 
 def test_a_scalar_has_no_features():
-    with pytest.raises(ValueError, match="X|dimension|shape|rank"):
-        run("FeatureVectorizer", [np.float32(1)], version=1, inputdimensions=[1])
+    for op, attributes in {"FeatureVectorizer": {"inputdimensions": [1]}, "Normalizer": {}}.items():
+        with pytest.raises(ValueError, match=rf"{op} 'n': X has the shape \[\]; expected rows of features, or one row"):
+            run(op, [np.float32(1)], version=1, **attributes)
 
 
 @pytest.mark.parametrize("op, attributes", [
@@ -183,15 +188,29 @@ def test_rows_of_strings_without_elements_take_no_time():
     assert prepared.run([x, i])[0].shape == (2**40, 1, 0)
 
 
+def limited(text, **limits):
+    """Runs a script that uses this file's functions with limits of the system, such as AS and CPU."""
+    lines = [f"resource.setrlimit(resource.RLIMIT_{name}, ({limit}, {limit}))" for name, limit in limits.items()]
+    script = "\n".join(["import resource, sys", "sys.path[:0] = sys.argv[1:]", "from test_onnx_ml_wrong import *", *lines, text])
+    return subprocess.run([sys.executable, "-c", script, str(pathlib.Path(__file__).parent), *sys.path], capture_output=True,
+                          text=True)
+
+
 def test_no_choice_of_keys_is_slow():
-    keys = [i * 172933 for i in range(90_000)]  # multiples of a prime number, which a hash table has as its size
-    x = np.array(keys[:10], np.int64)
-    assert run("LabelEncoder", [x], version=2, keys_int64s=keys, values_int64s=list(range(90_000)))[0].tolist() == list(range(10))
+    """Multiples of a prime number that is the size of a hash table would all be in one of its places."""
+    done = limited("""
+keys = [i * 172933 for i in range(90_000)]
+x = np.array(keys[:10], np.int64)
+print(run("LabelEncoder", [x], version=2, keys_int64s=keys, values_int64s=list(range(90_000)))[0].tolist())""", CPU=20)
+    assert done.stdout == f"{list(range(10))}\n", done.stderr
 
 
 def test_one_base_value_for_many_targets_takes_no_memory():
-    tree = {**TREE, "n_targets": 2**26, "base_values": [1.0]}
-    backend.Prepared(model_of([node_of("TreeEnsembleRegressor", ["x"], ["y"], **tree)], {"x": np.zeros((1, 2), np.float32)}, ["y"]))
+    done = limited("""
+tree = {**TREE, "n_targets": 2**30, "base_values": [1.0]}
+backend.Prepared(model_of([node_of("TreeEnsembleRegressor", ["x"], ["y"], **tree)], {"x": np.zeros((1, 2), np.float32)}, ["y"]))
+print("prepared")""", AS=6 << 30)
+    assert done.stdout == "prepared\n", done.stderr
 
 
 def test_numbers_that_are_no_category():

@@ -122,7 +122,7 @@ std::optional<Replacement> QuantizedFloats::replacement(const NodeMessage& node,
   return replaced_move(node, opset);
 }
 
-// The bytes that were dequantized to an input of a node; null if the input is no such float.
+// The bytes from which a node's input was dequantized, or null if the input was not dequantized.
 const QuantizedFloat* QuantizedFloats::find(const NodeMessage& node, std::size_t input) const {
   const auto found = input < node.inputs.size() ? floats_.find(node.inputs[input]) : floats_.end();
   return found != floats_.end() && kByteKinds.contains(found->second.kind) ? &found->second : nullptr;

@@ -26,7 +26,7 @@ inline constexpr double kSampleCoefficient = -0.75;
 [[nodiscard]] SampleOptions sample_options(const Node& node);
 // Checks the shapes and returns the shape of the result.
 [[nodiscard]] Sizes sample_shape(const Array& x, const Array& grid);
-// Computes the samples on the host, of a tensor with elements; the arrays are no symbols.
+// Computes the samples on the host. Both arrays must have elements in memory.
 [[nodiscard]] Array host_samples(const Array& x, const Array& grid, const SampleOptions& options);
 
 [[nodiscard]] Compute make_grid_sample(const Node& node);

@@ -45,8 +45,8 @@ struct RecordedStep {
 // arrays are data, and a step that reads the elements of data while it is recorded cannot be repeated.
 [[nodiscard]] bool is_compared_by_elements(const Array& array);
 
-// Writes a key of the inputs to `key`. Two steps that compute the same function of inputs with equal keys add the same
-// operators. Returns false if there is no key.
+// Appends a key of the inputs to `key`. Two steps that compute the same function of inputs with equal keys add the same
+// operators. Returns false if the inputs share memory, because it would be unclear which one an operand belongs to.
 [[nodiscard]] bool append_key(std::span<const Array> inputs, std::string& key);
 
 }  // namespace anydml::onnx

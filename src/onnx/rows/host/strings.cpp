@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Operators that take or return strings. Those that only rearrange elements have the same code for all types, in
-// shapes.cpp.
+// Operators that accept or return strings. Operators that only rearrange elements treat all types alike; shapes.cpp
+// contains them.
 #include <locale.h>
 #include <stdlib.h>
 
