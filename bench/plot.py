@@ -9,7 +9,8 @@ usage: plot.py                                       redraws the documents' pict
        plot.py FILE.json ... [--out FOLDER]          draws the data of these files, for viewing; build/plots by default
 
 The files are written by `dmlrun bench --json`, bench/peers.py --json, bench/peers_cuda.py --json and
-bench/all_operators.py --json; all_operators.py's reports are kept as NAME-all.json. Every picture in the documents, and
+bench/all_operators.py --json; all_operators.py's reports are kept as NAME-all.json. models.json combines the tables that
+bench/zoo.py printed on two machines, and is edited by hand. Every picture in the documents, and
 every figure of a table between `<!-- figures: NAME -->` and `<!-- end of figures -->`, comes from
 docs/performance/*.json.
 """
@@ -19,12 +20,12 @@ import re
 import sys
 from pathlib import Path
 
-from figures import compare, pictures, tables
+from figures import compare, models, pictures, tables
 from figures.reports import about, read, shorten, text_of
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "performance"
-DOCUMENTS = ("README.md", "docs/performance.md", "docs/cuda.md", "docs/operator-speed.md")
+DOCUMENTS = ("README.md", "docs/performance.md", "docs/cuda.md", "docs/operator-speed.md", "docs/networks.md")
 ABOVE_THE_PASS = 1.15  # the limit at which dmlrun bench warns
 PICTURE = re.compile(r"\]\((?:docs/)?performance/([\w-]+\.svg)\)")
 BLOCK = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -61,6 +62,9 @@ def draw(reports):
     if gpus:
         drawn["gpu"] = pictures.gpu(gpus, gpu_peers)
     drawn["operators"] = pictures.operators(cpus, peers)
+    for report in reports:
+        if report["program"] == "zoo.py":
+            drawn["models"] = models.picture(report)
     return {f"{name}.svg": text for name, text in drawn.items() if text}
 
 
@@ -87,6 +91,8 @@ def make_tables(reports):
         "gpu-layouts": tables.gpu_layouts(h200, gpu_peers),
         "gpu-latency": tables.gpu_latency(h200, gpu_peers),
         "gpu-reductions": tables.gpu_reductions(h200),
+        "models": models.table(reports["models"]),
+        "models-claim": models.claim(reports["models"]),
     }
 
 

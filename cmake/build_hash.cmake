@@ -18,7 +18,7 @@ function(anydml_crossing_headers result)
   foreach(folder base com facts ops schema plan)
     file(GLOB_RECURSE here RELATIVE ${anydml_hash_source} ${again}
       ${anydml_hash_source}/src/${folder}/*.h ${anydml_hash_source}/src/${folder}/*.def)
-    list(FILTER here EXCLUDE REGEX "/cuda/")  # the plugin's own kernels
+    list(FILTER here EXCLUDE REGEX "/(cuda|vulkan)/")  # the kernels of the plugins themselves
     list(APPEND found ${here})
   endforeach()
   file(GLOB here RELATIVE ${anydml_hash_source} ${again} ${anydml_hash_source}/src/backend/*.h)

@@ -2,7 +2,8 @@
 # Defines what `cmake --install` installs (the libraries, their headers, the .pc files and the CMake package) and how
 # the .deb packages are built. Every rule belongs to one of two components, which correspond to the two packages:
 # anydml, which programs need at run time, and anydml-dev, which is needed to compile programs. Without --component,
-# both are installed. pip installs only a third component, python, which pyproject.toml names.
+# both are installed. pip installs only a third component, python, or for the package with ONNX Runtime's provider a
+# fourth, onnxruntime_ep; the pyproject.toml of each names it.
 include(CMakePackageConfigHelpers)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   message(FATAL_ERROR "CMAKE_INSTALL_LIBDIR and CMAKE_INSTALL_INCLUDEDIR must be relative to the prefix, because an "
@@ -14,8 +15,17 @@ install(TARGETS anydml EXPORT anydml-targets
 if(ANYDML_BUILD_ONNX)
   install(TARGETS anydml_onnx EXPORT anydml-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml NAMELINK_COMPONENT anydml-dev)
-  install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/onnx.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml
-    COMPONENT anydml-dev)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/anydml/onnx.h ${PROJECT_SOURCE_DIR}/include/anydml/generate.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/anydml COMPONENT anydml-dev)
+  install(TARGETS onnxruntime_ep_anydml LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT anydml)
+endif()
+if(TARGET onnxruntime_ep_anydml)
+  if(SKBUILD)  # a wheel cannot contain links, so each library is one file, with the name by which the others find it
+    set_target_properties(anydml anydml_onnx PROPERTIES VERSION ${PROJECT_VERSION_MAJOR})
+    install(FILES LICENSE NOTICE DESTINATION ${SKBUILD_METADATA_DIR}/licenses COMPONENT onnxruntime_ep)
+  endif()
+  install(TARGETS onnxruntime_ep_anydml anydml_onnx anydml LIBRARY DESTINATION onnxruntime_ep_anydml
+    COMPONENT onnxruntime_ep NAMELINK_SKIP EXCLUDE_FROM_ALL)
 endif()
 if(ANYDML_BUILD_DIRECTML)
   # These libraries are in their own folder, which ldconfig does not scan: other software would mistake a libdxcore.so

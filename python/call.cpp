@@ -32,6 +32,11 @@ std::string name_of(nb::handle given, const std::string& argument, const char* e
   return name;
 }
 
+bool keeps_elements(const std::string& op) {
+  const anydml_operator_info* const info = anydml_find_operator(op.c_str());
+  return info != nullptr && info->keeps_elements != 0;
+}
+
 std::string operator_name(nb::handle op) {
   return name_of(op, "op", "the name of an operator, a str such as 'ELEMENT_WISE_CLIP'");
 }

@@ -36,6 +36,9 @@ std::vector<T> numbers_in(nb::handle sequence) {
 // The type named by the str "int4" or "uint4"; unknown for any other object.
 DataType four_bits_named(nb::handle name);
 
+// Whether a run of this operator may write only a part of an output, so that a new array for it must be set to 0.
+bool keeps_elements(const std::string& op);
+
 struct Call {
   std::vector<nb::object> arrays;  // the inputs, then the outputs; None means absent
   std::size_t inputs;

@@ -56,6 +56,11 @@ bool CachedCall::compile(const char* op, const Attributes& attributes, const Cal
     return false;
   }
   compiled = {created, [](const anydml_compiled* one) { anydml_compiled_release(const_cast<anydml_compiled*>(one)); }};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].kind == Kind::created && anydml_compiled_keeps_elements(created, i) != 0) {
+      return false;  // a cached call does not set new outputs to 0
+    }
+  }
   releases = maximum >= (has_one_shape(facts::find_operator(op)) ? kFewElements : kFewOfOtherShapes);
   return true;
 }

@@ -30,6 +30,11 @@ class Compiled {
   [[nodiscard]] const Operand& expected(std::size_t which) const { return call_.operands[which]; }
   [[nodiscard]] bool takes(std::size_t which, const Operand& operand) const;
 
+  // Whether a run may write only a part of this output, so that a new array for it must be set to 0.
+  [[nodiscard]] bool keeps_elements(std::size_t output) const {
+    return anydml_compiled_keeps_elements(compiled_, output) != 0;
+  }
+
   void run(nb::handle inputs, nb::handle outs) const;
 
   // Runs over arrays on a GPU. None in `outs` requests a new array; `truths` marks the outputs that are bool.

@@ -2,7 +2,7 @@
 // Defines the module anydml._core. Its functions and classes pass arrays to the C API and return the results. run.h
 // runs any operator by name. ufunc.h lets NumPy drive an operator, with NumPy's rules for types, casting, masks and
 // errors. call_cache.h explains the fast path for repeated calls. device_call.h handles arrays on GPUs, graph.h and
-// compiled.h handle graphs, and onnx_model.h handles ONNX models.
+// compiled.h handle graphs, onnx_model.h handles ONNX models, and onnx_generator.h handles text.
 #define ANYDML_IMPORTS_NUMPY
 #include "python_api.h"
 
@@ -29,6 +29,7 @@
 #include "layout.h"
 #include "onnx/rows/row.h"
 #include "onnx/schema/schema.h"
+#include "onnx_generator.h"
 #include "onnx_model.h"
 #include "operand.h"
 #include "run.h"
@@ -98,6 +99,7 @@ NB_MODULE(_core, module) {
   // Objects that daemon threads own when Python shuts down are never destroyed, which is not a leak.
   nb::set_leak_warnings(false);
   module.attr("__version__") = anydml_version();
+  module.attr("numerics_version") = anydml_numerics_version();
   nb::class_<Ufunc>(module, "Ufunc")
       .def_ro("name", &Ufunc::name)
       .def_ro("op", &Ufunc::op)
@@ -127,6 +129,8 @@ NB_MODULE(_core, module) {
     return watch_holds(tree, arguments.ptr(), contents);
   });
   module.def("operator_name", operator_name, nb::arg("op").none());
+  module.def(
+      "keeps_elements", [](nb::handle op) { return keeps_elements(operator_name(op)); }, nb::arg("op").none());
   module.def("run", run_operator, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"),
              nb::arg("device").none());
   module.def("infer_outputs", infer_outputs, nb::arg("op").none(), nb::arg("inputs"), nb::arg("outs"),
@@ -185,6 +189,7 @@ NB_MODULE(_core, module) {
            nb::arg("inputs"), nb::arg("outs"), nb::arg("attributes"), nb::arg("device").none())
       .def(nb::init<const Graph&, nb::handle, nb::handle, nb::handle>(), nb::arg("graph"), nb::arg("inputs"),
            nb::arg("outs"), nb::arg("device").none())
+      .def("keeps_elements", &Compiled::keeps_elements, nb::arg("output"))
       .def("run", &Compiled::run, nb::arg("inputs"), nb::arg("outs"))
       .def("run_on_device", &Compiled::run_on_device, nb::arg("inputs"), nb::arg("outs"), nb::arg("truths"),
            nb::arg("device").none());
@@ -194,11 +199,19 @@ NB_MODULE(_core, module) {
            nb::arg("traced"))
       .def_prop_ro("inputs", &OnnxModel::inputs)
       .def_prop_ro("outputs", &OnnxModel::outputs)
-      .def("run", &OnnxModel::run)
+      .def("run", &OnnxModel::run, nb::arg("inputs"), nb::arg("on_device").none() = nb::none())
       .def("run_node_by_node", &OnnxModel::run_node_by_node)
       .def("explain", &OnnxModel::explain)
       .def("trace", &OnnxModel::trace)
       .def("profile", &OnnxModel::profile, nb::arg("inputs"), nb::arg("rounds"));
+  nb::class_<OnnxGenerator>(module, "OnnxGenerator")
+      .def(nb::init<nb::handle, std::int64_t, std::int64_t, std::int64_t, nb::handle>(), nb::arg("folder"),
+           nb::arg("slots"), nb::arg("chunk"), nb::arg("cache"), nb::arg("device").none())
+      .def_prop_ro("description", &OnnxGenerator::description)
+      .def("start", &OnnxGenerator::start, nb::arg("prompts"), nb::arg("options"))
+      .def("step", &OnnxGenerator::step)
+      .def("end", &OnnxGenerator::end)
+      .def("logits", &OnnxGenerator::logits);
   module.def("onnx_rows", anydml::onnx::rows_as_text);
   module.attr("onnx_newest_opset") = anydml::onnx::newest_opset();
 }

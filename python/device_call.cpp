@@ -77,6 +77,7 @@ nb::object DeviceCall::new_array(const DeviceOperand& like, DataType type, int r
 
 std::vector<nb::object> DeviceCall::run(const char* op, const Attributes& attributes, nb::handle device_name) {
   choose_library();
+  keeps_elements_ = keeps_elements(op);
   read_arrays();
   choose_device(device_name);
   read_numbers();
@@ -129,6 +130,7 @@ std::vector<nb::object> DeviceCall::run(const anydml_compiled* compiled, const s
   std::vector<void*> memory;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     if (i >= count_) {
+      keeps_elements_ = anydml_compiled_keeps_elements(compiled, i - count_) != 0;
       results.push_back(make_out(i, created[i - count_], truths[i - count_]));
     }
     if (!is_laid_out(operands_[i].operand, expected[i])) {
@@ -412,10 +414,16 @@ nb::object DeviceCall::make_out(std::size_t i, std::optional<DeviceMemory>& crea
   if (home_->empty.is_none()) {
     created.emplace(device_, type, rank, sizes, is_of_truths);
     out.operand.set_packed(type, rank, sizes, created->address());
+    if (keeps_elements_) {
+      created->set_to_zero();
+    }
     return {};
   }
   const nb::object result =
       packs_ ? new_array(operands_[like_], type, rank, sizes, is_of_truths) : new_array(type, rank, sizes);
+  if (keeps_elements_) {
+    in_python([&] { return nb::bool_(PyObject_SetItem(result.ptr(), Py_Ellipsis, nb::int_(0).ptr()) == 0); });
+  }
   out.fresh = true;
   out.locate(result);
   read(out, true);

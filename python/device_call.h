@@ -126,7 +126,8 @@ class DeviceCall {
   std::vector<std::vector<std::size_t>> same_;
   std::vector<OutputToMake> rules_;  // empty if all arrays have one type
   bool one_shape_ = true;
-  bool packs_ = false;  // new arrays are in C order, regardless of the operands' order
+  bool keeps_elements_ = false;  // a run may write only a part of the next output
+  bool packs_ = false;           // new arrays are in C order, regardless of the operands' order
   std::size_t count_ = 0;
   std::size_t like_ = 0;  // the first array on the GPU
   const Library* home_ = nullptr;

@@ -72,12 +72,20 @@ DeviceMemory DeviceMemory::reshaped(std::vector<std::int64_t> sizes) const {
   return created;
 }
 
+void DeviceMemory::set_to_zero() {
+  std::vector<std::byte> zeros(memory_->bytes());
+  copy_all(zeros.data(), true);
+}
+
 void DeviceMemory::copy(nb::handle array, bool to_memory) const {
   if (PyArray_Check(array.ptr()) == 0 || PyArray_IS_C_CONTIGUOUS(as_array(array.ptr())) == 0 ||
       static_cast<std::uint64_t>(PyArray_NBYTES(as_array(array.ptr()))) != memory_->bytes()) {
     raise(PyExc_ValueError, "expected a packed array with as many bytes as the memory");
   }
-  void* const data = PyArray_DATA(as_array(array.ptr()));
+  copy_all(PyArray_DATA(as_array(array.ptr())), to_memory);
+}
+
+void DeviceMemory::copy_all(void* data, bool to_memory) const {
   Status copied;
   {
     const GilReleased released;

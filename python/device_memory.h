@@ -34,10 +34,12 @@ class DeviceMemory {
 
   // Copies between the memory and a packed NumPy array with the same number of bytes.
   void write(nb::handle array) { copy(array, true); }
+  void set_to_zero();
   void read(nb::handle array) const { copy(array, false); }
 
  private:
   void copy(nb::handle array, bool to_memory) const;
+  void copy_all(void* data, bool to_memory) const;
 
   dlpack::Device where_;
   DataType type_;

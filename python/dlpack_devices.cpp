@@ -59,11 +59,12 @@ const anydml_device* device_of(dlpack::Device where) {
   if (device == nullptr) {
     // The search by name reports why the plugin failed.
     const std::string why = anydml_find_device(name.c_str()) == nullptr ? anydml_last_error() : "";
-    raise(PyExc_RuntimeError, "an array is on " + name + ", and anydml has no such device: the plugin libanydml-" +
-                                  std::string(backend_of(where)) +
-                                  ".so is missing or has failed (docs/python.md says where to install it); arrays in "
-                                  "CPU memory do not need it. " +
-                                  why);
+    raise(PyExc_RuntimeError,
+          "an array is on " + name + ", and anydml has no such device: the plugin libanydml-" +
+              std::string(backend_of(where)) +
+              ".so is missing or has failed (docs/python-reference.md says where to install it); arrays in "
+              "CPU memory do not need it. " +
+              why);
   }
   return device;
 }

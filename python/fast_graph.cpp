@@ -50,6 +50,11 @@ void FastGraph::add_to_cache(const nb::tuple& arguments, nb::handle out, nb::han
   if (args.inputs != graph.inputs() || cached->outputs.size() != graph.outputs()) {
     return;
   }
+  for (std::size_t i = 0; i < graph.outputs(); ++i) {
+    if (graph.keeps_elements(i)) {
+      return;  // a cached call does not set new outputs to 0
+    }
+  }
   std::int64_t max_elements = 0;
   for (std::size_t i = 0; i < args.inputs + cached->outputs.size(); ++i) {
     if (i < args.inputs || cached->outputs[i - args.inputs].kind == CachedCall::Kind::given) {

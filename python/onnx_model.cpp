@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/float_environment.h"
 #include "call.h"
 #include "errors.h"
 #include "gil.h"
-#include "onnx/values/errors.h"
+#include "onnx_call.h"
+#include "onnx_device_arrays.h"
 #include "operand.h"
 
 namespace anydml::python {
@@ -48,37 +48,6 @@ int numpy_type_of(Kind kind) {
     }
   }
   return NPY_NOTYPE;
-}
-
-// Runs a function without the GIL, and raises the library's errors as Python exceptions.
-template <class Function>
-void call_onnx(const Function& function) {
-  try {
-    const GilReleased released;
-    const DefaultFloatEnvironment environment;
-    function();
-  } catch (const onnx::Unsupported& error) {
-    nb::list needs;
-    for (const std::string& need : error.needs()) {
-      needs.append(nb::steal(PyUnicode_DecodeUTF8(need.data(), static_cast<Py_ssize_t>(need.size()), "replace")));
-    }
-    const std::string message = error.what();
-    const nb::object text =
-        nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
-    PyErr_SetObject(PyExc_NotImplementedError, nb::make_tuple(text, needs).ptr());
-    throw nb::python_error();
-  } catch (const onnx::Invalid& error) {
-    raise(PyExc_ValueError, error.what());
-  } catch (const onnx::WrongType& error) {
-    raise(PyExc_TypeError, error.what());
-  } catch (const onnx::NoMemory& error) {
-    raise(PyExc_MemoryError, error.what());
-  } catch (const onnx::DeviceFailure& error) {
-    if (error.status() == ANYDML_INTERRUPTED && PyErr_Occurred() != nullptr) {
-      throw nb::python_error();  // raised by a signal handler
-    }
-    raise(error.status() == ANYDML_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, error.what());
-  }
 }
 
 nb::object described(const onnx::ValueMessage& value, bool has_initializer) {
@@ -190,9 +159,14 @@ struct OnnxInputs {
   std::vector<nb::object> kept;
   onnx::Arrays arrays;
 
-  explicit OnnxInputs(const nb::list& given) {
+  OnnxInputs(const onnx::Model& model, const nb::list& given, OnnxDeviceArrays& on_device) {
     for (const nb::handle one : given) {
-      arrays.push_back(one.is_none() ? onnx::Array() : taken(one));
+      const std::size_t position = arrays.size();
+      std::optional<onnx::Array> there;
+      if (!one.is_none() && PyArray_Check(one.ptr()) == 0 && position < model.inputs().size()) {
+        there = on_device.take(one, model.inputs()[position].name);
+      }
+      arrays.push_back(there.has_value() ? *std::move(there) : one.is_none() ? onnx::Array() : taken(one));
     }
   }
 
@@ -237,15 +211,6 @@ struct OnnxInputs {
     return regular;
   }
 };
-
-// The bytes of a path in the file system.
-std::string path_of(nb::handle path) {
-  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
-  if (!bytes.is_valid()) {
-    throw nb::python_error();
-  }
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
-}
 
 std::span<const std::byte> bytes_of(nb::handle bytes) {
   if (PyBytes_Check(bytes.ptr()) == 0) {
@@ -293,6 +258,14 @@ void* new_output(nb::object& output, Kind kind, const onnx::Sizes& shape) {
   return PyArray_DATA(as_array(output.ptr()));
 }
 
+// The same for an array on the device.
+void* new_output_there(OnnxDeviceArrays& there, std::size_t position, Kind kind, const onnx::Sizes& shape) {
+  const GilHeld held;
+  void* const memory = there.new_output(position, kind, shape);
+  anydml_set_interrupt(ask_python, nullptr);  // calls to this module from Python code remove it
+  return memory;
+}
+
 }  // namespace
 
 OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool is_literal, nb::handle device,
@@ -335,19 +308,25 @@ nb::list OnnxModel::outputs() const {
   return all;
 }
 
-nb::list OnnxModel::run(const nb::list& inputs) { return outputs_of(&onnx::Model::run, inputs); }
-
-nb::list OnnxModel::run_node_by_node(const nb::list& inputs) {
-  return outputs_of(&onnx::Model::run_node_by_node, inputs);
+nb::list OnnxModel::run(const nb::list& inputs, nb::handle on_device) {
+  return outputs_of(&onnx::Model::run, inputs, on_device);
 }
 
-nb::list OnnxModel::outputs_of(Run run, const nb::list& inputs) {
-  const OnnxInputs given(inputs);
+nb::list OnnxModel::run_node_by_node(const nb::list& inputs) {
+  return outputs_of(&onnx::Model::run_node_by_node, inputs, nb::none());
+}
+
+nb::list OnnxModel::outputs_of(Run run, const nb::list& inputs, nb::handle on_device) {
+  OnnxDeviceArrays there(*model_);
+  const OnnxInputs given(*model_, inputs, there);
+  there.choose(on_device);
   std::vector<nb::object> outputs(model_->outputs().size());
   onnx::Arrays strings;
   call_onnx([&] {
     strings = ((*model_).*run)(given.arrays, [&](std::size_t position, Kind kind, const onnx::Sizes& shape) {
-      return new_output(outputs[position], kind, shape);
+      return model_->outputs()[position].keys || !there.has_output(kind)
+                 ? new_output(outputs[position], kind, shape)
+                 : new_output_there(there, position, kind, shape);
     });
   });
   nb::list results;
@@ -358,7 +337,8 @@ nb::list OnnxModel::outputs_of(Run run, const nb::list& inputs) {
     } else if (keys) {
       results.append(dicts_of(outputs[i], keys));
     } else {
-      results.append(outputs[i]);
+      const nb::object on_its_device = there.output(i);
+      results.append(on_its_device.is_valid() ? on_its_device : outputs[i]);
     }
   }
   return results;
@@ -379,7 +359,8 @@ nb::list OnnxModel::trace() const {
 }
 
 nb::list OnnxModel::profile(const nb::list& inputs, int rounds) {
-  const OnnxInputs given(inputs);
+  OnnxDeviceArrays there(*model_);
+  const OnnxInputs given(*model_, inputs, there);
   if (rounds < 1) {
     raise(PyExc_ValueError, "rounds is " + std::to_string(rounds) + "; expected 1 or more");
   }

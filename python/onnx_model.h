@@ -31,7 +31,8 @@ class OnnxModel {
 
   // Runs the model over a list with an array, or None for an initializer, for each input. Returns new arrays. Four-bit
   // elements are int8 and uint8 arrays, and strings are arrays of objects. A sequence of maps is a list of dicts.
-  [[nodiscard]] nb::list run(const nb::list& inputs);
+  // on_device: whether other outputs are in the memory of the model's device; None means that they are if an input is.
+  [[nodiscard]] nb::list run(const nb::list& inputs, nb::handle on_device);
   // The same without any graph.
   [[nodiscard]] nb::list run_node_by_node(const nb::list& inputs);
   [[nodiscard]] std::string explain() const;
@@ -42,7 +43,7 @@ class OnnxModel {
 
  private:
   using Run = onnx::Arrays (onnx::Model::*)(std::span<const onnx::Array> inputs, const onnx::OutputMemory& memory);
-  [[nodiscard]] nb::list outputs_of(Run run, const nb::list& inputs);
+  [[nodiscard]] nb::list outputs_of(Run run, const nb::list& inputs, nb::handle on_device);
 
   nb::object kept_;                     // the model's weights are in these bytes
   std::shared_ptr<onnx::Trace> trace_;  // may be null

@@ -51,6 +51,44 @@ assert anydml.onnx.run_model(model, [np.array([25, -1])])[0].tolist() == [1, 23]
 print("anydml.onnx with onnx", onnx.__version__, "runs a model")
 PYTHON
 
+cat >"$work/use_provider.py" <<'PYTHON'
+import numpy as np
+import onnx.parser
+import onnxruntime
+import onnxruntime_ep_anydml as provider
+
+onnxruntime.register_execution_provider_library("anydml", provider.get_library_path())
+options = onnxruntime.SessionOptions()
+options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+options.add_provider_for_devices([one for one in onnxruntime.get_ep_devices() if one.ep_name == provider.get_ep_name()][:1], {})
+model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 13]> g (float[N] t) => (float[N] y) { y = Neg (t) }')
+session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+assert session.run(None, {"t": np.float32([1, -2])})[0].tolist() == [-1, 2]
+print("onnxruntime", onnxruntime.__version__, "runs a model in", provider.get_ep_name())
+PYTHON
+
+# The README's first example, and the output that it shows
+python3 - "$work" <<'PYTHON'
+import re
+import sys
+from pathlib import Path
+
+code, output = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", Path("README.md").read_text(encoding="utf-8"), re.DOTALL).groups()
+Path(sys.argv[1], "readme.py").write_text(code, encoding="utf-8")
+Path(sys.argv[1], "readme.txt").write_text(output, encoding="utf-8")
+PYTHON
+
+# for_older_systems WHEEL FOLDER: the libraries in the folder, which the wheel was unpacked to, need no newer symbols of
+# glibc than the wheel's tag says.
+for_older_systems() {
+  local tag newest
+  tag=$(sed -nE 's/.*manylinux_([0-9]+)_([0-9]+)_.*/\1.\2/p' <<<"$1")
+  newest=$(find "$2" -name '*.so*' -type f -print0 | xargs -0 objdump -T | grep -oE 'GLIBC_[0-9.]+' | sed 's/GLIBC_//' | sort -V | tail -n 1)
+  [ -n "$newest" ] || fail "$1 needs no symbol of glibc, which cannot be"
+  [ "$(printf '%s\n' "$newest" "$tag" | sort -V | tail -n 1)" = "$tag" ] || fail "$1 needs glibc $newest"
+  echo "needs glibc $newest; its tag says $tag"
+}
+
 # Only the environment is on PATH: no compiler, no CMake. The current folder is not the repository.
 alone() {
   local environment=$1
@@ -63,7 +101,7 @@ pip_install() {
   alone "$environment" python -m pip install --quiet --disable-pip-version-check --no-cache-dir --only-binary :all: "$@"
 }
 
-for wheel in dist/*.whl; do
+for wheel in dist/anydml-*.whl; do
   name=${wheel##*/}
   stage "$name in an empty environment without a compiler"
   tag=$(cut -d- -f3 <<<"$name")
@@ -73,6 +111,7 @@ for wheel in dist/*.whl; do
   # libstdc++ is inside the module. If its symbols were visible, other modules' C++ code would share some of them and
   # crash.
   "$python" -m zipfile -e "$wheel" "$work/$tag-unpacked"
+  for_older_systems "$name" "$work/$tag-unpacked"
   shared=$(nm -D --defined-only "$work/$tag-unpacked"/anydml/_core.*.so | grep -E '_ZNS[ot]|_ZSt' | grep -E 'locale|ostream|ctype' || true)
   [ -z "$shared" ] || fail "the module of $name exports libstdc++ symbols: $shared"
   "$python" -m venv "$work/$tag"
@@ -81,11 +120,32 @@ for wheel in dist/*.whl; do
   pip_install "$work/$tag" "$source/$wheel"
   alone "$work/$tag" python -m anydml
   alone "$work/$tag" python "$work/use.py" "$version"
+  alone "$work/$tag" python "$work/readme.py" | diff "$work/readme.txt" -
+  echo "the README's first example prints what the README shows"
   pip_install "$work/$tag" "$source/${wheel}[onnx]"
   alone "$work/$tag" python "$work/use_onnx.py"
   if pip_install "$work/$tag" 'numpy<2' 2>/dev/null; then # NumPy 1 has wheels for Python 3.12 and older
     alone "$work/$tag" python "$work/use.py" "$version"
   fi
+done
+
+for wheel in dist/onnxruntime_ep_anydml-*.whl; do
+  name=${wheel##*/}
+  stage "$name beside onnxruntime, in an empty environment without a compiler"
+  grep -qE -- "-py3-none-manylinux_[0-9]+_[0-9]+_$(uname -m)\.whl$" <<<"$name" || fail "$name is not for every Python, or has no manylinux tag"
+  python=$(python_of "$tag" "$@")
+  "$python" -m zipfile -e "$wheel" "$work/provider-unpacked"
+  for_older_systems "$name" "$work/provider-unpacked"
+  # The wheel's own library gives the bits that every operator must have.
+  if [ -x build/release/tests/operator_digests ]; then
+    library=$(find "$work/provider-unpacked" -name 'libanydml.so*' -type f | head -n 1)
+    LD_LIBRARY_PATH=$(dirname "$library") LD_PRELOAD=$library ANYDML_PLUGINS=none build/release/tests/operator_digests
+  else
+    echo "build/release/tests/operator_digests was not built: the digests of the wheel's library were not compared"
+  fi
+  "$python" -m venv "$work/provider"
+  pip_install "$work/provider" "$source/$wheel" onnx 'onnxruntime>=1.23'
+  alone "$work/provider" python "$work/use_provider.py"
 done
 
 stage "anydml-$version.tar.gz, compiled by pip"

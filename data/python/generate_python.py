@@ -196,7 +196,7 @@ def package_stub_text(text, operators):
 def page_text(operators, built):
     others = " The others will have these names and signatures." if len(built) < len(operators) else ""
     lines = ["# DirectML's operators in Python", "",
-             "`data/python/generate_python.py` writes this page; [python.md](python.md#a-function-for-each-operator) states the rule.",
+             "`data/python/generate_python.py` writes this page; [python-reference.md](python-reference.md#a-function-for-each-operator) states the rule.",
              f"{len(built)} of the {len(operators)} operators have a function.{others} A function whose signature ends with",
              "`…` accepts every argument of a NumPy ufunc, and `device`.", "",
              "| DirectML | Python | built |", "|---|---|---|"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The rule that determines each DirectML operator's name, parameters and results in Python. generate_python.py and the
-site's generators use it; docs/python.md states it.
+site's generators use it; docs/python-reference.md states it.
 """
 import builtins
 import collections

@@ -32,12 +32,12 @@ NAVIGATION: list[Any] = [
     {"Guides": [
         {"Networks": ["networks.md"]},
         {"DirectML": ["directml.md", "graphs.md", "porting.md", "debugging.md", "feature-levels.md", "directml-errors.md"]},
-        {"Python": ["python.md", "exact-modulus.md", "onnx.md", "onnx-ml.md", "dask.md"]},
+        {"Python": ["python.md", "python-reference.md", "exact-modulus.md", "onnx.md", "language-models.md", "onnx-ml.md", "onnxruntime.md", "dask.md"]},
         {"C and C++": ["c.md", "errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
         {"GPUs": ["cuda.md"]},
         {"Results and speed": ["numerics.md", "performance.md", "network-speed.md", "operator-speed.md"]},
-        {"The inside": ["architecture.md", "adding-an-operator.md", "adding-a-device.md", "site.md", "releasing.md",
+        {"The inside": ["architecture.md", "adding-an-operator.md", "adding-a-device.md", "site.md", "releasing.md", "promises.md",
                         "contributing.md", "security.md", "changelog.md"]}]},
     {"Operators": []},  # generated from the facts
     {"C": ["reference/c.md"]},

@@ -23,19 +23,17 @@
  *     other returned pointer belongs to the library and stays valid until the process exits.
  *   - Results are defined to the bit and are the same on every machine, except for the sign and payload of a NaN. Most
  *     are exact or correctly rounded; float sums, averages and products over an axis are rounded in one fixed order
- *     (docs/numerics.md). Only FLOAT16 matrix products may have different bits, and only if the caller allows it
- *     (ANYDML_ALLOW_HALF_PRECISION).
+ *     (docs/numerics.md). Only matrix products may have other bits, and only on request: see anydml_options.flags.
  *
  * Programs that were compiled against an older version of this header run with a newer library. Structs that the
  * library returns may grow at their end, so a program must not copy them or create arrays of them. Structs that a
  * program passes and that may grow have their size as the first member.
  *
  * Environment, read once: ANYDML_ADAPTER (the default device), ANYDML_THREADS (1 to 1024), ANYDML_LOG (none, error,
- * info, graph, dispatch), ANYDML_PLUGINS (the folder with plugins for more devices, or none), ANYDML_CPU_TARGET (the
- * instructions that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; if 1, all options have that flag); and, for
- * the DirectML libraries, ANYDML_DEBUG (0, 1 or abort), ANYDML_FEATURE_LEVEL (1_0 to 6_4) and ANYDML_GRAPHICS (0 or 1).
- * An empty value counts as unset. If a value is invalid, every call that needs it fails with a message that explains
- * the error.
+ * info, graph, dispatch, onnxruntime), ANYDML_PLUGINS (the folder with plugins for more devices, or none),
+ * ANYDML_CPU_TARGET (the instructions that kernels may use), ANYDML_ALLOW_HALF_PRECISION (0 or 1; if 1, all options
+ * have that flag); and, for the DirectML libraries, ANYDML_DEBUG (0, 1 or abort), ANYDML_FEATURE_LEVEL (1_0 to 6_4) and
+ * ANYDML_GRAPHICS (0 or 1). An empty value counts as unset. A call that needs an invalid value fails and explains it.
  */
 #ifndef ANYDML_ANYDML_H
 #define ANYDML_ANYDML_H
@@ -62,6 +60,11 @@ extern "C" {
 /* The version of the library that is running, "0.2.0" and 2000. */
 ANYDML_API const char* anydml_version(void);
 ANYDML_API uint32_t anydml_version_number(void);
+
+/* The version of the definitions in docs/numerics.md, and the running library's. While this number is the same, so are
+   the bits of every result, whatever the version of the library, the device or the number of threads. */
+#define ANYDML_NUMERICS_VERSION 1
+ANYDML_API uint32_t anydml_numerics_version(void);
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 
@@ -112,6 +115,14 @@ ANYDML_API int anydml_set_log(anydml_log_function function, void* context, int l
    accepts only the current number. */
 ANYDML_API int anydml_set_threads(uint32_t count);
 
+/* A program's own parallel loop: calls body(argument, i) for all i below `count`, or for some of them, each once, on
+   any threads and in any order, and returns when these calls have returned. It must not call this library. */
+typedef void (*anydml_parallel_function)(void* context, size_t count, void (*body)(void* argument, size_t i),
+                                         void* argument);
+/* Lets this thread's calls on the CPU device use the threads of a loop, so that they do not compete with the library's,
+   which are used again if function is null. The results have the same bits. */
+ANYDML_API int anydml_set_parallel(anydml_parallel_function function, void* context);
+
 /* Returns 0 to continue the call in progress, and any other number to end it. */
 typedef int (*anydml_interrupt_function)(void* context);
 
@@ -119,13 +130,11 @@ typedef int (*anydml_interrupt_function)(void* context);
  * Lets this thread's long calls on the CPU device end early, so that a program can react to a signal or a button. The
  * calling thread calls `function` about 20 times a second, between parts of the work; a call that takes less than 50 ms
  * never does so. A call that ends early returns ANYDML_INTERRUPTED. Its outputs are partly written, but everything
- * else, such as a compiled operator, can be used again. If function is null, this thread's calls do not end early.
- *
- * The function must return normally. It may call this library.
+ * else, such as a compiled operator, can be used again. If function is null, this thread's calls do not end early. The
+ * function must return normally. It may call this library.
  */
 ANYDML_API int anydml_set_interrupt(anydml_interrupt_function function, void* context);
-/* Calls this thread's interrupt function, if there is one, for programs that make many short calls. Returns
-   ANYDML_INTERRUPTED if the program should end its work, and otherwise ANYDML_OK. */
+/* Calls this thread's interrupt function, if there is one. Returns ANYDML_INTERRUPTED if the program should end. */
 ANYDML_API int anydml_ask_interrupt(void);
 
 /* ---- Tensors --------------------------------------------------------------------------------------------------- */
@@ -193,8 +202,7 @@ static inline anydml_tensor anydml_const_tensor(anydml_type type, int32_t rank, 
  *
  * floor (Python's %, numpy.remainder): a - b * floor(a / b); a result that is not 0 has b's sign.
  * truncate (C's % and fmod, numpy.fmod): a - b * trunc(a / b); a result that is not 0 has a's sign.
- * Integers: b = 0 gives 0. Floats: b = 0, an infinite a or a NaN gives NaN. The result is correctly rounded, never
- * approximated.
+ * Integers: b = 0 gives 0. Floats: b = 0, an infinite a or a NaN gives NaN. The result is correctly rounded.
  */
 ANYDML_API int anydml_modulus_floor(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out);
 ANYDML_API int anydml_modulus_truncate(const anydml_tensor* a, const anydml_tensor* b, const anydml_tensor* out);
@@ -211,7 +219,8 @@ typedef struct anydml_device_info {
   const char* name;        /* "cpu": the name that anydml_find_device and ANYDML_ADAPTER accept */
   const char* description; /* for human readers */
   uint64_t memory_bytes;
-  uint32_t threads; /* the number of CPU threads; 0 for other devices */
+  uint32_t threads;    /* the number of CPU threads; 0 for other devices */
+  uint32_t own_memory; /* 1 if the device has memory that the CPU cannot read; otherwise 0 */
 } anydml_device_info;
 
 /* The number of devices; the first is the default. Returns 0 with an error if an ANYDML_* variable is invalid. */
@@ -229,28 +238,20 @@ ANYDML_API const anydml_device_info* anydml_device_get_info(const anydml_device*
 /*
  * Tensors may be in the CPU's memory on every device: data that the device cannot access is copied to the device and
  * back. The device's own memory avoids the copies. It can be allocated with the device's own libraries (cudaMalloc), or
- * with a memory object, which works on every device, even if the process cannot address the device's memory:
- *
- *   anydml_memory* memory;
- *   anydml_memory_create(device, 4 * 1024, 0, &memory);
- *   anydml_memory_write(memory, 0, values, 4 * 1024);
- *   anydml_tensor x = {ANYDML_FLOAT32, 1, sizes, NULL, anydml_memory_pointer(memory)};
- *
- * Tensors refer to the memory through this pointer, and pointer arithmetic selects later bytes. Calls on the memory's
+ * with a memory object, which works on every device, even if the process cannot address the device's memory. Tensors
+ * refer to the memory through anydml_memory_pointer, and pointer arithmetic selects later bytes. Calls on the memory's
  * device accept it. Only the CPU device's memory may be read or written through it.
  */
 typedef struct anydml_memory anydml_memory;
 
-/* The CPU can also access the memory, at the address that anydml_memory_map returns. On a GPU, the device may access
-   such memory more slowly. */
+/* The CPU can access the memory too, at the address from anydml_memory_map. A GPU may access it more slowly. */
 #define ANYDML_MEMORY_MAPPABLE 1u
 
 /* Allocates zeroed memory. A null device means the default. flags: 0 or ANYDML_MEMORY_MAPPABLE. *memory is null on
    error; otherwise it belongs to the caller, who passes it to anydml_memory_release. */
 ANYDML_API int anydml_memory_create(const anydml_device* device, size_t bytes, uint64_t flags, anydml_memory** memory);
 /* Lets the device use the caller's memory without copies: either CPU memory that the device can access, or device
-   memory from another source. The memory must live as long as the object. Returns ANYDML_INVALID_ARGUMENT if the device
-   cannot use it. */
+   memory from another source. It must live as long as the object. ANYDML_INVALID_ARGUMENT: the device cannot use it. */
 ANYDML_API int anydml_memory_wrap(const anydml_device* device, void* data, size_t bytes, anydml_memory** memory);
 /* Null is allowed. No call may use the memory afterwards. */
 ANYDML_API void anydml_memory_release(anydml_memory* memory);
@@ -264,6 +265,12 @@ ANYDML_API int anydml_memory_map(anydml_memory* memory, void** data);
 /* Copy bytes to and from the memory, starting at an offset. These functions return when the copy is complete. */
 ANYDML_API int anydml_memory_write(anydml_memory* memory, size_t offset, const void* from, size_t bytes);
 ANYDML_API int anydml_memory_read(const anydml_memory* memory, size_t offset, void* to, size_t bytes);
+/* Finds out whether a tensor's pointer refers to memory of the device (*is_on_device is 1) or to the CPU's (0).
+   ANYDML_INVALID_ARGUMENT: the library knows that it is other memory, or that it has fewer bytes. */
+ANYDML_API int anydml_memory_find(const anydml_device* device, const void* data, size_t bytes, int* is_on_device);
+/* Copies bytes within the memory of the device and the CPU, or between them. The pointers are those that tensors use,
+   and the ranges must not overlap. Returns when the copy is complete. */
+ANYDML_API int anydml_memory_copy(const anydml_device* device, void* to, const void* from, size_t bytes);
 
 /* ---- Any implemented operator ---------------------------------------------------------------------------------- */
 
@@ -323,8 +330,7 @@ typedef struct anydml_attribute {
  * omitted. If an operator accepts an array of tensors, the array contains all tensors that the other fields do not use.
  *
  * Element-wise operators broadcast their inputs under NumPy's rule, like the modulus operators. All other operators
- * require the sizes in DirectML's documentation. The overlap rules are the same as for the modulus operators, and two
- * outputs must not overlap.
+ * require the sizes in DirectML's documentation. Overlaps are as for the modulus operators; outputs must not overlap.
  */
 ANYDML_API int anydml_run(const anydml_device* device, const char* op, const anydml_tensor* inputs, size_t input_count,
                           const anydml_tensor* outputs, size_t output_count, const anydml_attribute* attributes,
@@ -360,8 +366,7 @@ ANYDML_API int anydml_infer_outputs(const char* op, const anydml_tensor* inputs,
                                     anydml_shape* outputs, size_t output_count, const anydml_attribute* attributes,
                                     size_t attribute_count);
 
-/* An operator or graph compiled for tensors with fixed types, sizes and strides. It can run many times, over any
-   memory. */
+/* An operator or graph compiled for fixed types, sizes and strides of tensors. It runs many times, over any memory. */
 typedef struct anydml_compiled anydml_compiled;
 
 /*
@@ -372,22 +377,23 @@ typedef struct anydml_compiled anydml_compiled;
  *   options.constants = weights;
  *   options.constant_count = 1;
  *
- * A size smaller than the library's comes from a program that was compiled against an older header. The library accepts
- * options from a newer header if all members that are unknown to it are 0.
+ * Programs for older headers pass a smaller size. A larger one is accepted if all unknown members are 0.
  */
 typedef struct anydml_options {
   size_t size;                 /* sizeof(anydml_options) */
   const anydml_device* device; /* null means the default */
-  const uint32_t* constants;   /* the positions of the inputs that are the same in every run, such as a model's weights;
-                                  for an operator only: a graph uses anydml_graph_add_constant */
+  const uint32_t* constants;   /* the inputs of an operator that never change; graphs have anydml_graph_add_constant */
   size_t constant_count;
-  uint64_t flags; /* 0, or ANYDML_ALLOW_HALF_PRECISION */
+  uint64_t flags; /* 0, or ANYDML_ALLOW_HALF_PRECISION and ANYDML_INTEGER_ACTIVATIONS, combined */
 } anydml_options;
 
-/* FLOAT16 matrix products (GEMM) may run on a GPU's tensor cores, which add in FLOAT32 in their own order. The results
-   then differ from the defined bits and depend on the GPU and its libraries; docs/numerics.md states the error bound.
-   All other devices compute the defined bits. */
+/* FLOAT16 matrix products (GEMM) may run on a GPU's tensor cores, which add in FLOAT32 in their own order. Their bits
+   depend on the GPU and its libraries (docs/numerics.md has the bound); other devices compute the defined bits. */
 #define ANYDML_ALLOW_HALF_PRECISION 1u
+/* GEMMs whose weights DEQUANTIZE computes from known codes of four bits round their activations to eight bits, block by
+   block, and multiply integers, which is faster and less accurate. docs/numerics.md defines the results, which are the
+   same on every CPU. Devices whose kernels do not read codes ignore this flag. */
+#define ANYDML_INTEGER_ACTIVATIONS 2u
 
 #define ANYDML_OPTIONS_INIT \
   { sizeof(anydml_options), NULL, NULL, 0, 0 }
@@ -402,11 +408,9 @@ ANYDML_API int anydml_compile_with(const anydml_options* options, const char* op
                                    size_t input_count, const anydml_tensor* outputs, size_t output_count,
                                    const anydml_attribute* attributes, size_t attribute_count,
                                    anydml_compiled** compiled);
-
-/* The older way to mark a constant input: add this bit to the type of its tensor. */
+/* Like anydml_compile_with, with a device instead of options. ANYDML_CONSTANT, added to the type of a tensor, is the
+   older way to mark a constant input. */
 #define ANYDML_CONSTANT 0x80000000u
-
-/* Like anydml_compile_with, but with a device instead of options, and ANYDML_CONSTANT marks constant inputs. */
 ANYDML_API int anydml_compile(const anydml_device* device, const char* op, const anydml_tensor* inputs,
                               size_t input_count, const anydml_tensor* outputs, size_t output_count,
                               const anydml_attribute* attributes, size_t attribute_count, anydml_compiled** compiled);
@@ -418,6 +422,9 @@ ANYDML_API int anydml_compiled_run(const anydml_compiled* compiled, const void* 
    `compiled` must live until then. Not available on the CPU. */
 ANYDML_API int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream, const void* const* inputs,
                                              size_t input_count, void* const* outputs, size_t output_count);
+/* Returns 1 if a run may write only a part of this output, so that new memory for it should be set to 0, as for the
+   present tensors of MULTIHEAD_ATTENTION1; otherwise 0. Returns 0 with an error if there is no such output. */
+ANYDML_API int anydml_compiled_keeps_elements(const anydml_compiled* compiled, size_t output);
 /* Null is allowed. No run may be in progress. */
 ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
 
@@ -447,8 +454,7 @@ ANYDML_API void anydml_compiled_release(anydml_compiled* compiled);
  */
 typedef struct anydml_graph anydml_graph;
 
-/* A tensor in a graph: a type, sizes and strides, but no data until the graph runs. 0 is never a value. A value is
-   valid only in its own graph. */
+/* A tensor in one graph: a type, sizes and strides, but no data until the graph runs. 0 is never a value. */
 typedef uint64_t anydml_value;
 
 /* *graph is null on error. */
@@ -457,11 +463,9 @@ ANYDML_API int anydml_graph_create(anydml_graph** graph);
 ANYDML_API void anydml_graph_release(anydml_graph* graph);
 
 /* The functions below read `data` of a tensor only for constants. Only views may have negative strides. */
-
 /* Adds the next input. Runs receive its address at this position; it may be null if no output depends on the input. */
 ANYDML_API int anydml_graph_add_input(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
-/* Adds a value that is the same in every run. Each call to anydml_graph_compile reads the data, which must stay valid
-   until then. */
+/* Adds a value that is the same in every run. Each anydml_graph_compile reads the data, so keep it until then. */
 ANYDML_API int anydml_graph_add_constant(anydml_graph* graph, const anydml_tensor* tensor, anydml_value* value);
 /*
  * Constants that several graphs share, such as the weights of a model that is compiled for several shapes. Graphs that
@@ -533,8 +537,7 @@ ANYDML_API int anydml_graph_compile_with(const anydml_graph* graph, const anydml
 
 /* The structs below belong to the library and stay valid until the process exits. Later versions may append members. */
 
-/* One of an operator's tensors. anydml_run accepts the inputs in this order, and the outputs in this order, including
-   optional tensors. */
+/* One of an operator's tensors. anydml_run accepts inputs and outputs in this order, including optional tensors. */
 typedef struct anydml_tensor_info {
   const char* name;        /* "ATensor" */
   int32_t is_output;       /* 1 or 0, like the two members below */
@@ -581,13 +584,13 @@ typedef struct anydml_operator_info {
   const anydml_tensor_info* const* tensors; /* `tensor_count` pointers, in the order of DirectML's fields */
   size_t attribute_count;
   const anydml_attribute_info* const* attributes; /* `attribute_count` pointers, in the same order */
+  int32_t keeps_elements; /* 1 if a run may write only a part of an output, so new memory for it should be set to 0 */
 } anydml_operator_info;
 
 /* All DirectML operators, implemented or not, ordered by number. An index past the end returns null with an error. */
 ANYDML_API size_t anydml_operator_count(void);
 ANYDML_API const anydml_operator_info* anydml_operator_at(size_t index);
-/* Finds an operator by DirectML's name, with or without DML_OPERATOR_. Returns null with an error if DirectML has no
-   such operator. */
+/* Finds an operator by DirectML's name, with or without DML_OPERATOR_. Null, with an error, if there is none. */
 ANYDML_API const anydml_operator_info* anydml_find_operator(const char* name);
 
 #ifdef __cplusplus

@@ -83,12 +83,15 @@ typedef void (*anydml_onnx_text_function)(void* context, const char* text);
 typedef struct anydml_onnx_options {
   size_t size;                 /* sizeof(anydml_onnx_options) */
   const anydml_device* device; /* the device of the compiled graphs; null means the default */
-  uint64_t flags;              /* 0, or ANYDML_ONNX_LITERAL */
+  uint64_t flags;              /* 0, or ANYDML_ONNX_LITERAL and ANYDML_ONNX_ALLOW_HALF_PRECISION, combined */
   /* If the model needs something that anydml does not support, this function is called once for each missing feature,
      described in a few words ("Softmax of bfloat16"), before the call returns ANYDML_UNSUPPORTED. May be null. */
   anydml_onnx_text_function on_unsupported;
   void* on_unsupported_context;
   const anydml_onnx_trace* trace; /* receives an event for each part of the work on the model; may be null */
+  /* Compiled graphs are kept for the most recent combinations of input types and sizes: for so many of them, 1 to
+     65536; 0 means 16. */
+  size_t kept_forms;
 } anydml_onnx_options;
 
 /* By default, a model that was quantized with QuantizeLinear and DequantizeLinear computes with its integers, where
@@ -96,11 +99,13 @@ typedef struct anydml_onnx_options {
    faster and closer to the exact result, but the bits differ from those of the model's own nodes, which compute with
    floats. docs/onnx.md lists the patterns. With this flag, the model's own nodes run. */
 #define ANYDML_ONNX_LITERAL 2u
+/* The compiled graphs have ANYDML_ALLOW_HALF_PRECISION: on a GPU, FLOAT16 products may have other bits. */
+#define ANYDML_ONNX_ALLOW_HALF_PRECISION 4u
 /* The default, which was once an option. */
 #define ANYDML_ONNX_MULTIPLY_INTEGERS 1u
 
 #define ANYDML_ONNX_OPTIONS_INIT \
-  { sizeof(anydml_onnx_options), NULL, 0, NULL, NULL, NULL }
+  { sizeof(anydml_onnx_options), NULL, 0, NULL, NULL, NULL, 0 }
 
 /* Loads a model from a file. The file is mapped, and so are the files with the model's external tensors, which must be
    in the model's folder or below it. The files must not change until the model is released. If options is null, the
@@ -138,19 +143,30 @@ ANYDML_API const anydml_onnx_value_info* anydml_onnx_output_at(const anydml_onnx
 /*
  * Provides memory for an output, once its type and sizes are known. type: ONNX's element type. tensor: its type in this
  * library, rank and sizes; data and strides are null. Unlike in anydml.h, the rank may be up to 64. The memory must
- * have room for the packed elements, at any alignment, and stay valid until the run returns. If the function returns
+ * have room for the packed elements, at any alignment, and stay valid until the run returns. It may be in the CPU's
+ * memory or, if the function belongs to anydml_onnx_run, in the memory of the model's device. If the function returns
  * null for a tensor with elements, the run ends with ANYDML_OUT_OF_MEMORY.
  *
  * The thread that runs the model calls the function, at most once for each output of a run, in any order. It must
  * return normally, and must not use the model.
+ *
+ * The memory may be exactly that of an input, which then changes, but not overlap an input otherwise. A cache for
+ * GroupQueryAttention whose present has as many rows as its past is then updated in place: only the new rows are
+ * written. In other memory, the rows after the new ones are 0.
  */
 typedef void* (*anydml_onnx_output_function)(void* context, size_t output, int32_t type, const anydml_tensor* tensor);
 
 /*
- * Runs a model. inputs: one tensor for each input of the model, in order, in the CPU's memory and with any strides. An
- * input with an initializer may be absent: its tensor's type is ANYDML_NONE, or it and all inputs after it are omitted.
- * Any number of threads may run one model at the same time. If a run fails, memory that the function has provided may
- * have been written.
+ * Runs a model. inputs: one tensor for each input of the model, in order, with any strides. An input with an
+ * initializer may be absent: its tensor's type is ANYDML_NONE, or it and all inputs after it are omitted. Any number of
+ * threads may run one model at the same time. If a run fails, memory that the function has provided may have been
+ * written.
+ *
+ * Each input and each output is either in the CPU's memory or in the memory of the model's device (anydml.h, "Memory of
+ * a device"). The compiled graphs use the device's memory in place. Values between two graphs stay on the device too.
+ * Copies to the CPU are made for nodes that run on the host, for the elements of small inputs on which shapes depend,
+ * and for tensors that graphs do not accept: four-bit types, negative strides, unaligned memory. If the device's API
+ * has streams, such as CUDA's, the run begins after earlier work on the default stream; it returns when it is done.
  */
 ANYDML_API int anydml_onnx_run(anydml_onnx_model* model, const anydml_tensor* inputs, size_t input_count,
                                anydml_onnx_output_function output, void* context);
@@ -281,6 +297,13 @@ typedef struct anydml_onnx_tensor {
 /* Adds a constant. An input with the same name may replace it in a run. */
 ANYDML_API int anydml_onnx_builder_add_initializer(anydml_onnx_builder* builder, const char* name,
                                                    const anydml_onnx_tensor* tensor);
+
+/* Adds a constant whose elements are in a file, such as a model's external weights: packed, beginning at a byte of the
+   file. tensor->data is ignored. The file is mapped, so the elements need no memory of their own once they are packed
+   for a device. It must not change until the builder and every model that was built from it have been released. */
+ANYDML_API int anydml_onnx_builder_add_file_initializer(anydml_onnx_builder* builder, const char* name,
+                                                        const anydml_onnx_tensor* tensor, const char* path,
+                                                        uint64_t offset);
 
 /* The types of attributes; the numbers are those of AttributeProto.AttributeType. */
 enum {

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""An exact modulus for NumPy arrays, and a function for each of DirectML's operators.
+"""DirectML's operators, graphs of them, and ONNX models, with the same bits on every machine.
 
 >>> import numpy as np, anydml
->>> anydml.modulus_floor(np.array([7, -7]), 3)         # Python's %: the divisor's sign
-array([1, 2])
->>> anydml.modulus_truncate(np.array([7, -7]), 3)      # C's % and fmod: the dividend's sign
-array([ 1, -1])
+>>> anydml.softmax(np.float32([[1, 2, 3]])).argmax(-1)     # a function for each of DirectML's operators
+array([2])
+>>> @anydml.graph                                          # a function of arrays, compiled into one unit
+... def layer(x, w):
+...     return np.maximum(x @ w, 0)
+>>> layer(np.float32([[1, -2]]), np.float32([[3, 0], [1, 4]]))
+array([[1., 0.]], dtype=float32)
+
+`anydml.onnx` runs ONNX models and generates text. help() of each function shows an example.
 """
 import numpy as _np
 
@@ -18,9 +23,10 @@ from ._symbols import Symbol
 from ._ufuncs import CASTING as _CASTING, ORDER as _ORDER, ufunc as _ufunc
 
 __version__ = _core.__version__
+numerics_version = _core.numerics_version  # while it is the same, so are the bits of every result
 # Names of Python builtins, such as abs, are left out: they are only attributes of this module.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
-           "matmul", "operators", "DeviceArray", "to_device", *_numpy.NAMES, "__version__", *_operators.__all__]
+           "matmul", "operators", "DeviceArray", "to_device", "numerics_version", *_numpy.NAMES, "__version__", *_operators.__all__]
 for _public in (run, compile, graph, matmul, Compiled, DeviceArray, Graph, Operator, Symbol, to_device,
                 *(getattr(_numpy, _name) for _name in (*_numpy.NAMES, *_numpy.SHADOWING)),
                 *(getattr(_operators, _name) for _name in (*_operators.__all__, *_operators.SHADOWING))):

@@ -15,13 +15,14 @@ from ._symbols import Symbol as Symbol
 from ._ufuncs import _UfuncOfTwo
 
 __version__: str
+numerics_version: int
 # Names of Python builtins are left out. data/python/generate_python.py generates everything after the version.
 __all__ = ["modulus_floor", "modulus_truncate", "run", "graph", "Compiled", "Graph", "Operator", "Symbol", "adapters",
-           "matmul", "operators", "DeviceArray", "to_device", "concat", "concatenate", "cumprod", "cumsum", "equal",
-           "greater", "greater_equal", "isinf", "isnan", "less", "less_equal", "maximum", "mean", "minimum",
-           "not_equal", "prod", "where", "__version__", "acos", "acosh", "activation_identity", "activation_tanh",
-           "adam_optimizer", "add", "add1", "argmax", "argmin", "asin", "asinh", "atan", "atan_yx", "atanh",
-           "average_pooling", "average_pooling1", "average_pooling_grad", "batch_normalization",
+           "matmul", "operators", "DeviceArray", "to_device", "numerics_version", "concat", "concatenate", "cumprod",
+           "cumsum", "equal", "greater", "greater_equal", "isinf", "isnan", "less", "less_equal", "maximum", "mean",
+           "minimum", "not_equal", "prod", "where", "__version__", "acos", "acosh", "activation_identity",
+           "activation_tanh", "adam_optimizer", "add", "add1", "argmax", "argmin", "asin", "asinh", "atan", "atan_yx",
+           "atanh", "average_pooling", "average_pooling1", "average_pooling_grad", "batch_normalization",
            "batch_normalization_grad", "batch_normalization_training", "batch_normalization_training_grad", "bit_and",
            "bit_count", "bit_not", "bit_or", "bit_shift_left", "bit_shift_right", "bit_xor", "cast", "ceil", "celu",
            "clip", "clip1", "clip_grad", "clip_grad1", "constant_pow", "convolution", "convolution_integer", "cos",

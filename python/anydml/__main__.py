@@ -28,7 +28,7 @@ def main(arguments=None):
         for op in anydml.operators():
             print(f"{'built' if op['built'] else '-':6}{op['name']:48}{op['formula']}".rstrip())
         return 0
-    print(f"anydml {anydml.__version__}, NumPy {np.__version__}, Python {sys.version.split()[0]}")
+    print(f"anydml {anydml.__version__}, numerics {anydml.numerics_version}, NumPy {np.__version__}, Python {sys.version.split()[0]}")
     for adapter in anydml.adapters():
         print(f"  {adapter['name']}: {adapter['description']}")
     checked, wrong = self_check()

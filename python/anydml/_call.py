@@ -105,7 +105,8 @@ class Call:
         arrays = self.arrays(inputs)
         if self.name in _four_bits.OPERATORS:
             return self._run_four_bits([_four_bits.pack(one) for one in arrays], outs, attributes, device)
-        outs = self.new_outs(arrays, outs, attributes)
+        make = _np.zeros if _core.keeps_elements(self.name) else _np.empty
+        outs = self.new_outs(arrays, outs, attributes, make)
         _core.run(self.name, arrays, outs, attributes, device)
         return outs
 

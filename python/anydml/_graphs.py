@@ -63,7 +63,12 @@ class Recording:
         for i, (one, (shape, kind)) in enumerate(zip(outs, self._outs)):
             if one is not None:
                 _check_out(one, "out" if len(outs) == 1 else f"out[{i}]", shape, kind)
-            packed.append(one if one is not None and one.flags.c_contiguous else _np.empty(shape, kind))
+            if one is not None and one.flags.c_contiguous:
+                packed.append(one)
+            elif not self.compiled.keeps_elements(i):
+                packed.append(_np.empty(shape, kind))
+            else:
+                packed.append(_np.zeros(shape, kind) if one is None else _np.ascontiguousarray(one))
             if one is not None and one is not packed[-1]:
                 # Compile before anything is written, because compiling reports an out that overlaps itself.
                 packed_out, strided = _plain(packed[-1]), _plain(one)

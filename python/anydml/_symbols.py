@@ -27,7 +27,7 @@ FUNCTIONS, UFUNCS = {}, {}
 REFUSED = {}  # function name -> a suggested alternative
 
 
-_INSTEAD = ": docs/python.md lists the functions that can be, and the operators of anydml can be too"
+_INSTEAD = ": docs/python-reference.md lists the functions that can be, and the operators of anydml can be too"
 
 
 _CODES = "?efdbhilqBHILQ"  # NumPy's codes for the types that CAST supports, and for bool

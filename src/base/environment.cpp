@@ -37,7 +37,7 @@ Result<Environment> read_environment(VariableReader reader) {
   }
   if (const char* value = reader("ANYDML_LOG"); value != nullptr && *value != '\0') {
     const std::string_view text = value;
-    if (text == "none") {
+    if (text == "none" || text == "onnxruntime") {  // only the ONNX Runtime provider shows lines for the latter
       environment.log = LogLevel::none;
     } else if (text == "error") {
       environment.log = LogLevel::error;
@@ -48,7 +48,7 @@ Result<Environment> read_environment(VariableReader reader) {
     } else if (text == "dispatch") {
       environment.log = LogLevel::dispatch;
     } else {
-      return not_understood("ANYDML_LOG", text, "none, error, info, graph or dispatch");
+      return not_understood("ANYDML_LOG", text, "none, error, info, graph, dispatch or onnxruntime");
     }
   }
   const std::pair<const char*, bool&> switches[] = {{"ANYDML_GRAPHICS", environment.graphics},

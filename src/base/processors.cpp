@@ -20,8 +20,8 @@ unsigned usable_processors(const std::string& root) {
       text += " " + read_text_file(folder + "/cpu.cfs_period_us");
     }
     char* rest = nullptr;
-    const double quota = static_cast<double>(std::strtoll(text.c_str(), &rest, 10));
-    const double period = static_cast<double>(std::strtoll(rest, nullptr, 10));
+    const auto quota = static_cast<double>(std::strtoll(text.c_str(), &rest, 10));
+    const auto period = static_cast<double>(std::strtoll(rest, nullptr, 10));
     if (quota > 0 && period > 0) {
       processors = std::min(processors, std::ceil(quota / period));
     }

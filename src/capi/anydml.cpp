@@ -3,6 +3,7 @@
 // a backend.
 #include "anydml/anydml.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "backend/core.h"
+#include "backend/cpu/thread_pool.h"
 #include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/call.h"
@@ -247,6 +249,8 @@ const char* anydml_version(void) {
 
 uint32_t anydml_version_number(void) { return ANYDML_VERSION; }
 
+uint32_t anydml_numerics_version(void) { return ANYDML_NUMERICS_VERSION; }
+
 const char* anydml_last_error(void) { return anydml::last_error(); }
 
 const char* anydml_status_name(int status) {
@@ -283,6 +287,11 @@ int anydml_set_log(anydml_log_function function, void* context, int level) {
 
 int anydml_set_threads(uint32_t count) {
   return boundary([&] { return anydml::set_threads(count); });
+}
+
+int anydml_set_parallel(anydml_parallel_function function, void* context) {
+  anydml::ThreadPool::set_parallel_of_thread({function, context});
+  return ANYDML_OK;
 }
 
 int anydml_set_interrupt(anydml_interrupt_function function, void* context) {
@@ -417,6 +426,24 @@ int anydml_compiled_run_on_stream(const anydml_compiled* compiled, void* stream,
           return anydml::run_on_stream(*compiled, static_cast<anydml::BackendStream*>(stream), addresses);
         });
   });
+}
+
+int anydml_compiled_keeps_elements(const anydml_compiled* compiled, size_t output) {
+  int keeps = 0;
+  boundary([&]() -> Status {
+    if (compiled == nullptr) {
+      return bad_call("anydml_compiled_keeps_elements", "compiled is null; expected a compiled operator or graph");
+    }
+    const std::size_t outputs = compiled->surface.tensors.size() - compiled->surface.input_count;
+    if (output >= outputs) {
+      return bad_call("anydml_compiled_keeps_elements",
+                      format_text("output is {}; expected less than {}", output, outputs));
+    }
+    const auto& updated = compiled->updated;
+    keeps = std::ranges::find(updated, output) != updated.end() ? 1 : 0;
+    return {};
+  });
+  return keeps;
 }
 
 void anydml_compiled_release(anydml_compiled* compiled) {

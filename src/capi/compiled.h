@@ -61,7 +61,9 @@ struct anydml_compiled {
   std::uint64_t temporary_bytes = 0;  // needed for a run of the program
   // Only the last step writes an output, so an output may overwrite an input in place if the operator allows it.
   bool writes_last = false;
-  std::shared_ptr<anydml::DeviceMemory> persistent;  // for an operator: the values computed from its constants
+  std::vector<anydml::GraphPlans::InPlace> in_place;  // numbers of inputs and of outputs
+  std::vector<std::uint32_t> updated;                 // the outputs that a run may write only in part
+  std::shared_ptr<anydml::DeviceMemory> persistent;   // for an operator: the values computed from its constants
   std::vector<Constant> constants;
 
   explicit anydml_compiled(const anydml::Device& on) : device(&on) {}

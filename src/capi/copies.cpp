@@ -75,6 +75,7 @@ Copies::Copies(const anydml_compiled& compiled, const anydml_compiled& program, 
       outside_(compiled.surface),
       inside_(program.surface),
       copied_(copied),
+      updated_(program.updated),
       offsets_(inside_.tensors.size()),
       staged_(inside_.tensors.size()) {}
 Copies::~Copies() = default;
@@ -103,7 +104,9 @@ Status Copies::bring(Run& run, const Addresses& addresses, const Temporary& memo
     }
     const Reach reach = inside_.tensors[i].reach;
     inside[i] = memory.address() + offsets_[i] - static_cast<std::uint64_t>(reach.first);
-    if (i < inside_.input_count) {
+    const bool is_updated =
+        i >= inside_.input_count && std::ranges::find(updated_, i - inside_.input_count) != updated_.end();
+    if (i < inside_.input_count || is_updated) {
       ANYDML_TRY(bring_input(run, i, pointer_of(addresses[i]), memory));
     }
   }

@@ -37,7 +37,8 @@ class Copies {
   // Assigns the locations, aligns each operand for any kernel, and returns the total size. before: the size of the
   // program's own memory.
   [[nodiscard]] Result<std::uint64_t> assign_locations(std::uint64_t before);
-  // Copies the inputs to the block, and sets the operands' addresses for the run.
+  // Copies the inputs to the block, and outputs that the run may write only in part, and sets the operands' addresses
+  // for the run.
   Status bring(Run& run, const Addresses& addresses, const Temporary& memory, Addresses& inside);
   // Copies the outputs back. Outputs with gaps are first copied to staging memory.
   Status take_back(Run& run, const Addresses& addresses, const Temporary& memory);
@@ -51,6 +52,7 @@ class Copies {
   const Surface& outside_;
   const Surface& inside_;
   const OperandSet& copied_;
+  const std::vector<std::uint32_t>& updated_;
   std::vector<std::uint64_t> offsets_;
   std::vector<std::unique_ptr<std::byte[]>> staged_;    // packed outputs in the CPU's memory
   std::vector<std::unique_ptr<ElementCopy>> gathered_;  // copy programs that are running

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "base/checked.h"
@@ -14,6 +15,19 @@
 #include "text/format.h"
 
 namespace anydml {
+
+namespace {
+
+// If the device's API has streams, the copy runs after the work that callers submitted to the default stream.
+Status run_copy(std::string_view label, const Device& device, MemoryLocation to, MemoryLocation from,
+                std::uint64_t bytes) {
+  Run run(device, label);
+  ANYDML_TRY(device.backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
+  ANYDML_TRY(run.copy(to, from, bytes));
+  return run.finish();
+}
+
+}  // namespace
 
 Result<std::shared_ptr<DeviceMemory>> DeviceMemory::allocate(const Device& device, std::string_view label,
                                                              std::uint64_t bytes, Named named, MemoryKind kind) {
@@ -111,6 +125,52 @@ std::optional<NamedMemory::Found> NamedMemory::find(const void* pointer) const {
                .after = memory->bytes() - offset};
 }
 
+Result<bool> find_on_device(std::string_view label, std::string_view name, const Device& device, const void* data,
+                            std::uint64_t bytes) {
+  for (const Device* const other : opened_devices()) {
+    const auto found = other->info.shares_addresses == 0 ? other->named.find(data) : std::nullopt;
+    if (found && other != &device) {
+      return bad_call(label, format_text("{} is memory of device {}; expected memory of device {}, or the CPU's", name,
+                                         other->info.name, device.info.name));
+    }
+    if (found && found->after < bytes) {
+      return bad_call(label, format_text("{} is memory of device {} with {} bytes from there on; expected {}", name,
+                                         device.info.name, found->after, bytes));
+    }
+    if (found) {
+      return true;
+    }
+  }
+  if (device.info.unified_memory != 0 || device.info.shares_addresses == 0) {
+    return false;
+  }
+  const Access access = device.backend->access(device.handle, data);
+  if (access == Access::none) {
+    return bad_call(label, format_text("{} is memory that device {} cannot access; expected its own, or the CPU's",
+                                       name, device.info.name));
+  }
+  return access == Access::direct;
+}
+
+Status copy_between(std::string_view label, const Device& device, void* to, const void* from, std::uint64_t bytes) {
+  if (bytes == 0) {
+    return {};
+  }
+  if (to == nullptr || from == nullptr) {
+    return bad_call(label, format_text("{} is null; expected the address of {} byte{}", to == nullptr ? "to" : "from",
+                                       bytes, bytes == 1 ? "" : "s"));
+  }
+  const auto to_device = find_on_device(label, "to", device, to, bytes);
+  ANYDML_TRY(to_device);
+  const auto from_device = find_on_device(label, "from", device, from, bytes);
+  ANYDML_TRY(from_device);
+  if (!to_device.value() && !from_device.value()) {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  return run_copy(label, device, location_of(device, to), location_of(device, from), bytes);
+}
+
 Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint64_t offset, void* data,
                   std::uint64_t bytes, bool to_memory) {
   if (offset > memory.bytes() || bytes > memory.bytes() - offset) {
@@ -124,12 +184,8 @@ Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint6
     return bad_call(label, format_text("{} is null; expected the address of {} byte{}", to_memory ? "from" : "to",
                                        bytes, bytes == 1 ? "" : "s"));
   }
-  Run run(memory.device(), label);
-  // If the device's API has streams, the copy runs after the work that callers submitted to the default stream.
-  ANYDML_TRY(memory.device().backend->create_queue_on != nullptr ? run.begin_on(nullptr) : run.begin());
-  ANYDML_TRY(to_memory ? run.copy(memory.location(offset), location_at(data), bytes)
-                       : run.copy(location_at(data), memory.location(offset), bytes));
-  return run.finish();
+  return to_memory ? run_copy(label, memory.device(), memory.location(offset), location_at(data), bytes)
+                   : run_copy(label, memory.device(), location_at(data), memory.location(offset), bytes);
 }
 
 MemoryLocation location_of(const Device& device, const void* pointer) {

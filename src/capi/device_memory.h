@@ -79,6 +79,15 @@ class NamedMemory {
   std::map<std::uintptr_t, const DeviceMemory*> memory_;  // indexed by the pointer to the first byte
 };
 
+// Whether a caller's pointer refers to memory of the device. An error if the device cannot access the memory there, or
+// if it has fewer bytes.
+[[nodiscard]] Result<bool> find_on_device(std::string_view label, std::string_view name, const Device& device,
+                                          const void* data, std::uint64_t bytes);
+
+// Copies bytes between locations that callers' pointers refer to, and returns when the copy is complete.
+[[nodiscard]] Status copy_between(std::string_view label, const Device& device, void* to, const void* from,
+                                  std::uint64_t bytes);
+
 // Copies between this memory and the CPU's memory, and returns when the copy is complete. `to_memory` selects the
 // direction.
 [[nodiscard]] Status copy_bytes(std::string_view label, const DeviceMemory& memory, std::uint64_t offset, void* data,

@@ -84,7 +84,8 @@ Result<const Device*> open_device(const BackendTable& table, std::uint32_t index
   device->public_info = {.name = device->info.name,
                          .description = device->info.description,
                          .memory_bytes = device->info.memory_bytes,
-                         .threads = device->info.threads};
+                         .threads = device->info.threads,
+                         .own_memory = device->info.unified_memory != 0 ? 0U : 1U};
   device->core = {.backend = device->backend, .handle = device->handle, .info = &device->info};
   if (device->info.asynchronous == 0) {
     ANYDML_TRY(from_backend("opening", table, table.create_queue(device->handle, &device->shared_queue)));
@@ -200,6 +201,11 @@ Result<const std::vector<const Device*>*> devices() {
   const auto list = device_list();
   ANYDML_TRY(list);
   return &list.value()->devices;
+}
+
+std::span<const Device* const> opened_devices() {
+  const auto* const known = g_list.load(std::memory_order_acquire);
+  return known != nullptr ? std::span<const Device* const>(known->devices) : std::span<const Device* const>();
 }
 
 Result<const Device*> cpu_device() { return open_cpu(); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Device {
 // The devices are opened at the first call, with the default first, and do not change afterwards. An out-of-memory
 // failure is not remembered, so a later call may succeed; an invalid environment is permanent.
 Result<const std::vector<const Device*>*> devices();
+
+// The same devices if they are open already, otherwise none. Opens no device.
+std::span<const Device* const> opened_devices();
 
 Result<const Device*> cpu_device();
 

@@ -91,12 +91,22 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
   return {};
 }
 
+// Whether this input is the memory of an output that may replace it. No other output overlaps such an input.
+bool is_replaced(const anydml_compiled& compiled, const Addresses& addresses, std::size_t input) {
+  return std::ranges::any_of(compiled.in_place, [&](const GraphPlans::InPlace& pair) {
+    return pair.input == input && addresses[input] == addresses[compiled.surface.input_count + pair.output];
+  });
+}
+
 // Adds inputs that share memory with an output. Used if there are many tensors.
-[[gnu::cold]] void add_conflicting_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
+[[gnu::cold]] void add_conflicting_inputs(const anydml_compiled& compiled, const Addresses& addresses,
+                                          OperandSet& operands) {
+  const Surface& surface = compiled.surface;
   std::vector<ByteRange> ranges;
   ranges.reserve(surface.tensors.size());
   for (std::size_t i = 0; i < surface.tensors.size(); ++i) {
-    const Reach reach = surface.tensors[i].reach;
+    const bool is_apart = i < surface.input_count && is_replaced(compiled, addresses, i);
+    const Reach reach = is_apart ? Reach{} : surface.tensors[i].reach;
     ranges.push_back({.first = addresses[i] + static_cast<std::uintptr_t>(reach.first),
                       .end = addresses[i] + static_cast<std::uintptr_t>(reach.end),
                       .written = i >= surface.input_count});
@@ -111,13 +121,15 @@ Status check_outputs(const Surface& surface, const Addresses& addresses) {
 
 // Adds a graph's inputs that share memory with an output. A graph may read any byte between the first and last bytes of
 // an input.
-void add_overlapping_inputs(const Surface& surface, const Addresses& addresses, OperandSet& operands) {
+void add_overlapping_inputs(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& operands) {
+  const Surface& surface = compiled.surface;
   if (surface.tensors.size() > kFewRanges) {
-    return add_conflicting_inputs(surface, addresses, operands);
+    return add_conflicting_inputs(compiled, addresses, operands);
   }
   for (std::size_t i = 0; i < surface.input_count; ++i) {
     for (std::size_t o = surface.input_count; o < surface.tensors.size(); ++o) {
-      if (ranges_meet(addresses[i], surface.tensors[i].reach, addresses[o], surface.tensors[o].reach)) {
+      if (ranges_meet(addresses[i], surface.tensors[i].reach, addresses[o], surface.tensors[o].reach) &&
+          !is_replaced(compiled, addresses, i)) {
         operands.add(i);
       }
     }
@@ -186,7 +198,8 @@ void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& add
       const OpTensor& output = desc.tensors[o];
       const std::uintptr_t from = addresses[i];
       const std::uintptr_t to = addresses[o];
-      if (input.present && output.present && ranges_meet(from, input.reach, to, output.reach)) {
+      if (input.present && output.present && ranges_meet(from, input.reach, to, output.reach) &&
+          !is_replaced(compiled, addresses, i)) {
         const Sharing sharing = find_sharing(input.tensor, from, output.tensor, to);
         const bool allowed = sharing == Sharing::disjoint ||
                              (sharing == Sharing::identical && compiled.writes_last && may_be_in_place(desc, i));
@@ -201,7 +214,7 @@ void add_inputs_in_the_way(const anydml_compiled& compiled, const Addresses& add
 // Adds the operands that must be copied because an output would overwrite them.
 void add_overlaps(const anydml_compiled& compiled, const Addresses& addresses, OperandSet& copied) {
   if (compiled.graph) {
-    add_overlapping_inputs(compiled.surface, addresses, copied);
+    add_overlapping_inputs(compiled, addresses, copied);
   } else {
     add_inputs_in_the_way(compiled, addresses, copied);
   }
@@ -437,6 +450,8 @@ Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, OpDesc de
   auto programs = compile_programs(graph, device.core, kept.op->name, nullptr, options);
   ANYDML_TRY(programs);
   compiled->writes_last = programs.value().plans.writes_last;
+  compiled->in_place = programs.value().plans.in_place;
+  compiled->updated = programs.value().plans.updated;
   compiled->surface = {
       .label = kept.op->name, .tensors = kept.tensors, .input_count = kept.input_count, .empty = kept.empty};
   compiled->program = std::move(programs.value().run);

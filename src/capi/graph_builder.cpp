@@ -33,6 +33,11 @@ Extent extent_of(const TensorDesc& tensor) {
   return {.bytes = std::max<std::uint64_t>(bytes_of(tensor), 1), .alignment = element_alignment(tensor.type)};
 }
 
+// A name such as "input 3". Most names are never shown, so they are written without a format.
+std::string numbered(std::string_view kind, std::size_t number) {
+  return std::string(kind).append(" ").append(std::to_string(number));
+}
+
 anydml_tensor as_given(const TensorDesc& tensor) {
   return {static_cast<anydml_type>(tensor.type), static_cast<int32_t>(tensor.rank), tensor.sizes, tensor.strides,
           nullptr};
@@ -83,7 +88,7 @@ Result<TensorDesc> GraphBuilder::read_forward(const std::string& name, const any
 }
 
 Result<anydml_value> GraphBuilder::add_input(const anydml_tensor& tensor) {
-  const auto created = read_forward(format_text("input {}", inputs_.size()), tensor);
+  const auto created = read_forward(numbered("input", inputs_.size()), tensor);
   ANYDML_TRY(created);
   const TensorDesc* const tensor_desc = keep(created.value());
   reserve_more(graph_.inputs, 1);  // reserve all capacity first, so that a failure changes nothing
@@ -110,7 +115,7 @@ Result<anydml_value> GraphBuilder::add_shared_constant(std::shared_ptr<SharedCon
 }
 
 Result<anydml_value> GraphBuilder::add_constant(const anydml_tensor& tensor) {
-  const std::string name = format_text("constant {}", constants_.size());
+  const std::string name = numbered("constant", constants_.size());
   const auto created = read_forward(name, tensor);
   ANYDML_TRY(created);
   const bool empty = bytes_of(created.value()) == 0;
@@ -347,7 +352,7 @@ void GraphBuilder::make_surface(const std::vector<bool>& used, anydml_compiled& 
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_input = i < inputs_.size();
     const std::size_t number = is_input ? i : i - inputs_.size();
-    created.names.push_back(format_text("{} {}", is_input ? "input" : "output", number));
+    created.names.push_back(numbered(is_input ? "input" : "output", number));
     const TensorDesc& tensor = is_input ? inputs_[number] : outputs_[number];
     const bool present = !is_input || used[i];
     created.tensors.push_back({.name = created.names.back(),
@@ -377,6 +382,8 @@ Result<std::unique_ptr<anydml_compiled>> GraphBuilder::compile(const Device& dev
   auto compiled = std::make_unique<anydml_compiled>(device);
   make_surface(memory.used_inputs(), *compiled);
   compiled->graph->steps = programs.value().plans.steps;
+  compiled->in_place = programs.value().plans.in_place;
+  compiled->updated = programs.value().plans.updated;
   compiled->program = std::move(programs.value().run);
   compiled->temporary_bytes = compiled->program.temporary_bytes();
   ANYDML_TRY(memory.initialize(programs.value(), *compiled));

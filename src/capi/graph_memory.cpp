@@ -35,16 +35,17 @@ GraphMemory::GraphMemory(const Graph& graph, std::span<const GivenConstant> cons
   if (shared_ == nullptr) {
     return;
   }
+  sharing_.constants.reserve(constants.size());
   for (std::size_t i = 0; i < constants.size(); ++i) {
     const GivenConstant& constant = constants[i];
     const std::uint64_t bytes = graph.constants[i].bytes;
     ConstantKey& key = sharing_.constants.emplace_back();
     key.is_shared = constant.is_shared;
     if (constant.is_shared) {
-      key.text = format_text("at {} {}", reinterpret_cast<std::uintptr_t>(constant.data), bytes);
+      const std::uint64_t numbers[] = {number_of(constant.data), bytes};
+      key.text.assign("at").append(reinterpret_cast<const char*>(numbers), sizeof numbers);
     } else if (constant.data != nullptr && bytes <= kSmall) {
-      key.text = "is ";
-      key.text.append(reinterpret_cast<const char*>(constant.data), bytes);
+      key.text.assign("is").append(reinterpret_cast<const char*>(constant.data), bytes);
     }
   }
   sharing_.is_there = [this](const std::string& key) {

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "capi/compiled.h"
@@ -52,7 +52,7 @@ class GraphMemory {
   std::vector<bool> used_inputs_, used_constants_;
   GraphSharing sharing_;
   // The memory of values that other graphs computed, by key. This map keeps the memory alive until this graph owns it.
-  std::map<std::string, std::shared_ptr<DeviceMemory>> found_;
+  std::unordered_map<std::string, std::shared_ptr<DeviceMemory>> found_;
   // Indices into GraphPlans::shared: new_ lists memory that other graphs will find, and passing_ lists memory that is
   // needed only until the first plan has run.
   std::vector<std::size_t> new_, passing_;

@@ -8,6 +8,7 @@
 #include "capi/arguments.h"
 #include "capi/boundary.h"
 #include "capi/device_memory.h"
+#include "capi/devices.h"
 #include "text/format.h"
 
 struct anydml_memory {
@@ -102,6 +103,30 @@ int anydml_memory_map(anydml_memory* memory, void** data) {
                                          memory->memory->device().info.name));
     }
     return {};
+  });
+}
+
+int anydml_memory_find(const anydml_device* device, const void* data, size_t bytes, int* is_on_device) {
+  return boundary([&]() -> Status {
+    constexpr const char* kName = "anydml_memory_find";
+    if (is_on_device == nullptr) {
+      return bad_call(kName, "is_on_device is null; expected a pointer to store the result");
+    }
+    *is_on_device = 0;
+    const auto chosen = anydml::choose_device(device);
+    ANYDML_TRY(chosen);
+    const auto found = anydml::find_on_device(kName, "data", *chosen.value(), data, bytes);
+    ANYDML_TRY(found);
+    *is_on_device = found.value() ? 1 : 0;
+    return {};
+  });
+}
+
+int anydml_memory_copy(const anydml_device* device, void* to, const void* from, size_t bytes) {
+  return boundary([&]() -> Status {
+    const auto chosen = anydml::choose_device(device);
+    ANYDML_TRY(chosen);
+    return anydml::copy_between("anydml_memory_copy", *chosen.value(), to, from, bytes);
   });
 }
 

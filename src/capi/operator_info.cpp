@@ -80,7 +80,8 @@ class OperatorList {
                       .tensor_count = tensors.size(),
                       .tensors = tensors.data(),
                       .attribute_count = attributes.size(),
-                      .attributes = attributes.data()});
+                      .attributes = attributes.data(),
+                      .keeps_elements = family != nullptr && keeps_elements(*family, op) ? 1 : 0});
   }
 
   void add_attribute(const facts::Operator& op, std::size_t i, std::vector<const anydml_attribute_info*>& to) {

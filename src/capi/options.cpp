@@ -40,15 +40,18 @@ Result<anydml_options> read_options(const char* function, const anydml_options* 
   }
   std::memcpy(&options, given, std::min(size, sizeof(options)));
   options.size = sizeof(options);
-  if ((options.flags & ~std::uint64_t{ANYDML_ALLOW_HALF_PRECISION}) != 0) {
-    return bad_call(function, format_text("options.flags is {:#x}; expected 0 or ANYDML_ALLOW_HALF_PRECISION ({:#x})",
-                                          options.flags, ANYDML_ALLOW_HALF_PRECISION));
+  if ((options.flags & ~std::uint64_t{ANYDML_ALLOW_HALF_PRECISION | ANYDML_INTEGER_ACTIVATIONS}) != 0) {
+    return bad_call(function,
+                    format_text("options.flags is {:#x}; expected 0, or ANYDML_ALLOW_HALF_PRECISION ({:#x}) and "
+                                "ANYDML_INTEGER_ACTIVATIONS ({:#x}), combined",
+                                options.flags, ANYDML_ALLOW_HALF_PRECISION, ANYDML_INTEGER_ACTIVATIONS));
   }
   return options;
 }
 
 CompileOptions compile_options(const anydml_options& options) {
-  return {.allow_half = (options.flags & ANYDML_ALLOW_HALF_PRECISION) != 0};
+  return {.allow_half = (options.flags & ANYDML_ALLOW_HALF_PRECISION) != 0,
+          .integer_activations = (options.flags & ANYDML_INTEGER_ACTIVATIONS) != 0};
 }
 
 }  // namespace anydml

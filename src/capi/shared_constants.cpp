@@ -7,7 +7,7 @@ namespace anydml {
 
 std::shared_ptr<DeviceMemory> SharedConstants::find(const Device& device, const std::string& key) const {
   const std::scoped_lock lock(mutex_);
-  const auto found = values_.find({&device, key});
+  const auto found = values_.find(SoughtName(&device, key));
   return found != values_.end() ? found->second.lock() : nullptr;
 }
 
@@ -15,7 +15,7 @@ std::shared_ptr<DeviceMemory> SharedConstants::add(const Device& device, const s
                                                    std::shared_ptr<DeviceMemory> memory) {
   const std::scoped_lock lock(mutex_);
   forget_released();
-  std::weak_ptr<DeviceMemory>& held = values_[{&device, key}];
+  std::weak_ptr<DeviceMemory>& held = values_[Name{&device, key}];
   if (auto before = held.lock()) {
     return before;
   }

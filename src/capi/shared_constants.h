@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "capi/devices.h"
@@ -28,14 +29,25 @@ class SharedConstants {
   struct Name {
     const Device* device;
     std::string key;
-    bool operator==(const Name&) const = default;
+  };
+  // A name that is looked up, and owns no text.
+  struct SoughtName {
+    const Device* device;
+    std::string_view key;
+    SoughtName(const Device* of, std::string_view text) : device(of), key(text) {}
+    SoughtName(const Name& name) : device(name.device), key(name.key) {}  // NOLINT: a name is also one to look up
   };
   struct Hash {
-    std::size_t operator()(const Name& name) const { return std::hash<std::string>()(name.key); }
+    using is_transparent = void;
+    std::size_t operator()(const SoughtName& name) const { return std::hash<std::string_view>()(name.key); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const SoughtName& a, const SoughtName& b) const { return a.device == b.device && a.key == b.key; }
   };
 
   mutable std::mutex mutex_;
-  std::unordered_map<Name, std::weak_ptr<DeviceMemory>, Hash> values_;
+  std::unordered_map<Name, std::weak_ptr<DeviceMemory>, Hash, Equal> values_;
   std::size_t next_look_ = 64;  // at this number of values, released values are removed
 };
 

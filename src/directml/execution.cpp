@@ -228,6 +228,12 @@ std::string Execution::check_in_place(const ResolvedDescriptor* bindings, std::s
   if (!intersect(from_area, to_area)) {
     return {};
   }
+  const bool may_replace = std::ranges::any_of(plans_.in_place, [&](const GraphPlans::InPlace& pair) {
+    return pair.input == input && pair.output + surface_.input_count == output;
+  });
+  if (may_replace && identical(from_area, to_area)) {
+    return {};
+  }
   const Requirement requirement = tensor_requirement(*this, surface_.tensors[input]);
   const auto where = [&] { return core().in_buffer(to_area.buffer); };
   if (surface_.def == nullptr || !may_alias(surface_.def->desc.op->in_place, input)) {

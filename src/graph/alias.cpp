@@ -2,6 +2,7 @@
 // Removes the cost of views: the reader of a slice reads the memory behind the slice, and the producer of a join's
 // input writes directly to the location to which the join would have copied the input.
 #include <algorithm>
+#include <unordered_map>
 
 #include "graph/passes.h"
 #include "plan/reshape.h"
@@ -26,10 +27,7 @@ std::int64_t contiguous_bytes(const TensorDesc& tensor) {
 class Aliaser {
  public:
   Aliaser(Graph graph, std::vector<std::uint32_t> sorted)
-      : graph_(std::move(graph)),
-        sorted_(std::move(sorted)),
-        own_(graph_.nodes.size()),
-        is_output_(graph_.nodes.size()) {
+      : graph_(std::move(graph)), sorted_(std::move(sorted)), is_output_(graph_.nodes.size()) {
     for (const GraphSource& output : graph_.outputs) {
       is_output_[output.index] = true;
     }
@@ -73,15 +71,39 @@ class Aliaser {
     std::uint32_t input;
   };
 
-  // Changes the layout of one tensor of a node's operator. The graph's first change to an operator copies the operator.
+  // An operator with another layout of one of its tensors.
+  struct Changed {
+    std::size_t position;
+    TensorDesc tensor;
+    std::shared_ptr<const OpDesc> op;
+  };
+  struct Changes {
+    std::shared_ptr<const OpDesc> of;  // keeps the address in use, so that it identifies the operator
+    std::vector<Changed> known;
+  };
+
+  // Changes the layout of one tensor of a node's operator. Equal nodes of equal layers share the changed operator too.
   void set_tensor(std::uint32_t node, std::size_t position, const TensorDesc& tensor) {
-    std::shared_ptr<OpDesc>& own = own_[node];
-    if (own == nullptr) {
-      own = std::make_shared<OpDesc>(*graph_.nodes[node].op);
-      graph_.nodes[node].op = own;
+    constexpr std::size_t kManyChanges = 16;  // of one operator; comparing with more would take too long
+    std::shared_ptr<const OpDesc>& op = graph_.nodes[node].op;
+    Changes& changes = changes_[op.get()];
+    changes.of = op;
+    const auto before = std::ranges::find_if(changes.known, [&](const Changed& one) {
+      return one.position == position && one.tensor.type == tensor.type && one.tensor.rank == tensor.rank &&
+             std::equal(tensor.sizes, tensor.sizes + tensor.rank, one.tensor.sizes) &&
+             std::equal(tensor.strides, tensor.strides + tensor.rank, one.tensor.strides);
+    });
+    if (before != changes.known.end()) {
+      op = before->op;
+      return;
     }
-    own->tensors[position].tensor = tensor;
-    own->tensors[position].reach = reach_of(tensor);
+    auto changed = std::make_shared<OpDesc>(*op);
+    changed->tensors[position].tensor = tensor;
+    changed->tensors[position].reach = reach_of(tensor);
+    op = std::move(changed);
+    if (changes.known.size() < kManyChanges) {
+      changes.known.push_back({.position = position, .tensor = tensor, .op = op});
+    }
   }
 
   void find_readers() {
@@ -129,7 +151,8 @@ class Aliaser {
     const OpDesc& op = *graph_.nodes[join].op;
     const GraphSource source = graph_.nodes[join].sources[input];
     GraphNode& maker = graph_.nodes[source.index];
-    if (is_output_[source.index] || maker.op->empty || readers_[source.index].size() > kManyReaders ||
+    const bool keeps_elements = !maker.op->internal.empty() && maker.op->op->in_place != facts::InPlace::none;
+    if (is_output_[source.index] || maker.op->empty || keeps_elements || readers_[source.index].size() > kManyReaders ||
         (source.output < maker.inside.size() && maker.inside[source.output].kind != SourceKind::none)) {
       return;
     }
@@ -181,9 +204,9 @@ class Aliaser {
   Graph graph_;
   const std::vector<std::uint32_t> sorted_;
   using Readers = InlineVector<Reader, 4>;
-  std::vector<Readers> readers_;              // for each node
-  std::vector<std::shared_ptr<OpDesc>> own_;  // for each node, its operator if it was changed here
-  NodeSet is_output_;                         // whether an output of the node is an output of the graph
+  std::vector<Readers> readers_;  // for each node
+  std::unordered_map<const OpDesc*, Changes> changes_;
+  NodeSet is_output_;  // whether an output of the node is an output of the graph
 };
 
 }  // namespace

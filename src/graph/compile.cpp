@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/checked.h"
+#include "graph/lower.h"
 #include "graph/passes.h"
 #include "ops/elementwise/copy.h"
 #include "plan/reshape.h"
@@ -12,21 +13,6 @@
 
 namespace anydml {
 namespace {
-
-// The location of a value. A value without a slot is not stored in memory.
-struct Location {
-  std::uint32_t slot = kForwardedSlot;
-  std::uint64_t offset = 0;
-};
-
-// A value that passes from one step to the next has no memory, only a number.
-constexpr Location kFromPrologue{.slot = kForwardedSlot, .offset = 1};
-constexpr Location kToEpilogue{.slot = kForwardedSlot, .offset = 2};
-constexpr Location kAbsent{.slot = kAbsentSlot, .offset = 0};
-
-PlacedTensor placed(const TensorDesc& tensor, const Location& location) {
-  return {.tensor = tensor, .slot = location.slot, .offset = location.offset};
-}
 
 // Compiles the needed nodes of a graph. The nodes must be sorted.
 class Compiler {
@@ -50,7 +36,9 @@ class Compiler {
   }
 
   Result<GraphPlans> compile() {
-    ANYDML_TRY(check_bytes());
+    ValueSet needed(values_.count());
+    for_each_output([&](std::uint32_t, const GraphSource& source) { needed[values_.of(source)] = true; });
+    ANYDML_TRY(check_bytes(graph_, values_, sorted_, needed));
     const NodeSet folded = fold(graph_, sorted_);
     std::vector<std::uint32_t> before;
     std::vector<std::uint32_t> after;
@@ -65,10 +53,13 @@ class Compiler {
     say(sorted_.size() == 1 ? "one node\n" : format_text("{} nodes\n", sorted_.size()));
     plans_.initialize = make_plan(before, kept, "initialize");
     const std::vector<std::uint32_t> copies = place_outputs(folded);
-    ValueSet needed(values_.count());
-    for_each_output([&](std::uint32_t, const GraphSource& source) { needed[values_.of(source)] = true; });
     plans_.run = make_plan(after, needed, "run");
     plans_.writes_last = plans_.writes_last && copies.empty();
+    std::vector<bool> is_computed_there(graph_.outputs.size());
+    for_each_output([&](std::uint32_t i, const GraphSource& source) {
+      is_computed_there[i] = locations_[values_.of(source)].slot == plans_.output_slot(i);
+    });
+    find_updates(graph_, sorted_, is_computed_there, plans_);
     for (const std::uint32_t output : copies) {
       add_output_copy(output);
     }
@@ -91,48 +82,6 @@ class Compiler {
         function(i, graph_.outputs[i]);
       }
     }
-  }
-
-  // Checks an upper bound on the total size of everything that the functions below place, including alignment padding.
-  Status check_bytes() const {
-    std::uint64_t total = 0;
-    const auto add = [&](const Extent& extent) {
-      const auto aligned = checked_align_bytes(extent.bytes, std::max(extent.alignment, kPersistentAlignment));
-      const auto padded = aligned ? checked_add_bytes(*aligned, extent.alignment) : std::nullopt;
-      const auto sum = padded ? checked_add_bytes(total, *padded) : std::nullopt;
-      total = sum.value_or(0);
-      return sum.has_value() && total >> 62 == 0;
-    };
-    const auto too_much = [](std::string_view what, std::uint64_t bytes) -> Error {
-      return {ErrorKind::out_of_memory,
-              format_text("{}: with its {} bytes the values of the graph have more bytes than can be "
-                          "counted; expected less than 2^62 in all",
-                          what, bytes)};
-    };
-    bool has_known = !graph_.constants.empty();
-    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
-      const GraphInput& input = graph_.inputs[i];
-      has_known = has_known || input.owned;
-      if (input.owned && !add(input.extent)) {
-        return too_much(format_text("input {}", i), input.extent.bytes);
-      }
-    }
-    for (std::size_t i = 0; i < graph_.constants.size(); ++i) {
-      if (!add(graph_.constants[i])) {
-        return too_much(format_text("constant {}", i), graph_.constants[i].bytes);
-      }
-    }
-    // An output of the graph is in the caller's memory, unless it can be computed in advance.
-    ValueSet given(values_.count());
-    for_each_output([&](std::uint32_t, const GraphSource& source) { given[values_.of(source)] = !has_known; });
-    for (const std::uint32_t node : sorted_) {
-      for (std::uint32_t output = 0; output < graph_.nodes[node].outputs.size(); ++output) {
-        if (!given[values_.of_node(node, output)] && !add(graph_.nodes[node].outputs[output])) {
-          return too_much(node_label(graph_, node), graph_.nodes[node].outputs[output].bytes);
-        }
-      }
-    }
-    return {};
   }
 
   // The values, including constants, that are read when the graph runs. A value that is read in part counts as read.
@@ -282,7 +231,8 @@ class Compiler {
         locations_[value] =
             moved({.slot = plans_.persistent_slot(), .offset = take(plans_.persistent_bytes, extent)}, before);
       } else if (wanted[value]) {
-        locations_[value] = moved(share({.key = format_text("{} {}", output, key), .bytes = extent.bytes}), before);
+        locations_[value] =
+            moved(share({.key = std::to_string(output).append(" ").append(key), .bytes = extent.bytes}), before);
         is_there = is_there && sharing_->is_there(plans_.shared.back().key);
       }
     }
@@ -344,13 +294,14 @@ class Compiler {
         });
     steps_ = 0;
     plan.reserve_steps(ordered.size());
+    Lowering lower(graph_, values_, device_, locations_, written_);
     for (const GraphGroup& group : ordered) {
       for (const std::uint32_t value : group.writes) {
         written_[value] = true;
       }
       plan.begin_temporary(placement.bytes);  // each step may reuse the previous step's private memory
       const std::size_t before = plan.words().size();
-      lower(group, plan);
+      lower.add(group, plan);
       say_group(group, name);
       steps_ += plan.words().size() != before ? 1U : 0U;
     }
@@ -363,135 +314,6 @@ class Compiler {
 
   [[nodiscard]] bool is_in_output(const Location& location) const {
     return location.slot >= plans_.output_slot(0) && location.slot < plans_.temporary_slot();
-  }
-
-  static Location moved(const Location& location, std::int64_t bytes) {
-    return {.slot = location.slot, .offset = location.offset + static_cast<std::uint64_t>(bytes)};
-  }
-
-  // Where a tensor backed by this source is located.
-  [[nodiscard]] Location location_of(const GraphSource& source) const {
-    return moved(locations_[values_.of(source)], source.offset);
-  }
-
-  // Whether the value from this source is part of this node's output, so that the value's producer has already written
-  // it there.
-  [[nodiscard]] bool is_in_place(const GraphSource& source, std::uint32_t node) const {
-    if (source.kind != SourceKind::node) {
-      return false;
-    }
-    const auto& inside = graph_.nodes[source.index].inside;
-    return source.output < inside.size() && inside[source.output].kind == SourceKind::node &&
-           inside[source.output].index == node;
-  }
-
-  void lower(const GraphGroup& group, Plan& plan) const {
-    const auto count = static_cast<std::uint32_t>(group.nodes.size());
-    if (group.main == kNoPosition) {
-      const OpDesc& first = *graph_.nodes[group.nodes.front()].op;
-      if (!first.empty) {
-        first.family->lower_together != nullptr ? lower_together(group, 0, count, plan) : lower_one(group, 0, plan);
-      }
-      return;
-    }
-    if (group.main > 0) {
-      plan.set_role(StepRole::prologue);
-      lower_together(group, 0, group.main, plan);
-      plan.set_role(StepRole::main);
-    }
-    lower_one(group, group.main, plan);
-    if (group.main + 1 < count) {
-      plan.set_role(StepRole::epilogue);
-      lower_together(group, group.main + 1, count, plan);
-      plan.set_role(StepRole::main);
-    }
-  }
-
-  // Lowers the main node, which is at this position. The nodes before it compute one of its inputs, and the nodes after
-  // it consume one of its outputs.
-  void lower_one(const GraphGroup& group, std::uint32_t position, Plan& plan) const {
-    const GraphNode& node = graph_.nodes[group.nodes[position]];
-    const OpDesc& op = *node.op;
-    std::vector<PlacedTensor> tensors;
-    tensors.reserve(op.tensors.size());
-    const bool has_prologue = position != 0;
-    const bool has_epilogue = position + 1 < group.nodes.size();
-    for (std::uint32_t i = 0; i < op.input_count; ++i) {
-      const Location location = !op.tensors[i].present                                ? kAbsent
-                                : has_prologue && i == group.computed_input           ? kFromPrologue
-                                : is_in_place(node.sources[i], group.nodes[position]) ? kAbsent
-                                                                                      : location_of(node.sources[i]);
-      tensors.push_back(placed(op.tensors[i].tensor, location));
-    }
-    for (std::uint32_t i = 0; i < op.output_count; ++i) {
-      const std::uint32_t value = values_.of_node(group.nodes[position], i);
-      const Location location = has_epilogue && i == group.forwarded_output ? kToEpilogue
-                                : written_[value]                           ? locations_[value]
-                                                                            : kAbsent;
-      tensors.push_back(placed(op.tensors[op.input_count + i].tensor, location));
-    }
-    op.family->lower(op, device_, tensors, plan);
-  }
-
-  // Lowers the nodes at the positions [begin, end) as one step.
-  void lower_together(const GraphGroup& group, std::uint32_t begin, std::uint32_t end, Plan& plan) const {
-    const auto nodes = std::span(group.nodes).subspan(begin, end - begin);
-    const auto views = std::span(group.views).subspan(begin, end - begin);
-    std::vector<GroupOperand> loads;
-    InlineVector<GraphSource, 16> source_of_load;
-    std::vector<GroupOperand> stores;
-    loads.reserve(kMaxOperands);
-    stores.reserve(nodes.size());
-    std::vector<InlineVector<std::uint32_t, 4>> numbers(nodes.size());
-    // Loads are numbered first, followed by the nodes' results.
-    const auto is_computed_here = [&](const GraphSource& source) {
-      return source.kind == SourceKind::node && std::ranges::find(nodes, source.index) != nodes.end();
-    };
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const GraphNode& node = graph_.nodes[nodes[i]];
-      for (std::size_t input = 0; input < node.sources.size(); ++input) {
-        const GraphSource& source = node.sources[input];
-        if (source.kind == SourceKind::none || is_computed_here(source)) {
-          numbers[i].push_back(kAbsentFromGroup);
-          continue;
-        }
-        const TensorDesc& view = views[i][input];
-        std::size_t load = 0;
-        while (load < loads.size() && !(source_of_load[load] == source && loads[load].placed.tensor.type == view.type &&
-                                        same_layout(loads[load].placed.tensor, view))) {
-          ++load;
-        }
-        if (load == loads.size()) {
-          const bool is_forwarded = begin != 0 && source.kind == SourceKind::node &&
-                                    source.index == group.nodes[group.main] && source.output == group.forwarded_output;
-          loads.push_back({.value = static_cast<std::uint32_t>(load),
-                           .placed = placed(view, is_forwarded ? kToEpilogue : location_of(source))});
-          source_of_load.push_back(source);
-        }
-        numbers[i].push_back(static_cast<std::uint32_t>(load));
-      }
-    }
-    std::vector<GroupMember> members;
-    members.reserve(nodes.size());
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const GraphNode& node = graph_.nodes[nodes[i]];
-      for (std::size_t input = 0; input < node.sources.size(); ++input) {
-        if (is_computed_here(node.sources[input])) {
-          const auto maker = std::ranges::find(nodes, node.sources[input].index) - nodes.begin();
-          numbers[i][input] = static_cast<std::uint32_t>(loads.size() + static_cast<std::size_t>(maker));
-        }
-      }
-      const auto result = static_cast<std::uint32_t>(loads.size() + i);
-      members.push_back({.desc = node.op.get(), .inputs = numbers[i], .result = result});
-      if (end == group.main &&
-          graph_.nodes[group.nodes[end]].sources[group.computed_input].index == nodes[i]) {  // a prologue's result
-        stores.push_back({.value = result, .placed = placed(views[i].back(), kFromPrologue)});
-      }
-      if (const std::uint32_t value = values_.of_node(nodes[i], 0); written_[value]) {
-        stores.push_back({.value = result, .placed = placed(views[i].back(), locations_[value])});
-      }
-    }
-    members.front().desc->family->lower_together({.members = members, .loads = loads, .stores = stores}, plan);
   }
 
   void add_output_copy(std::uint32_t output) {

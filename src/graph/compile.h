@@ -46,6 +46,12 @@ struct GraphPlans {
     std::uint64_t bytes;
   };
 
+  // An input that an output may replace: both may be the same memory.
+  struct InPlace {
+    std::uint32_t input;
+    std::uint32_t output;
+  };
+
   std::uint32_t inputs = 0;
   std::uint32_t outputs = 0;
   Plan initialize{0, 0};
@@ -58,6 +64,8 @@ struct GraphPlans {
   std::vector<Shared> shared;            // the memory for the last slots
   std::uint32_t steps = 0;               // in the second plan; groups and copies
   bool writes_last = false;              // only the last step of the second plan writes an output
+  std::vector<InPlace> in_place;         // of operators that write only some elements of an output
+  std::vector<std::uint32_t> updated;    // the outputs of these operators; their other elements are kept
   std::uint64_t temporary_values = 0;    // the bytes of all values that the second plan keeps in the temporary
 
   [[nodiscard]] std::uint32_t output_slot(std::uint32_t output) const { return inputs + output; }

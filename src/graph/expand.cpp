@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -15,89 +16,132 @@ namespace {
 using Decompositions = std::vector<std::shared_ptr<const Decomposition>>;
 
 // Whether an input is known when the graph is initialized.
-bool is_known(const Graph& graph, const NodeSet& folded, const GraphSource& source) {
+bool is_known(const Graph& graph, const NodeSet& nodes, const GraphSource& source) {
   return source.kind == SourceKind::constant ||
          (source.kind == SourceKind::input && graph.inputs[source.index].owned) ||
-         (source.kind == SourceKind::node && folded[source.index]);
+         (source.kind == SourceKind::node && nodes[source.index]);
 }
 
-KnownInputs known_inputs(const Graph& graph, const NodeSet& folded, const GraphNode& node) {
+// Whether all inputs of a node are known, which may be true although its result is not worth keeping.
+bool has_known_inputs(const Graph& graph, const NodeSet& nodes, const GraphNode& node) {
+  return std::ranges::all_of(node.sources, [&](const GraphSource& source) {
+    return source.kind == SourceKind::none || is_known(graph, nodes, source);
+  });
+}
+
+KnownInputs known_inputs(const Graph& graph, const NodeSet& nodes, const GraphNode& node) {
   KnownInputs known;
+  known.are_known.reserve(node.sources.size());
   for (const GraphSource& source : node.sources) {
-    known.push_back(is_known(graph, folded, source));
+    known.are_known.push_back(is_known(graph, nodes, source));
+    const GraphNode* const maker = source.kind == SourceKind::node ? &graph.nodes[source.index] : nullptr;
+    if (maker != nullptr && source.offset == 0 && maker->outputs.size() == 1 && !maker->op->empty &&
+        has_known_inputs(graph, nodes, *maker)) {
+      known.makers.resize(node.sources.size());
+      known.makers[known.are_known.size() - 1] = maker->op.get();
+    }
   }
   return known;
 }
 
-// An operator, and for each of its inputs a bit: whether it is known.
+// An operator and the facts about its inputs.
 struct KnownOperator {
   const OpDesc* op = nullptr;
-  std::uint64_t known = 0;
+  KnownInputs known;
 
   bool operator==(const KnownOperator&) const = default;
   struct Hash {
     std::size_t operator()(const KnownOperator& key) const {
-      return std::hash<const OpDesc*>()(key.op) ^ static_cast<std::size_t>(key.known * 0x9e3779b97f4a7c15);
+      std::size_t hash = std::hash<const OpDesc*>()(key.op) ^ std::hash<std::vector<bool>>()(key.known.are_known);
+      for (const OpDesc* maker : key.known.makers) {
+        hash = hash * 31 + std::hash<const OpDesc*>()(maker);
+      }
+      return hash;
     }
   };
 };
 
-// Nothing for an operator with more than 64 inputs.
-std::optional<KnownOperator> known_operator(const Graph& graph, const NodeSet& folded, const GraphNode& node) {
-  if (node.sources.size() > 64) {
-    return std::nullopt;
-  }
-  KnownOperator result{.op = node.op.get()};
-  for (std::size_t i = 0; i < node.sources.size(); ++i) {
-    result.known |= std::uint64_t{is_known(graph, folded, node.sources[i])} << i;
-  }
-  return result;
-}
+// Decomposes the operators of a graph, and later those of the expanded graph. Equal layers of a network share their
+// operators, and they also share the parts.
+class Decomposer {
+ public:
+  explicit Decomposer(const DeviceTraits& device) : device_(device) {}
 
-Result<Decompositions> decompose_all(const Graph& graph, const DeviceTraits& device) {
-  Decompositions all;
-  std::optional<NodeSet> folded;  // computed only if an operator may be decomposed
-  // The first node with each operator and each combination of known inputs. The equal layers of a network share their
-  // operators, and they also share the parts.
-  std::unordered_map<KnownOperator, std::uint32_t, KnownOperator::Hash> first_nodes;
-  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
-    const OpDesc& op = *graph.nodes[i].op;
-    if (op.family->decompose == nullptr || op.empty) {
-      continue;
-    }
-    if (!folded) {
-      const auto sorted = sorted_nodes(graph);
-      ANYDML_TRY(sorted);
-      folded = fold(graph, sorted.value());
-    }
-    if (const auto key = known_operator(graph, *folded, graph.nodes[i]); key.has_value()) {
-      const auto [first, is_new] = first_nodes.try_emplace(*key, i);
-      if (!is_new) {
-        if (!all.empty()) {
-          all[i] = all[first->second];
-        }
+  Result<Decompositions> decompose(const Graph& graph) {
+    Decompositions all;
+    // Computed only if an operator may be decomposed.
+    std::optional<NodeSet> known;
+    for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+      const OpDesc& op = *graph.nodes[i].op;
+      if (op.family->decompose == nullptr || op.empty) {
         continue;
       }
+      if (!known) {
+        const auto sorted = sorted_nodes(graph);
+        ANYDML_TRY(sorted);
+        known = nodes_to_prepare(graph, sorted.value());
+      }
+      KnownOperator key{.op = &op, .known = known_inputs(graph, *known, graph.nodes[i])};
+      auto found = found_.find(key);
+      if (found == found_.end()) {
+        auto made = make_parts(graph, key.known, i);
+        ANYDML_TRY(made);
+        Found parts{.ops = operators_of(graph, graph.nodes[i], key.known), .parts = std::move(made.value())};
+        found = found_.emplace(std::move(key), std::move(parts)).first;
+      }
+      if (found->second.parts != nullptr) {
+        all.resize(graph.nodes.size());
+        all[i] = found->second.parts;
+      }
     }
-    auto decomposition = op.family->decompose(op, device, known_inputs(graph, *folded, graph.nodes[i]));
+    return all;
+  }
+
+ private:
+  using Parts = std::shared_ptr<const Decomposition>;  // null if the operator has steps of its own
+  using Operators = std::vector<std::shared_ptr<const OpDesc>>;
+
+  Result<Parts> make_parts(const Graph& graph, const KnownInputs& known, std::uint32_t node) const {
+    const OpDesc& op = *graph.nodes[node].op;
+    auto decomposition = op.family->decompose(op, device_, known);
     const Status result = decomposition ? build_decomposition(decomposition.value()) : Status(decomposition.error());
     if (!result) {
-      return in_node(graph, i, result.error());
+      return in_node(graph, node, result.error());
     }
-    if (!decomposition.value().ops.empty()) {
-      all.resize(graph.nodes.size());
-      all[i] = std::make_shared<const Decomposition>(std::move(decomposition.value()));
-    }
+    return decomposition.value().ops.empty() ? Parts()
+                                             : std::make_shared<const Decomposition>(std::move(decomposition.value()));
   }
-  return all;
-}
+
+  // The operators whose addresses are part of a node's key.
+  static Operators operators_of(const Graph& graph, const GraphNode& node, const KnownInputs& known) {
+    Operators ops{node.op};
+    for (std::size_t i = 0; i < node.sources.size(); ++i) {
+      if (known.maker(i) != nullptr) {
+        ops.push_back(graph.nodes[node.sources[i].index].op);
+      }
+    }
+    return ops;
+  }
+
+  struct Found {
+    Operators ops;  // keeps the addresses in use, so that they identify the operators
+    Parts parts;
+  };
+
+  const DeviceTraits& device_;
+  std::unordered_map<KnownOperator, Found, KnownOperator::Hash> found_;
+};
 
 using Values = InlineVector<GraphSource, 16>;
 
-// The source of each value in a node's decomposition: the inputs of the composed operator, then the outputs of its
-// parts.
-Values values_of(const GraphNode& node, const Decomposition& decomposition, std::uint32_t first_node) {
-  Values values(node.sources);
+// The source of each value in a node's decomposition: the inputs of the composed operator, the inputs of the operator
+// that is replaced, then the outputs of its parts.
+Values values_of(std::span<const GraphSource> inputs, std::span<const GraphSource> replaced,
+                 const Decomposition& decomposition, std::uint32_t first_node) {
+  Values values(inputs);
+  for (const GraphSource& source : replaced) {
+    values.push_back(source);
+  }
   for (std::uint32_t k = 0; k < decomposition.ops.size(); ++k) {
     for (std::uint32_t output = 0; output < decomposition.ops[k].op->output_count; ++output) {
       values.push_back({.kind = SourceKind::node, .index = first_node + k, .output = output});
@@ -125,15 +169,12 @@ class Expansion {
 
   Graph make() {
     for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
-      GraphNode node = graph_.nodes[i];
-      node.number = node.number.value_or(i);
-      for (GraphSource& source : node.sources) {
-        source = moved(source);
-      }
       if (decompositions_[i] == nullptr) {
-        result_.nodes.push_back(std::move(node));
+        move_sources(i, result_.nodes.emplace_back(graph_.nodes[i]));
       } else {
-        add_decomposition(node, *decompositions_[i], first_[i]);
+        GraphNode node = graph_.nodes[i];
+        move_sources(i, node);
+        add_decomposition(graph_.nodes[i], node, *decompositions_[i], first_[i]);
       }
     }
     for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
@@ -148,6 +189,14 @@ class Expansion {
   }
 
  private:
+  // Changes a copy of the node with this number.
+  void move_sources(std::uint32_t number, GraphNode& node) const {
+    node.number = node.number.value_or(number);
+    for (GraphSource& source : node.sources) {
+      source = moved(source);
+    }
+  }
+
   // Returns the source with the value's new number, if it has one. An absent output has no reader, so it is replaced by
   // a present one.
   [[nodiscard]] GraphSource moved(const GraphSource& source) const {
@@ -163,14 +212,42 @@ class Expansion {
     if (value == kNoValue) {
       value = *std::ranges::find_if(decomposition.outputs, [](std::uint32_t of) { return of != kNoValue; });
     }
-    GraphSource now = values_of(graph_.nodes[source.index], decomposition, first)[value];
-    now.offset += source.offset;
-    return now;
+    const GraphNode& node = graph_.nodes[source.index];
+    for (const std::span<const GraphSource> given :
+         {std::span<const GraphSource>(node.sources), replaced_sources(node, decomposition)}) {
+      if (value < given.size()) {  // the output is an input
+        GraphSource now = given[value];
+        now.offset += source.offset;
+        return now;
+      }
+      value -= static_cast<std::uint32_t>(given.size());
+    }
+    for (std::uint32_t part = first;; ++part) {
+      const std::uint32_t outputs = decomposition.ops[part - first].op->output_count;
+      if (value < outputs) {
+        return {.kind = SourceKind::node, .index = part, .output = value, .offset = source.offset};
+      }
+      value -= outputs;
+    }
   }
 
-  void add_decomposition(const GraphNode& node, const Decomposition& decomposition, std::uint32_t first) {
-    const Values values = values_of(node, decomposition, first);
-    auto value = static_cast<std::uint32_t>(node.sources.size());
+  // The inputs of the operator that is replaced, as they were before this pass.
+  [[nodiscard]] std::span<const GraphSource> replaced_sources(const GraphNode& given,
+                                                              const Decomposition& decomposition) const {
+    return decomposition.replaced == kNoValue
+               ? std::span<const GraphSource>()
+               : std::span<const GraphSource>(graph_.nodes[given.sources[decomposition.replaced].index].sources);
+  }
+
+  // `given`: the node as it was before this pass.
+  void add_decomposition(const GraphNode& given, const GraphNode& node, const Decomposition& decomposition,
+                         std::uint32_t first) {
+    Values replaced(replaced_sources(given, decomposition));
+    for (GraphSource& source : replaced) {
+      source = moved(source);
+    }
+    const Values values = values_of(node.sources, replaced, decomposition, first);
+    auto value = static_cast<std::uint32_t>(node.sources.size() + replaced.size());
     for (const DecomposedOp& part : decomposition.ops) {
       GraphNode result{
           .op = part.op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number, .alone = node.alone};
@@ -199,9 +276,10 @@ class Expansion {
 
 Result<std::optional<Graph>> expand(const Graph& graph, const DeviceTraits& device) {
   std::optional<Graph> result;
+  Decomposer decomposer(device);
   while (true) {
     const Graph& now = result ? *result : graph;
-    const auto decomposition = decompose_all(now, device);
+    const auto decomposition = decomposer.decompose(now);
     ANYDML_TRY(decomposition);
     if (decomposition.value().empty()) {
       return result;

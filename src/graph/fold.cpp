@@ -83,30 +83,52 @@ bool is_worth_keeping(const Graph& graph, const GraphNode& node) {
   return node.op->prepares || result <= kLittle || result <= read;
 }
 
-}  // namespace
-
-NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
-  NodeSet folded(graph.nodes.size());
-  // Marks the nodes that may be folded. Each node is visited after the nodes that feed it.
-  const auto mark = [&](auto may_be) {
-    const auto is_known = [&](const GraphSource& source) {
-      switch (source.kind) {
-        case SourceKind::input:
-          return bool{graph.inputs[source.index].owned};
-        case SourceKind::node:
-          return bool{folded[source.index]};
-        default:
-          return true;
-      }
-    };
-    for (const std::uint32_t i : order) {
-      const auto& sources = graph.nodes[i].sources;
-      const bool has_input =
-          std::ranges::any_of(sources, [](const GraphSource& source) { return source.kind != SourceKind::none; });
-      folded[i] = has_input && may_be(i) && std::ranges::all_of(sources, is_known);
+// The nodes that `may_be` allows and whose inputs are all known when the graph is initialized. Each node is visited
+// after the nodes that feed it.
+template <class MayBe>
+NodeSet known_nodes_if(const Graph& graph, std::span<const std::uint32_t> order, const MayBe& may_be) {
+  NodeSet known(graph.nodes.size());
+  const auto is_known = [&](const GraphSource& source) {
+    switch (source.kind) {
+      case SourceKind::input:
+        return bool{graph.inputs[source.index].owned};
+      case SourceKind::node:
+        return bool{known[source.index]};
+      default:
+        return true;
     }
   };
-  mark([](std::uint32_t) { return true; });
+  for (const std::uint32_t i : order) {
+    const auto& sources = graph.nodes[i].sources;
+    const bool has_input =
+        std::ranges::any_of(sources, [](const GraphSource& source) { return source.kind != SourceKind::none; });
+    known[i] = has_input && may_be(i) && std::ranges::all_of(sources, is_known);
+  }
+  return known;
+}
+
+}  // namespace
+
+NodeSet nodes_to_prepare(const Graph& graph, std::span<const std::uint32_t> order) {
+  std::vector<std::uint32_t> readers(graph.nodes.size());
+  for (const std::uint32_t i : order) {
+    for (const GraphSource& source : graph.nodes[i].sources) {
+      if (source.kind == SourceKind::node) {
+        ++readers[source.index];
+      }
+    }
+  }
+  for (const GraphSource& output : graph.outputs) {
+    if (output.kind == SourceKind::node) {
+      readers[output.index] += 2;  // it is needed as it is
+    }
+  }
+  return known_nodes_if(graph, order,
+                        [&](std::uint32_t i) { return readers[i] == 1 || is_worth_keeping(graph, graph.nodes[i]); });
+}
+
+NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
+  const NodeSet known = known_nodes_if(graph, order, [](std::uint32_t) { return true; });
   // A result that is not worth keeping is still computed in advance if everything that depends on it is computed in
   // advance. It is then discarded. Weights that are converted and then packed are an example.
   NodeSet is_kept(graph.nodes.size());  // a run reads it, or it is an output
@@ -117,15 +139,14 @@ NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order) {
   for (std::size_t at = order.size(); at-- > 0;) {
     const std::uint32_t i = order[at];
     const GraphNode& node = graph.nodes[i];
-    worth[i] = folded[i] && (!is_kept[i] || is_worth_keeping(graph, node));
+    worth[i] = known[i] && (!is_kept[i] || is_worth_keeping(graph, node));
     for (const GraphSource& source : node.sources) {
       if (source.kind == SourceKind::node && !worth[i]) {
         is_kept[source.index] = true;
       }
     }
   }
-  mark([&](std::uint32_t i) { return bool{worth[i]}; });
-  return folded;
+  return known_nodes_if(graph, order, [&](std::uint32_t i) { return bool{worth[i]}; });
 }
 
 }  // namespace anydml

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <ranges>
 #include <utility>
 
+#include "graph/node_views.h"
 #include "graph/passes.h"
 #include "graph/readers.h"
 #include "plan/reshape.h"
@@ -11,7 +13,6 @@
 namespace anydml {
 namespace {
 
-using Views = std::vector<TensorDesc>;  // the views of a node's tensors
 using Numbers = InlineVector<std::uint32_t, 4>;
 
 // Groups grow node by node. The depth of each group is greater than the depth of every group that it reads from, which
@@ -26,7 +27,7 @@ class Fuser {
         kept_(kept),
         device_(device),
         group_of_(graph.nodes.size(), kNoNumber),
-        views_(graph.nodes.size()),
+        views_(graph),
         readers_(graph, values, nodes),
         positions_(graph.nodes.size()),
         is_read_(values.count()) {
@@ -92,12 +93,6 @@ class Fuser {
 
   void add(std::uint32_t node) {
     const GraphNode& of = graph_.nodes[node];
-    if (of.op->family->lower_together != nullptr) {
-      views_[node].reserve(of.op->tensors.size());
-      for (const OpTensor& tensor : of.op->tensors) {
-        views_[node].push_back(tensor.tensor);
-      }
-    }
     Group built{.nodes = {node}, .open = works_by_element(of)};
     for_each_source(built.nodes,
                     [&](std::uint32_t group) { built.depth = std::max(built.depth, groups_[group].depth + 1); });
@@ -134,38 +129,9 @@ class Fuser {
     return std::ranges::find(groups, group) != groups.end();
   }
 
-  [[nodiscard]] static bool has_sizes(const TensorDesc& tensor, const TensorDesc& shape) {
-    return tensor.rank == shape.rank && std::equal(shape.sizes, shape.sizes + shape.rank, tensor.sizes);
-  }
-
-  // Views the tensors of the groups' nodes at common sizes, which are the sizes of one of the groups.
-  [[nodiscard]] std::optional<std::vector<Views>> common_views(std::span<const std::uint32_t> nodes,
-                                                               std::span<const std::uint32_t> groups) const {
-    for (const std::uint32_t leader : groups) {
-      const TensorDesc& shape = views_[groups_[leader].nodes.front()].back();
-      std::vector<Views> views;
-      views.reserve(nodes.size());
-      bool good = true;
-      for (std::size_t i = 0; i < nodes.size() && good; ++i) {
-        Views& seen = views.emplace_back(views_[nodes[i]]);
-        const OpDesc& op = *graph_.nodes[nodes[i]].op;
-        for (std::size_t tensor = 0; tensor < seen.size() && good; ++tensor) {
-          if (op.tensors[tensor].present && !has_sizes(seen[tensor], shape)) {
-            const auto other = reshaped(seen[tensor], std::span(shape.sizes, shape.rank));
-            good = other.has_value();
-            seen[tensor] = good ? *other : seen[tensor];
-          }
-        }
-      }
-      if (good) {
-        return views;
-      }
-    }
-    return std::nullopt;
-  }
-
   // Whether every reader of a value computed by these nodes reads each element at the position where it is computed.
-  [[nodiscard]] bool elements_meet(std::span<const std::uint32_t> nodes, std::span<const Views> views) const {
+  template <class View>
+  [[nodiscard]] bool elements_meet(std::span<const std::uint32_t> nodes, const View& view) const {
     for (std::size_t reader = 0; reader < nodes.size(); ++reader) {
       const GraphNode& node = graph_.nodes[nodes[reader]];
       for (std::size_t input = 0; input < node.sources.size(); ++input) {
@@ -175,7 +141,8 @@ class Fuser {
         const auto maker = std::ranges::find(nodes, node.sources[input].index);
         if (maker != nodes.end() &&
             (node.sources[input].offset != 0 ||
-             !same_layout(views[static_cast<std::size_t>(maker - nodes.begin())].back(), views[reader][input]))) {
+             !same_layout(view(static_cast<std::size_t>(maker - nodes.begin()), graph_.nodes[*maker].op->input_count),
+                          view(reader, input)))) {
           return false;
         }
       }
@@ -341,14 +308,19 @@ class Fuser {
       return false;
     }
     std::ranges::sort(nodes, {}, [&](std::uint32_t node) { return positions_[node]; });
-    auto views = common_views(nodes, groups);
-    const auto view = [&](std::size_t i, std::size_t input) -> const TensorDesc& { return (*views)[i][input]; };
-    if (!views || !elements_meet(nodes, *views) || count_operands(nodes, view) > kMaxOperands ||
-        !merge(groups, nodes)) {
+    InlineVector<std::uint32_t, 4> leaders;
+    for (const std::uint32_t group : groups) {
+      leaders.push_back(groups_[group].nodes.front());
+    }
+    auto views = views_.common(nodes, leaders);
+    const auto view = [&](std::size_t i, std::size_t tensor) -> const TensorDesc& {
+      return views->empty() ? views_.of(nodes[i], tensor) : (*views)[i][tensor];
+    };
+    if (!views || !elements_meet(nodes, view) || count_operands(nodes, view) > kMaxOperands || !merge(groups, nodes)) {
       return false;
     }
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      views_[nodes[i]] = std::move((*views)[i]);
+    for (std::size_t i = 0; i < views->size(); ++i) {
+      views_.set(nodes[i], std::move((*views)[i]));
     }
     return true;
   }
@@ -414,7 +386,7 @@ class Fuser {
         return false;
       }
     }
-    const TensorDesc& built = views_[source.index].back();
+    const TensorDesc& built = views_.of_result(source.index);
     const TensorDesc& read = graph_.nodes[node].op->tensors[input].tensor;
     const Numbers& makers = groups_[before].nodes;
     Numbers nodes = makers;
@@ -424,7 +396,7 @@ class Fuser {
     if (!is_packed(built) || element_size(built.type) != element_size(read.type) ||
         element_count(built) != element_count(read) || nodes.size() > kMaxOfGroup || !runs_along(makers) ||
         count_operands(makers,
-                       [&](std::size_t i, std::size_t of) -> const TensorDesc& { return views_[makers[i]][of]; }) +
+                       [&](std::size_t i, std::size_t of) -> const TensorDesc& { return views_.of(makers[i], of); }) +
                 more >
             kMaxOperands) {
       return false;
@@ -466,7 +438,7 @@ class Fuser {
         if (group_of(sources[input]) != own) {
           continue;
         }
-        const TensorDesc& read = views_[reader][input];
+        const TensorDesc& read = views_.of(reader, input);
         if (sources[input].index != node || sources[input].output != output || sources[input].offset != 0 ||
             read.type != built.type || !is_packed(read) || element_count(read) != element_count(built)) {
           return false;
@@ -491,7 +463,7 @@ class Fuser {
     return std::ranges::all_of(nodes, [&](std::uint32_t node) {
       const OpDesc& op = *graph_.nodes[node].op;
       for (std::size_t i = 0; i < op.tensors.size(); ++i) {
-        const TensorDesc& view = views_[node][i];
+        const TensorDesc& view = views_.of(node, i);
         std::uint32_t last = view.rank;
         while (last > 0 && view.sizes[last - 1] == 1) {
           --last;
@@ -524,9 +496,8 @@ class Fuser {
                       .views = {},
                       .reads = {},
                       .writes = {}};
-    result.views.reserve(result.nodes.size());
+    result.views = views_.take(result.nodes);
     for (const std::uint32_t node : result.nodes) {
-      result.views.push_back(std::move(views_[node]));
       for (const GraphSource& source : graph_.nodes[node].sources) {
         if (source.kind == SourceKind::none ||
             (source.kind == SourceKind::node && std::ranges::find(result.nodes, source.index) != result.nodes.end())) {
@@ -562,8 +533,8 @@ class Fuser {
   const std::span<const std::uint32_t> nodes_;
   const ValueSet& kept_;
   const DeviceTraits& device_;
-  std::vector<std::uint32_t> group_of_;   // for each node
-  std::vector<Views> views_;              // for each element-wise node; empty for others
+  std::vector<std::uint32_t> group_of_;  // for each node
+  NodeViews views_;
   const Readers readers_;                 // among nodes_
   std::vector<std::uint32_t> positions_;  // for each node, its position in nodes_
   std::vector<Group> groups_;

@@ -3,6 +3,7 @@
 // examined.
 #include <bit>
 #include <cstring>
+#include <unordered_map>
 
 #include "graph/passes.h"
 
@@ -13,6 +14,8 @@ constexpr std::size_t kLongestKey = 4096;  // a longer key would cost more than 
 
 class KeyText {
  public:
+  KeyText() { text_.reserve(512); }  // most keys are shorter
+
   template <class T>
   KeyText& operator<<(T number) requires std::is_integral_v<T> || std::is_enum_v<T> {
     char bytes[sizeof(T)];
@@ -25,7 +28,9 @@ class KeyText {
     text_.append(text);
     return *this;
   }
-  [[nodiscard]] std::string take() { return std::move(text_); }
+  [[nodiscard]] const std::string& text() const { return text_; }
+  void clear() { text_.clear(); }
+  void append(std::string_view written) { text_.append(written); }
 
  private:
   std::string text_;
@@ -70,14 +75,22 @@ void add_operator(KeyText& key, const OpDesc& op) {
 std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::uint32_t> order, const NodeSet& folded,
                                      std::span<const ConstantKey> constants, const DeviceTraits& device) {
   std::vector<std::string> keys(graph.nodes.size());
+  KeyText key;
+  std::unordered_map<const OpDesc*, std::string> operators;  // their part of a key; equal nodes share an operator
   for (const std::uint32_t i : order) {
     const GraphNode& node = graph.nodes[i];
     if (!folded[i] || !node.inside.empty()) {
       continue;
     }
-    KeyText key;
-    key << device.half_products;
-    add_operator(key, *node.op);
+    key.clear();
+    auto& operator_key = operators[node.op.get()];
+    if (operator_key.empty()) {
+      key << device.half_products;
+      add_operator(key, *node.op);
+      operator_key = key.text();
+    } else {
+      key.append(operator_key);
+    }
     bool is_known = true;
     for (const GraphSource& source : node.sources) {
       key << source.kind << source.output << source.offset;
@@ -90,9 +103,8 @@ std::vector<std::string> folded_keys(const Graph& graph, std::span<const std::ui
       is_known = is_known && !from.empty();
       key << from;
     }
-    keys[i] = is_known ? key.take() : std::string();
-    if (keys[i].size() > kLongestKey) {
-      keys[i].clear();
+    if (is_known && key.text().size() <= kLongestKey) {
+      keys[i] = key.text();
     }
   }
   // Memory that contains several values is not shared between graphs.

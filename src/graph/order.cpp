@@ -140,23 +140,22 @@ std::vector<std::uint32_t> frugal_order(std::span<const Extent> extents, std::sp
 }  // namespace
 
 std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes) {
-  struct Change {
-    std::uint32_t at;
-    bool ends;
-    std::uint64_t bytes;
-  };
-  std::vector<Change> changes;
+  std::uint32_t end = 0;
   for (const Lifetime& lifetime : lifetimes) {
-    changes.push_back({lifetime.first, false, lifetime.extent.bytes});
-    changes.push_back({lifetime.last, true, lifetime.extent.bytes});
+    end = std::max(end, lifetime.last + 1);
+  }
+  std::vector<std::uint64_t> begun(end), ended(end);
+  for (const Lifetime& lifetime : lifetimes) {
+    begun[lifetime.first] += lifetime.extent.bytes;
+    ended[lifetime.last] += lifetime.extent.bytes;
   }
   // A group's new values are alive at the same time as the values that it reads for the last time.
-  std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.at, change.ends); });
   std::uint64_t alive = 0;
   std::uint64_t peak = 0;
-  for (const Change& change : changes) {
-    alive = change.ends ? alive - change.bytes : alive + change.bytes;
+  for (std::uint32_t at = 0; at < end; ++at) {
+    alive += begun[at];
     peak = std::max(peak, alive);
+    alive -= ended[at];
   }
   return peak;
 }

@@ -10,6 +10,8 @@
 //   fuse    nodes -> groups that are computed element by element in one step, and the steps that join them
 //   order   the groups, so that little memory is alive at a time
 //   place   an offset in memory for each value
+//   lower   groups -> the steps of a plan (lower.h)
+//   updates the outputs that may replace an input
 #pragma once
 
 #include <cstdint>
@@ -76,7 +78,11 @@ using ValueSet = std::vector<bool>;  // indexed by value
 [[nodiscard]] bool has_views(const Graph& graph, std::span<const std::uint32_t> order);
 
 // Finds the nodes whose inputs are all known when the graph is initialized: owned inputs, constants, and the results of
-// folded nodes. Nodes with a result that is much larger than the inputs, such as a broadcast, are excluded.
+// such nodes. A result that is much larger than the inputs counts only if a single node reads it, which may turn it
+// into a form that is worth keeping: weights of a few bits, which are dequantized and then packed.
+[[nodiscard]] NodeSet nodes_to_prepare(const Graph& graph, std::span<const std::uint32_t> order);
+// The nodes with known inputs, without nodes whose result is much larger than the inputs, such as a broadcast, unless
+// all that depends on it is computed in advance too.
 [[nodiscard]] NodeSet fold(const Graph& graph, std::span<const std::uint32_t> order);
 
 // For each folded node, the key under which graphs share its outputs. The key is empty if the node depends on a value
@@ -91,17 +97,20 @@ inline constexpr std::uint32_t kNoPosition = 0xffffffff;
 // the nodes is not element-wise, it is the main node. The nodes before it are its prologue, which computes one of its
 // inputs, and the nodes after it are its epilogue, which reads one of its outputs. Each part has its own sizes.
 struct GraphGroup {
-  InlineVector<std::uint32_t, 4> nodes;        // each after the nodes that feed it
-  std::uint32_t main = kNoPosition;            // the position of the main node; kNoPosition if there is none
-  std::uint32_t computed_input = 0;            // the main node's input that a prologue computes
-  std::uint32_t forwarded_output = 0;          // the main node's output that an epilogue reads
-  std::vector<std::vector<TensorDesc>> views;  // for each element-wise node, its tensors; empty for other nodes
-  InlineVector<std::uint32_t, 6> reads;        // values from outside the group, without duplicates
-  InlineVector<std::uint32_t, 2> writes;       // values that nodes outside the group read
+  InlineVector<std::uint32_t, 4> nodes;  // each after the nodes that feed it
+  std::uint32_t main = kNoPosition;      // the position of the main node; kNoPosition if there is none
+  std::uint32_t computed_input = 0;      // the main node's input that a prologue computes
+  std::uint32_t forwarded_output = 0;    // the main node's output that an epilogue reads
+  // For each node, its tensors if the group views them at other sizes than the operator, otherwise nothing. Empty if
+  // this is so for all nodes.
+  std::vector<std::vector<TensorDesc>> views;
+  InlineVector<std::uint32_t, 6> reads;   // values from outside the group, without duplicates
+  InlineVector<std::uint32_t, 2> writes;  // values that nodes outside the group read
 
+  [[nodiscard]] bool has_views(std::size_t position) const { return !views.empty() && !views[position].empty(); }
   // A tensor of the node at this position, as the group views it.
   [[nodiscard]] const TensorDesc& view(const Graph& graph, std::size_t position, std::size_t tensor) const {
-    return views[position].empty() ? graph.nodes[nodes[position]].op->tensors[tensor].tensor : views[position][tensor];
+    return has_views(position) ? views[position][tensor] : graph.nodes[nodes[position]].op->tensors[tensor].tensor;
   }
 };
 
@@ -132,6 +141,11 @@ struct Lifetime {
                                               std::span<const GraphGroup> groups, const ValueSet& temporary);
 [[nodiscard]] std::uint64_t peak_bytes(std::span<const Lifetime> lifetimes);
 
+// Checks an upper bound on the total size of everything that place() and a compiled graph's memory contain, including
+// alignment padding. results: the values of the graph's outputs.
+Status check_bytes(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> sorted,
+                   const ValueSet& results);
+
 struct Placement {
   std::vector<std::uint64_t> offsets;  // for each lifetime
   std::uint64_t bytes = 0;             // the total
@@ -145,5 +159,10 @@ struct Placement {
 // Returns Graphviz source for the original graph, or for the graph without unneeded nodes and with a frame around each
 // step. The steps are planned for a device that joins steps. Fails if the graph cannot be expanded.
 [[nodiscard]] Result<std::string> graph_dot(const Graph& graph, bool in_steps);
+
+// Sets plans.in_place and plans.updated. is_computed_there: for each output, whether the node that computes it writes
+// to the memory of the output, and not to a value that is copied later.
+void find_updates(const Graph& graph, std::span<const std::uint32_t> sorted, const std::vector<bool>& is_computed_there,
+                  GraphPlans& plans);
 
 }  // namespace anydml

@@ -3,8 +3,11 @@
 #include <numeric>
 #include <set>
 
+#include "base/checked.h"
+#include "graph/compile.h"
 #include "graph/passes.h"
 #include "plan/reshape.h"
+#include "text/format.h"
 
 namespace anydml {
 namespace {
@@ -114,10 +117,18 @@ std::uint64_t most_at_once(std::span<const Chain> chains) {
 std::uint64_t first_fit(std::span<const Chain> chains, std::span<const std::uint32_t> turns,
                         std::vector<std::uint64_t>& offsets) {
   std::uint64_t end = 0;
-  std::vector<std::uint32_t> placed;  // sorted by offset
-  for (const std::uint32_t one : turns) {
+  // For each turn, the earliest beginning of its chain and of the chains after it.
+  std::vector<std::uint32_t> begins(turns.size());
+  for (std::size_t turn = turns.size(); turn-- > 0;) {
+    const std::uint32_t first = chains[turns[turn]].first;
+    begins[turn] = turn + 1 < turns.size() ? std::min(begins[turn + 1], first) : first;
+  }
+  std::vector<std::uint32_t> placed;  // sorted by offset; without chains that ended before all that are left
+  for (std::size_t turn = 0; turn < turns.size(); ++turn) {
+    const std::uint32_t one = turns[turn];
     const Chain& chain = chains[one];
     std::uint64_t at = 0;
+    std::erase_if(placed, [&](std::uint32_t other) { return chains[other].last < begins[turn]; });
     for (const std::uint32_t other : placed) {
       const Chain& lies = chains[other];
       if (lies.first > chain.last || lies.last < chain.first) {
@@ -222,6 +233,46 @@ Placement place(const Graph& graph, const ValueNumbers& values, std::span<const 
     placement.offsets.push_back(offsets[chain_of[i]]);
   }
   return placement;
+}
+
+Status check_bytes(const Graph& graph, const ValueNumbers& values, std::span<const std::uint32_t> sorted,
+                   const ValueSet& results) {
+  std::uint64_t total = 0;
+  const auto add = [&](const Extent& extent) {
+    const auto aligned = checked_align_bytes(extent.bytes, std::max(extent.alignment, kPersistentAlignment));
+    const auto padded = aligned ? checked_add_bytes(*aligned, extent.alignment) : std::nullopt;
+    const auto sum = padded ? checked_add_bytes(total, *padded) : std::nullopt;
+    total = sum.value_or(0);
+    return sum.has_value() && total >> 62 == 0;
+  };
+  const auto too_much = [](std::string_view what, std::uint64_t bytes) -> Error {
+    return {ErrorKind::out_of_memory,
+            format_text("{}: with its {} bytes the values of the graph have more bytes than can be "
+                        "counted; expected less than 2^62 in all",
+                        what, bytes)};
+  };
+  bool has_known = !graph.constants.empty();
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const GraphInput& input = graph.inputs[i];
+    has_known = has_known || input.owned;
+    if (input.owned && !add(input.extent)) {
+      return too_much(format_text("input {}", i), input.extent.bytes);
+    }
+  }
+  for (std::size_t i = 0; i < graph.constants.size(); ++i) {
+    if (!add(graph.constants[i])) {
+      return too_much(format_text("constant {}", i), graph.constants[i].bytes);
+    }
+  }
+  // An output of the graph is in the caller's memory, unless it can be computed in advance.
+  for (const std::uint32_t node : sorted) {
+    for (std::uint32_t output = 0; output < graph.nodes[node].outputs.size(); ++output) {
+      if ((has_known || !results[values.of_node(node, output)]) && !add(graph.nodes[node].outputs[output])) {
+        return too_much(node_label(graph, node), graph.nodes[node].outputs[output].bytes);
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace anydml

@@ -30,6 +30,14 @@ DecompositionBuilder::DecompositionBuilder(const OpDesc& whole) : whole_(whole) 
   result_.outputs.assign(whole.output_count, kNoValue);
 }
 
+DecompositionBuilder::DecompositionBuilder(const OpDesc& whole, std::uint32_t replaced, const OpDesc& maker)
+    : DecompositionBuilder(whole) {
+  for (const OpTensor& input : maker.inputs()) {
+    values_.push_back(input.tensor);
+  }
+  result_.replaced = replaced;
+}
+
 std::uint32_t DecompositionBuilder::add_described(schema::Described described,
                                                   const std::vector<std::uint32_t>& sources, const TensorDesc& result) {
   const auto number = static_cast<std::uint32_t>(values_.size());

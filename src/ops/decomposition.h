@@ -17,7 +17,8 @@ namespace anydml {
 
 inline constexpr std::uint32_t kNoValue = 0xffffffff;  // for an absent tensor
 
-// Values are numbered: first the inputs of the whole operator, then the outputs of each part.
+// Values are numbered: first the inputs of the whole operator, then the inputs of the operator that computes one of
+// these inputs, if the family reads them in its place, then the outputs of each part.
 struct DecomposedOp {
   // The description of an operator of any family. The whole operator's family has no access to other families, so
   // build_decomposition (operators.h) creates the operator.
@@ -28,6 +29,7 @@ struct DecomposedOp {
 struct Decomposition {
   std::vector<DecomposedOp> ops;       // in execution order; empty if the operator has its own steps
   std::vector<std::uint32_t> outputs;  // the value of each output of the whole operator; kNoValue: absent
+  std::uint32_t replaced = kNoValue;   // the input of the whole operator whose maker's inputs are values
 };
 
 struct OpAttribute {
@@ -39,6 +41,8 @@ struct OpAttribute {
 class DecompositionBuilder {
  public:
   explicit DecompositionBuilder(const OpDesc& whole);
+  // The inputs of `maker`, which computes the input `replaced` of the whole operator (KnownInputs), are values too.
+  DecompositionBuilder(const OpDesc& whole, std::uint32_t replaced, const OpDesc& maker);
 
   // Adds a DirectML operator with one output. Returns the value number of its result, which is packed and has this type
   // and the sizes of `like`. sources: in the order of its inputs; kNoValue for an absent input.

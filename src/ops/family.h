@@ -86,8 +86,17 @@ struct TensorView {
 };
 using TensorViews = std::vector<std::optional<TensorView>>;  // for each input, or for each output
 
-// The inputs that are known when a graph is initialized: constants, and values that depend only on them.
-using KnownInputs = std::vector<bool>;
+// The inputs that are known when a graph is initialized: constants, and values that depend only on them. If a known
+// input is the only output of an operator, a family may read the inputs of that operator instead (decomposition.h).
+struct KnownInputs {
+  std::vector<bool> are_known;
+  std::vector<const OpDesc*> makers;  // empty, or for each input the operator that computes it from known inputs, or
+                                      // null; the input begins where the operator's output begins
+
+  bool operator[](std::size_t input) const { return are_known[input]; }
+  [[nodiscard]] const OpDesc* maker(std::size_t input) const { return makers.empty() ? nullptr : makers[input]; }
+  bool operator==(const KnownInputs&) const = default;
+};
 
 struct Family {
   FamilyId id;
@@ -126,6 +135,14 @@ struct Family {
   // Whether the kernels allow an output in place of this input, provided that DirectML's documentation allows it. If
   // the function is null, they allow it if and only if by_element is set.
   bool (*in_place)(const OpDesc& desc, std::size_t input) = nullptr;
+  // Whether a run of this operator may write only some elements of an output and keep the others, so that new memory
+  // for the output must have defined contents. If the function is null, every run writes every element.
+  bool (*keeps_elements)(const facts::Operator& op) = nullptr;
 };
+
+// Whether new memory for an output of this operator must have defined contents.
+[[nodiscard]] inline bool keeps_elements(const Family& family, const facts::Operator& op) {
+  return family.keeps_elements != nullptr && family.keeps_elements(op);
+}
 
 }  // namespace anydml

@@ -33,6 +33,13 @@ struct DeviceTraits {
   // recurrence contains all of its units (product, attention, recurrent).
   std::uint32_t vector_bytes = 0;
 
+  // If true, products read known weights in codes of four or eight bits. If false, such weights are converted to floats
+  // by separate steps (product).
+  bool reads_codes = false;
+  // If true, products of known weights in codes of four bits also round their activations to codes of eight bits, which
+  // changes the result (product).
+  bool integer_activations = false;
+
   // If true, attention is one step, which keeps the scores of a few queries in a cache. If false, attention is two
   // products with a step between them (attention).
   bool has_fused_attention = false;

@@ -70,6 +70,7 @@ Result<DeviceTraits> lowering_traits(const DeviceTraits& device, const CompileOp
   ANYDML_TRY(variables);
   DeviceTraits traits = device;
   traits.half_products = device.half_products && (options.allow_half || variables.value().allow_half);
+  traits.integer_activations = device.reads_codes && options.integer_activations;
   return traits;
 }
 

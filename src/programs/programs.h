@@ -52,6 +52,7 @@ struct GraphPrograms {
 
 struct CompileOptions {
   bool allow_half = false;                // FLOAT16 products may differ from the defined bits if that is faster
+  bool integer_activations = false;       // products of weights in four bits may round activations to eight bits
   const GraphSharing* sharing = nullptr;  // memory shared with other graphs; may be null
 };
 

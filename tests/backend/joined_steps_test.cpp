@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/equal_work.h"
 #include "ops/elementwise/joined_elements.h"
 #include "ops/elementwise/program.h"
 
@@ -48,6 +49,43 @@ TEST(JoinSteps, NeighborsFollowTheMainStepWithTheirOperands) {
   EXPECT_EQ(last.step->family, 7U);
   EXPECT_EQ(last.first_operand, 6U);
   EXPECT_EQ(last.joined_operand, 2U);
+}
+
+TEST(EqualWork, StepsThatDifferOnlyInTheirMemoryAreEqual) {
+  const std::uint64_t numbers[] = {1, 2, 3};
+  const std::uint64_t others[] = {1, 2, 4};
+  const auto step = [](std::span<const Operand> operands, std::span<const std::uint64_t> parameters) {
+    return Step{.family = 3, .role = StepRole::main, .operands = operands, .parameters = std::as_bytes(parameters)};
+  };
+  const Operand one[] = {in_slot(0), in_slot(1)};
+  const Operand elsewhere[] = {in_slot(5), {.slot = 6, .type = kFloat, .offset = 64}};
+  const Operand absent[] = {in_slot(0), {.slot = kAbsentSlot, .type = kFloat, .offset = 0}};
+  const Operand forwarded[] = {in_slot(0), passed(1)};
+  const Operand forwarded_elsewhere[] = {in_slot(7), passed(1)};
+  const Operand forwarded_to_another[] = {in_slot(0), passed(2)};
+  const Operand of_another_type[] = {in_slot(0), {.slot = 1, .type = DataType::FLOAT16, .offset = 0}};
+  const Step first = step(one, numbers);
+  EXPECT_TRUE(are_equal_steps(first, step(elsewhere, numbers)));
+  EXPECT_TRUE(are_equal_steps(step(forwarded, numbers), step(forwarded_elsewhere, numbers)));
+  EXPECT_FALSE(are_equal_steps(first, step(one, others)));
+  EXPECT_FALSE(are_equal_steps(first, step(one, std::span(numbers).first(2))));
+  EXPECT_FALSE(are_equal_steps(first, step(std::span(one).first(1), numbers)));
+  EXPECT_FALSE(are_equal_steps(first, step(absent, numbers)));
+  EXPECT_FALSE(are_equal_steps(first, step(forwarded, numbers)));
+  EXPECT_FALSE(are_equal_steps(step(forwarded, numbers), step(forwarded_to_another, numbers)));
+  EXPECT_FALSE(are_equal_steps(first, step(of_another_type, numbers)));
+  Step of_another_family = first;
+  of_another_family.family = 4;
+  EXPECT_FALSE(are_equal_steps(first, of_another_family));
+
+  EqualWork work;
+  const Step second = step(elsewhere, numbers), third = step(one, others);
+  const Step joined[] = {first, third};
+  EXPECT_EQ(work.find_or_add({&first, 1}, 0), 0U);
+  EXPECT_EQ(work.find_or_add({&third, 1}, 1), 1U);
+  EXPECT_EQ(work.find_or_add({&second, 1}, 2), 0U);
+  EXPECT_EQ(work.find_or_add(joined, 3), 3U);
+  EXPECT_EQ(work.find_or_add(joined, 4), 3U);
 }
 
 TEST(JoinSteps, AStepAloneHasNoNeighbors) {

@@ -65,6 +65,67 @@ TEST(ThreadPool, RunsEachChunkOnce) {
   }
 }
 
+// ---- The threads of the program
+// --------------------------------------------------------------------------------------
+
+// A parallel loop over new threads. It makes only the calls below `made`.
+struct Others {
+  std::size_t made = SIZE_MAX;
+  std::size_t loops = 0;
+  static void run(void* context, std::size_t count, void (*body)(void*, std::size_t), void* argument) {
+    auto& others = *static_cast<Others*>(context);
+    ++others.loops;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < std::min(count, others.made); ++i) {
+      threads.emplace_back(body, argument, i);
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  }
+};
+
+TEST(ThreadPool, WorksOnThreadsOfTheProgram) {
+  ThreadPool& pool = make_pool(3);
+  for (const std::size_t made : {0U, 1U, 3U}) {
+    Others others{made};
+    ThreadPool::set_parallel_of_thread({Others::run, &others});
+    for (const std::size_t chunks : {0U, 1U, 2U, 1000U}) {
+      Counted counted{std::vector<std::atomic<int>>(chunks)};
+      pool.run(chunks, Counted::count, &counted);
+      counted.expect_once();
+    }
+    ThreadPool::set_parallel_of_thread({});
+    EXPECT_EQ(others.loops, 2U);  // a job of one chunk needs no loop
+    Counted counted{std::vector<std::atomic<int>>(50)};
+    pool.run(50, Counted::count, &counted);
+    EXPECT_EQ(others.loops, 2U);
+  }
+}
+
+TEST(ThreadPool, AnInterruptedJobEndsEarlyOnThreadsOfTheProgram) {
+  ThreadPool& pool = make_pool(2);
+  Others others;
+  ThreadPool::set_parallel_of_thread({Others::run, &others});
+  static constexpr Interrupt kAlways = {.is_wanted = [](void*) -> std::int32_t { return 1; }, .context = nullptr};
+  Interruption interruption(&kAlways);
+  struct Slow {
+    std::atomic<int> done{0};
+    static void run(void* context, std::uint64_t, unsigned) noexcept {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ++static_cast<Slow*>(context)->done;
+    }
+  } slow;
+  ThreadPool::Sequence jobs(pool, Between::sleep, &interruption);
+  constexpr int kChunks = 500;
+  // Only the caller asks, and all chunks run on other threads, so the job that follows is the one that ends.
+  EXPECT_TRUE(jobs.run(4, Slow::run, &slow));
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_FALSE(jobs.run(kChunks, Slow::run, &slow));
+  EXPECT_LT(slow.done.load(), kChunks);
+  ThreadPool::set_parallel_of_thread({});
+}
+
 // An interrupted job skips its remaining chunks. No chunk runs later, and the sequence starts no further jobs.
 TEST(ThreadPool, AnInterruptedJobEndsEarly) {
   struct Slow {
@@ -102,6 +163,31 @@ TEST(ThreadPool, AnInterruptedJobEndsEarly) {
     pool.run(100, Counted::count, &counted);
     counted.expect_once();
   }
+}
+
+// A job counts as interrupted even if the caller's last chunk was the last one of all: the caller's answer may have had
+// effects, such as Python's KeyboardInterrupt.
+TEST(ThreadPool, AJobThatIsInterruptedAfterItsLastChunkSaysSo) {
+  struct Together {
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> begun{0};
+    static void run(void* context, std::uint64_t, unsigned) noexcept {
+      auto& together = *static_cast<Together*>(context);
+      ++together.begun;
+      while (together.begun.load() < 2) {  // so that no chunk is left
+        std::this_thread::yield();
+      }
+      if (std::this_thread::get_id() == together.caller) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(80));  // until it is time to ask
+      }
+    }
+  } together;
+  ThreadPool& pool = make_pool(2);
+  static constexpr Interrupt kAlways = {.is_wanted = [](void*) -> std::int32_t { return 1; }, .context = nullptr};
+  Interruption interruption(&kAlways);
+  ThreadPool::Sequence sequence(pool, Between::spin, &interruption);
+  EXPECT_FALSE(sequence.run(2, Together::run, &together));
+  EXPECT_EQ(together.begun.load(), 2);
 }
 
 // The numbers are not atomic, so that ThreadSanitizer finds a job that starts too early.

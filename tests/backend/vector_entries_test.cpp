@@ -10,6 +10,7 @@
 #include <cinttypes>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -277,9 +278,16 @@ class EachTarget : public testing::Test {
 };
 
 TEST_F(EachTarget, HasAKernelForEveryVariantAndLayout) {
-  if (kSanitized) {
-    GTEST_SKIP() << "sanitizer builds have vector kernels for only some entries";
-  }
+#if defined(ANYDML_SOME_VECTORS)  // one file of entries has vectors, and four entries have kernels of their own
+  std::set<EntryId> with_vectors;
+  for_each_variant([&](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
+    if (table.find(entry.id, variant, InnerLayout::contiguous) !=
+        generic_kernels().find(entry.id, variant, InnerLayout::contiguous)) {
+      with_vectors.insert(entry.id);
+    }
+  });
+  EXPECT_GT(with_vectors.size(), 4U);
+#else
   for_each_variant([](const KernelTable& table, const Entry& entry, std::uint32_t variant) {
     const bool is_plain =  // same_bits.h explains why
         entry.id == EntryId::ELEMENT_WISE_POW && !is_float_type(entry.variants[variant][0]);
@@ -289,6 +297,7 @@ TEST_F(EachTarget, HasAKernelForEveryVariantAndLayout) {
           << entry.name << " variant " << variant;
     }
   });
+#endif
 }
 
 TEST_F(EachTarget, AllValuesOfUpTo16Bits) {

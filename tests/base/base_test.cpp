@@ -197,7 +197,7 @@ TEST(Environment, SaysWhatItDoesNotUnderstand) {
   const auto read = read_environment(read_variable);
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().message,
-            "environment: ANYDML_LOG is 'verbose'; expected none, error, info, graph or dispatch");
+            "environment: ANYDML_LOG is 'verbose'; expected none, error, info, graph, dispatch or onnxruntime");
 }
 
 // A root directory with the files that report the amount of memory and the number of processors.

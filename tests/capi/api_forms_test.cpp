@@ -333,6 +333,7 @@ TEST(Names, OfStatusesAndVersions) {
   EXPECT_EQ(std::string(anydml_version()), std::to_string(ANYDML_VERSION / 1000000) + "." +
                                                std::to_string(ANYDML_VERSION / 1000 % 1000) + "." +
                                                std::to_string(ANYDML_VERSION % 1000));
+  EXPECT_EQ(anydml_numerics_version(), static_cast<uint32_t>(ANYDML_NUMERICS_VERSION));
 }
 
 // A tensor description without memory.

@@ -218,7 +218,8 @@ const Case kCases[] = {
      "anydml_compile_with: options.size is 0; expected sizeof(anydml_options), which is 40",
      compile_with([](anydml_options& options) { options.size = 0; })},
     {"unknown flags", ANYDML_INVALID_ARGUMENT,
-     "anydml_compile_with: options.flags is 0x6; expected 0 or ANYDML_ALLOW_HALF_PRECISION (0x1)",
+     "anydml_compile_with: options.flags is 0x6; expected 0, or ANYDML_ALLOW_HALF_PRECISION (0x1) and "
+     "ANYDML_INTEGER_ACTIVATIONS (0x2), combined",
      compile_with([](anydml_options& options) { options.flags = 6; })},
     {"a constant that is not an input", ANYDML_INVALID_ARGUMENT,
      "ELEMENT_WISE_MODULUS_FLOOR: options.constants[1] is 2; expected the position of an input, less than 2",

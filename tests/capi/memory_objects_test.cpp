@@ -194,6 +194,40 @@ TEST(Memory, OfTheCallerIsWrapped) {
   EXPECT_EQ(values, std::vector<float>(16, 6));
 }
 
+TEST(Memory, IsFoundAndCopied) {
+  const Held one = create(16);
+  const Held other = create(16);
+  char* const pointer = static_cast<char*>(anydml_memory_pointer(one.get()));
+  std::vector<float> values = {1, 2, 3, 4};
+  const auto found = [](const void* data, std::size_t bytes) {
+    int result = -1;
+    EXPECT_EQ(anydml_memory_find(nullptr, data, bytes, &result), ANYDML_OK) << anydml_last_error();
+    return result;
+  };
+  EXPECT_EQ(found(pointer, 16), is_cpu() ? 0 : 1);
+  EXPECT_EQ(found(pointer + 12, 4), is_cpu() ? 0 : 1);
+  EXPECT_EQ(found(values.data(), 16), 0);
+  ASSERT_EQ(anydml_memory_copy(nullptr, pointer + 4, values.data(), 12), ANYDML_OK) << anydml_last_error();
+  ASSERT_EQ(anydml_memory_copy(nullptr, anydml_memory_pointer(other.get()), pointer + 4, 12), ANYDML_OK);
+  EXPECT_EQ(read(other, 4), (std::vector<float>{1, 2, 3, 0}));
+  ASSERT_EQ(anydml_memory_copy(nullptr, values.data() + 2, pointer + 4, 8), ANYDML_OK);
+  EXPECT_EQ(values, (std::vector<float>{1, 2, 1, 2}));
+  ASSERT_EQ(anydml_memory_copy(nullptr, values.data(), values.data() + 1, 4), ANYDML_OK);
+  EXPECT_EQ(values[0], 2);
+  EXPECT_EQ(anydml_memory_copy(nullptr, nullptr, nullptr, 0), ANYDML_OK);
+  EXPECT_EQ(anydml_memory_copy(nullptr, pointer, nullptr, 1), ANYDML_INVALID_ARGUMENT);
+  EXPECT_STREQ(anydml_last_error(), "anydml_memory_copy: from is null; expected the address of 1 byte");
+  EXPECT_EQ(anydml_memory_find(nullptr, pointer, 1, nullptr), ANYDML_INVALID_ARGUMENT);
+  if (std::string(anydml_device_get_info(nullptr)->name) == "later:0") {
+    EXPECT_EQ(anydml_memory_copy(nullptr, pointer + 8, values.data(), 12), ANYDML_INVALID_ARGUMENT);
+    EXPECT_STREQ(anydml_last_error(),
+                 "anydml_memory_copy: to is memory of device later:0 with 8 bytes from there on; expected 12");
+    EXPECT_EQ(anydml_memory_copy(anydml_find_device("cpu"), pointer, values.data(), 4), ANYDML_INVALID_ARGUMENT);
+    EXPECT_STREQ(anydml_last_error(),
+                 "anydml_memory_copy: to is memory of device later:0; expected memory of device cpu, or the CPU's");
+  }
+}
+
 TEST(Memory, WrongUseIsNamed) {
   const Held memory = create(16);
   const auto expect = [](int status, const char* text) {

@@ -5,10 +5,9 @@
 # usage: settings.sh PROGRAM
 set -euo pipefail
 check() {
-  local errors
-  if errors=$(env -u ANYDML_LOG "$1" "$program" 2>&1 >/dev/null); then
-    echo "$1: the program ran" >&2 && exit 1
-  fi
+  local errors status=0
+  errors=$(env -u ANYDML_LOG "$1" "$program" 2>&1 >/dev/null) || status=$?
+  [ $status = 1 ] || { echo "$1: exit status $status; expected 1: $errors" >&2 && exit 1; }
   grep -q "anydml: .*${1%%=*} is '${1#*=}'; expected" <<<"$errors" || { echo "$1: said only: $errors" >&2 && exit 1; }
   grep -m 1 "is '" <<<"$errors"
 }

@@ -197,7 +197,4 @@ anydml_test(conformance_test FAST NO_RACES LABELS long LIBRARIES anydml::directm
 if(NOT ANYDML_SANITIZE)  # the scripts compile programs without sanitizers
   add_test(NAME directml_headers COMMAND ${CMAKE_CURRENT_LIST_DIR}/headers.sh ${ANYDML_PYTHON}
                                          ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/directml)
-  add_test(NAME directml_exports COMMAND ${CMAKE_CURRENT_LIST_DIR}/exports.sh
-                                         $<TARGET_FILE:anydml::libdxcore> $<TARGET_FILE:anydml::libd3d12>
-                                         $<TARGET_FILE:anydml::libdirectml>)
 endif()

@@ -2,20 +2,8 @@
 # These tests are one program, so that the leak check runs only once.
 anydml_test(dmlrun_reading_test SOURCE dmlrun/model_test.cpp LIBRARIES dmlrun_reading anydml_client)
 target_sources(dmlrun_reading_test PRIVATE
-  dmlrun/values_test.cpp dmlrun/npy_test.cpp dmlrun/files_test.cpp dmlrun/corpus_test.cpp dmlrun/operator_model_test.cpp
-  dmlrun/fuzz_npy.cpp dmlrun/fuzz_model.cpp ${PROJECT_SOURCE_DIR}/tools/dmlrun/operator_desc.cpp)
-target_compile_definitions(dmlrun_reading_test PRIVATE DMLRUN_TESTS="${CMAKE_CURRENT_LIST_DIR}")
-set_source_files_properties(dmlrun/fuzz_npy.cpp PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_npy)
-set_source_files_properties(dmlrun/fuzz_model.cpp PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_model)
-if(ANYDML_SANITIZE MATCHES "fuzzer")  # dmlrun/fuzz.sh, with clang
-  foreach(reader npy model)
-    add_executable(fuzz_${reader} EXCLUDE_FROM_ALL dmlrun/fuzz_${reader}.cpp)
-    set_target_properties(fuzz_${reader} PROPERTIES CXX_EXTENSIONS OFF)
-    target_compile_options(fuzz_${reader} PRIVATE -ULLVMFuzzerTestOneInput)  # libFuzzer's own entry point name
-    target_link_libraries(fuzz_${reader} PRIVATE dmlrun_reading)
-    target_link_options(fuzz_${reader} PRIVATE -fsanitize=fuzzer)
-  endforeach()
-endif()
+  dmlrun/values_test.cpp dmlrun/npy_test.cpp dmlrun/files_test.cpp dmlrun/operator_model_test.cpp
+  ${PROJECT_SOURCE_DIR}/tools/dmlrun/operator_desc.cpp)
 set(numpy_python ${ANYDML_PYTHON})
 if(ANYDML_NUMPY_PYTHON)
   set(numpy_python ${ANYDML_NUMPY_PYTHON})

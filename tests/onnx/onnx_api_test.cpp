@@ -147,10 +147,16 @@ TEST(OnnxApi, Options) {
   options.size = 1 << 20;
   EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.size is 1048576");
   options.size = sizeof(options);
-  options.flags = 6;
-  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0x6");
+  options.flags = 10;
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0xa");
   options.flags = ANYDML_ONNX_MULTIPLY_INTEGERS | ANYDML_ONNX_LITERAL;
   EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0x3");
+  options.flags = ANYDML_ONNX_LITERAL | ANYDML_ONNX_ALLOW_HALF_PRECISION;
+  options.kept_forms = 65537;
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.kept_forms is 65537; expected 0 to 65536");
+  options.kept_forms = 1;
+  EXPECT_EQ(loaded(&options), ANYDML_OK);
+  anydml_onnx_release(model);
 
   struct Newer {
     anydml_onnx_options known = ANYDML_ONNX_OPTIONS_INIT;

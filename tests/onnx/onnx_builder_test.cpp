@@ -3,7 +3,12 @@
 #include <anydml/onnx.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <array>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -54,14 +59,6 @@ ModelPointer finish(const BuilderPointer& of) {
   return ModelPointer(model);
 }
 
-anydml_onnx_attribute number_attribute(const char* name, std::int64_t number) {
-  anydml_onnx_attribute attribute{};
-  attribute.name = name;
-  attribute.type = ANYDML_ONNX_ATTRIBUTE_INT;
-  attribute.value.i = number;
-  return attribute;
-}
-
 // ---- Building -------------------------------------------------------------------------------------------------------
 
 TEST(OnnxBuilder, InitializersThatARunMayReplace) {
@@ -82,6 +79,32 @@ TEST(OnnxBuilder, InitializersThatARunMayReplace) {
   EXPECT_EQ(elements<float>(run(model, {x}), 0, 2), (std::vector<float>{11, 22}));
   EXPECT_EQ(elements<float>(run(model, {x, {}}), 0, 2), (std::vector<float>{11, 22}));
   EXPECT_EQ(elements<float>(run(model, {x, x}), 0, 2), (std::vector<float>{2, 4}));
+  EXPECT_EQ(elements<float>(run(model, {x}), 0, 2), (std::vector<float>{11, 22}));
+}
+
+TEST(OnnxBuilder, InitializersInFiles) {
+  const std::string path = ::testing::TempDir() + "onnx_builder_weights_" + std::to_string(getpid());
+  std::ofstream(path, std::ios::binary) << std::string("abc") + std::string(reinterpret_cast<const char*>(
+                                                                                std::array<float, 2>{10, 20}.data()),
+                                                                            8);
+  const BuilderPointer own = builder();
+  input(own, "x", ANYDML_ONNX_FLOAT, {-1});
+  const std::int64_t sizes[] = {2};
+  const anydml_onnx_tensor tensor = {ANYDML_ONNX_FLOAT, 1, sizes, nullptr};
+  const auto add = [&](const char* file, std::uint64_t offset) {
+    return anydml_onnx_builder_add_file_initializer(own.get(), "w", &tensor, file, offset);
+  };
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, add(nullptr, 0), "path is null; expected the path of a file");
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, add((path + "none").c_str(), 0), "cannot be mapped: No such file");
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, add(path.c_str(), 4), "tensor 'w' has 8 bytes at offset 4, but the file");
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, add(path.c_str(), UINT64_MAX), "but the file");
+  EXPECT_EQ(add(path.c_str(), 3), ANYDML_OK) << anydml_last_error();  // the elements need not be aligned
+  std::remove(path.c_str());
+  EXPECT_EQ(node(own, "Add", {"x", "w"}, {"y"}), ANYDML_OK) << anydml_last_error();
+  output(own, "y");
+  const ModelPointer model = finish(own);
+  const float values[] = {1, 2};
+  const anydml_tensor x = anydml_const_tensor(ANYDML_FLOAT32, 1, sizes, nullptr, values);
   EXPECT_EQ(elements<float>(run(model, {x}), 0, 2), (std::vector<float>{11, 22}));
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -49,6 +50,14 @@ std::vector<T> elements(const ResultsPointer& results, std::size_t index, std::s
   std::vector<T> values(count);
   std::memcpy(values.data(), tensor->data, count * sizeof(T));
   return values;
+}
+
+inline anydml_onnx_attribute number_attribute(const char* name, std::int64_t number) {
+  anydml_onnx_attribute attribute{};
+  attribute.name = name;
+  attribute.type = ANYDML_ONNX_ATTRIBUTE_INT;
+  attribute.value.i = number;
+  return attribute;
 }
 
 }  // namespace anydml::test

@@ -87,7 +87,8 @@ TEST(OnnxTable, FindsOperatorsOfOtherDomains) {
     EXPECT_TRUE(names.emplace(row->domain, row->op).second) << row->op;
     EXPECT_EQ(find_domain_row(row->domain, row->op), row);
     EXPECT_NE(row->expand != nullptr, row->make != nullptr) << row->op;
-    EXPECT_FALSE(is_default_domain(row->domain)) << row->op;
+    // ONNX Runtime keeps some operators in ONNX's domain that ONNX does not have.
+    EXPECT_TRUE(!is_default_domain(row->domain) || find_schema(row->op, newest_opset()) == nullptr) << row->op;
   }
   EXPECT_NE(find_domain_row("com.microsoft", "FusedConv"), nullptr);
   EXPECT_EQ(find_domain_row("com.microsoft", "Fused"), nullptr);

@@ -15,8 +15,15 @@ anydml_test(onnx_node_test NO_RACES LIBRARIES anydml_onnx_program anydml::anydml
 anydml_test(onnx_table_test NO_RACES LIBRARIES anydml_onnx_rows anydml::anydml)
 # The C interface.
 anydml_test(onnx_api_test LIBRARIES anydml::onnx ENVIRONMENT ANYDML_THREADS=3)
+anydml_test(onnx_device_test NO_RACES LIBRARIES anydml::onnx ${CMAKE_DL_LIBS} ENVIRONMENT ANYDML_THREADS=3)
+anydml_test_on_later(onnx_device_test)
 anydml_test(onnx_builder_test NO_RACES LIBRARIES anydml::onnx ENVIRONMENT ANYDML_THREADS=3)
-# The header as C programs use it, with warnings as errors.
+anydml_test(onnx_in_place_test NO_RACES LIBRARIES anydml::onnx ENVIRONMENT ANYDML_THREADS=3)
+anydml_test_on_later(onnx_in_place_test)
+anydml_test(onnx_generate_test NO_RACES LIBRARIES anydml::onnx ENVIRONMENT ANYDML_THREADS=3)
+anydml_test_on_later(onnx_generate_test)
+# The headers as C programs use them, with warnings as errors.
 if(ANYDML_BUILD_EXAMPLES)
   target_compile_options(onnx PRIVATE -Werror -Wall -Wextra -Wmissing-braces)
+  target_compile_options(generate PRIVATE -Werror -Wall -Wextra -Wmissing-braces)
 endif()

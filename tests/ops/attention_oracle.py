@@ -122,6 +122,11 @@ class Checks:
                 np.array([self.some(-2, (past_keys or 0) + 2) for _ in range(batches)]).astype(kind), 5)
             if presents["key"]:
                 present_rows = keys = self.some(max(1, keys - 2), keys + 3)
+            if past_keys and self.chance(0.5):  # rows that are not read
+                past_lengths = np.clip(given["PastSequenceLengths"].reshape(-1).astype(int), 0, past_keys)
+                for b, length in enumerate(past_lengths):
+                    for name in ("PastKey", "PastValue"):
+                        given[name].reshape(given[name].shape[-4:])[b, :, length:] = np.nan
         mask_kind = MASKS[self.some(0, 4)] if self.chance(0.7) else "NONE"
         if mask_kind != "NONE":
             given["Mask"] = self.leading(self.draw_mask(mask_kind, batches, heads, queries, keys), 5)
@@ -134,7 +139,7 @@ class Checks:
 
     def compare(self, sizes=None, special=False):
         newer, heads, shared, given, mask_kind, attributes, presents, present_rows = self.draw(sizes, special)
-        result, k, v, fresh = multihead_attention(given, heads, shared, attributes["scale"], mask_kind, attributes["filter"],
+        result, k, v, fresh, written = multihead_attention(given, heads, shared, attributes["scale"], mask_kind, attributes["filter"],
                                                 present_rows)
         placed = {name: self.placed(array) for name, array in given.items()}
         fields = FIELDS + (("PastSequenceLengths",) if newer else ())
@@ -148,6 +153,10 @@ class Checks:
                 outputs.append(None)
                 continue
             out, memory = lay_out(self.random, one.shape, np.dtype(f"u{self.dtype.itemsize}"), False)
+            if written is not None and len(outputs) != 0:  # the rows after the new ones keep their bytes
+                for b, rows in enumerate(written):
+                    kept = out.reshape(out.shape[-4:]).view(self.dtype)[b, :, rows:]
+                    one.reshape(one.shape[-4:])[b, :, rows:] = kept
             twin, wanted = same_memory(out, memory)
             outputs.append(out.view(self.dtype))
             twins.append((out.view(self.dtype), memory, twin, wanted, one))
@@ -168,6 +177,93 @@ class Checks:
                 sys.exit(f"attention of {self.dtype} wrote outside its output")
             self.elements += out.size
         self.cases += 1
+
+    def token(self, q, k, v, past_k, past_v, present_k, present_v, lengths, heads, shared, mask=None):
+        """One call of MULTIHEAD_ATTENTION1 with lengths, or without if they are None. With a mask, it hides keys."""
+        out = np.empty((*q.shape[:2], heads * v.shape[2] // shared), self.dtype)
+        self.library.run("MULTIHEAD_ATTENTION1",
+                         [q, k, v, None, None, None, None, mask, None, past_k, past_v, lengths], [out, present_k, present_v],
+                         (("Scale", 0.25), ("MaskFilterValue", -np.inf), ("QueryHeadCount", heads),
+                          ("KeyValueHeadCount", shared), ("MaskType", "NONE" if mask is None else "KEY_SEQUENCE_LENGTH")))
+        return out
+
+    def same(self, a, b, what):
+        if count_different(np.ascontiguousarray(a), np.ascontiguousarray(b)).any():
+            sys.exit(f"attention of {self.dtype}: {what}")
+        self.elements += a.size
+        self.cases += 1
+
+    def beside_growing(self, heads, shared, depth, width, chunks, slots):
+        """A sequence in chunks with a cache of fixed size, in place and not, with a cache that grows, and in one piece: the
+        same bits. Unused rows contain NaN, which in place also shows that only new rows are written."""
+        total = sum(chunks)
+        q, k, v = (self.random.standard_normal((1, total, size)).astype(self.dtype)
+                   for size in (heads * depth, shared * depth, shared * width))
+        def cache(rows, elements):
+            return np.full((1, shared, rows, elements), np.nan, self.dtype)
+        whole = self.token(q, k, v, None, None, cache(slots, depth), cache(slots, width), np.zeros(1, np.int32), heads, shared)
+        fixed, grown = (cache(slots, depth), cache(slots, width)), (cache(0, depth), cache(0, width))
+        done = 0
+        for rows in chunks:
+            new = [np.ascontiguousarray(x[:, done:done + rows]) for x in (q, k, v)]
+            length = np.array([done], np.int32)
+            next_grown = cache(done + rows, depth), cache(done + rows, width)
+            no_past = done == 0
+            outs = {"a growing cache": self.token(*new, *((None, None) if no_past else grown), *next_grown, length, heads, shared)}
+            if rows == 1:
+                outs["a growing cache without lengths"] = self.token(
+                    *new, *((None, None) if no_past else grown), None, None, None, heads, shared)
+                padded = [np.pad(x, ((0, 0), (0, 0), (0, 7), (0, 0)), constant_values=np.nan).transpose(0, 2, 1, 3).reshape(
+                    1, done + 8, -1) for x in next_grown]
+                outs["keys that a mask hides"] = self.token(new[0], *padded, None, None, None, None, None, heads, shared,
+                                                            np.array([[done + 1]], np.int32))
+            elsewhere = tuple(np.full_like(x, 7) for x in fixed)
+            outs["a fixed cache"] = self.token(*new, *fixed, *elsewhere, length, heads, shared)
+            outs["a fixed cache in place"] = self.token(*new, *fixed, *fixed, length, heads, shared)
+            for what, out in outs.items():
+                self.same(out, whole[:, done:done + rows], f"{what}, {done} past rows and {rows} new ones of {slots}, differs "
+                          "from the whole sequence")
+            done += rows
+            for one, other, new_one in zip(fixed, elsewhere, next_grown):
+                self.same(one[:, :, :done], new_one, "rows in place are wrong")
+                self.same(other[:, :, :done], new_one, "rows are wrong")
+                if not (other[:, :, done:] == 7).all() or not np.isnan(one[:, :, done:]).all():
+                    sys.exit(f"attention of {self.dtype} wrote after the last row")
+            grown = next_grown
+        return q, k, v, whole
+
+    def causal_beside_float64(self, heads, shared, depth, width, q, k, v, out):
+        wide = [x.astype(np.float64).reshape(1, x.shape[1], n, -1).transpose(0, 2, 1, 3)
+                for x, n in ((q, heads), (k, shared), (v, shared))]
+        keys, values = (np.repeat(x, heads // shared, axis=1) for x in wide[1:])
+        scores = wide[0] @ keys.swapaxes(-1, -2) * 0.25
+        scores = np.where(np.tri(scores.shape[-1], dtype=bool), scores, -np.inf)
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        exact = (weights @ values / weights.sum(axis=-1, keepdims=True)).transpose(0, 2, 1, 3).reshape(out.shape)
+        tolerance = 2e-3 if self.dtype == np.float16 else 1e-5
+        if not np.allclose(out.astype(np.float64), exact, rtol=tolerance, atol=tolerance):
+            sys.exit(f"attention of {self.dtype} with past lengths differs from FLOAT64")
+
+    def full_cache(self):
+        """Lengths that do not fit: nothing is written after the present tensors, and queries without a place give NaN."""
+        for length in (-2**31, -1, 0, 2, 3, 4, 5, 2**31 - 1):
+            q, k, v = (self.random.standard_normal((1, 2, 8)).astype(self.dtype) for _ in range(3))
+            past = [self.random.standard_normal((1, 2, 5, 4)).astype(self.dtype) for _ in range(2)]
+            guarded = [np.full((1, 2, 9, 4), 7, self.dtype) for _ in range(2)]
+            present = [x[:, :, 2:7] for x in guarded]
+            for x, from_past in zip(present, past):
+                x[...] = from_past
+            out = self.token(q, k, v, *past, *present, np.array([length], np.int32), 2, 2)
+            first = min(max(length, 0), 5)
+            for x, from_past, new in zip(guarded, past, (k, v)):
+                expected = from_past.copy()
+                expected[:, :, first:first + 2] = new.reshape(1, 2, 2, 4).transpose(0, 2, 1, 3)[:, :, :max(0, 5 - first)]
+                self.same(x[:, :, 2:7], expected, f"the present rows of a full cache are wrong for the length {length}")
+                if not ((x[:, :, :2] == 7).all() and (x[:, :, 7:] == 7).all()):
+                    sys.exit(f"attention of {self.dtype} wrote outside a full cache")
+            fits = np.arange(2) + first < 5
+            if (np.isnan(out).all(axis=2) != ~fits).any() or np.isnan(out[:, fits]).any():
+                sys.exit(f"attention of {self.dtype} with the length {length} in a full cache: {out}")
 
     def beside_float64(self, sizes, scale=None):
         """Computes attention in FLOAT64, which is effectively exact here. The bound covers the errors of the scores
@@ -245,6 +341,12 @@ def main():
                 checks.beside_float64(sizes)
                 checks.beside_float64(sizes, 2.0)
             checks.beside_others(torch)
+            for heads, shared, depth, width, chunks, slots in (
+                    (2, 1, 8, 5, (3, 1, 1, 7, 40, 1), 64), (2, 2, 16, 16, (250, 1, 9, 1, 1, 20, 33), 600),
+                    (4, 2, 64, 64, (100, 150, 5, 1, 1, 2), 4096), (1, 1, 3, 20, (1, 511, 1, 1, 1, 5), 520)):
+                checks.causal_beside_float64(heads, shared, depth, width, *checks.beside_growing(heads, shared, depth, width,
+                                                                                                 chunks, slots))
+            checks.full_cache()
         print(f"{np.dtype(dtype).name}: {checks.cases} cases, {checks.elements} elements; at most {checks.worst:.2f} of the "
               f"error bound, compared with FLOAT64")
 

@@ -1,26 +1,40 @@
 # SPDX-License-Identifier: MIT
-"""Bit-exact MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 in NumPy. docs/numerics.md shows `attention`."""
+"""Bit-exact MULTIHEAD_ATTENTION and MULTIHEAD_ATTENTION1 in NumPy. docs/numerics.md shows the first two functions."""
 import numpy as np
 
-from product_reference import product
+from product_reference import fused, product
 from reduce_reference import fold
 from softmax_reference import rounded
 
 
-def attention(q, k, v, scale, bias=None, masked=None, filter_value=0.0, hidden=None):
+def weighted(weights, v, seen, block=256):
+    """The product of weights {..., S, L} and values {..., L, D} over the keys that each query sees, {..., S, L}."""
+    total = np.zeros((*np.broadcast_shapes(weights.shape[:-2], v.shape[:-2]), weights.shape[-2], v.shape[-1]), np.float32)
+    has_total = np.zeros((*seen.shape[:-1], 1), bool)
+    for first in range(0, v.shape[-2], block):
+        chain = np.zeros_like(total)
+        for k in range(first, min(first + block, v.shape[-2])):
+            chain = np.where(seen[..., k, None], fused(weights[..., k, None], v[..., None, k, :], chain), chain)
+        of_block = seen[..., first:first + block].any(axis=-1, keepdims=True)
+        total = np.where(of_block, np.where(has_total, total + chain, chain), total)
+        has_total = has_total | of_block
+    return total
+
+
+def attention(q, k, v, scale, bias=None, masked=None, filter_value=0.0, seen=None):
     """Attention of queries {..., S, D}, keys {..., L, D} and values {..., L, Dv}. masked: where the filter value is added
-    to the scores. hidden: where the scores are -infinity."""
+    to the scores. seen: the keys that each query sees; all of them if None."""
     wide = np.float32
     scores = product(q.astype(wide), np.swapaxes(k, -1, -2).astype(wide)) * wide(scale)
+    seen = np.ones(scores.shape, bool) if seen is None else np.broadcast_to(seen, scores.shape)
     if bias is not None:
         scores = scores + bias.astype(wide)
     if masked is not None:
         scores = np.where(masked, scores + wide(filter_value), scores)
-    if hidden is not None:
-        scores = np.where(hidden, wide(-np.inf), scores)
+    scores = np.where(seen, scores, wide(-np.inf))
     exponentials = rounded(np.exp, scores - scores.max(axis=-1, keepdims=True))
     totals = fold(np.add, exponentials, -0.0, 64)[..., None]
-    return (product(exponentials, v.astype(wide)) / totals).astype(q.dtype)
+    return (weighted(exponentials, v.astype(wide), seen) / totals).astype(q.dtype)
 
 
 def masked_keys(kind, mask, batches, heads, queries, keys):
@@ -53,9 +67,10 @@ def heads_of(x, heads):
 
 
 def append(past, new, lengths, rows):
-    """The first rows of the past, as many as `lengths` gives, then the new rows, then zeros."""
+    """The first rows of the past, as many as `lengths` gives, then the new rows, then NaN, for rows that are not
+    written."""
     batches, heads, _, elements = new.shape
-    result = np.zeros((batches, heads, rows, elements), new.dtype)
+    result = np.full((batches, heads, rows, elements), np.nan, new.dtype)
     for b in range(batches):
         both = np.concatenate([past[b, :, :lengths[b]], new[b]], axis=1)[:, :rows]
         result[b, :, :both.shape[1]] = both
@@ -63,8 +78,9 @@ def append(past, new, lengths, rows):
 
 
 def multihead_attention(given, heads, shared_heads, scale, mask_kind="NONE", filter_value=0.0, present_rows=None):
-    """Returns the output, the present keys and the present values. given: arrays by field name, without "Tensor".
-    present_rows: the rows of the present tensors if they are requested together with PastSequenceLengths."""
+    """Returns the output, the present keys, the present values, the new keys and values, and for each batch the number of
+    rows that are written to the present tensors. given: arrays by field name, without "Tensor". present_rows: the rows
+    of the present tensors if they are requested together with PastSequenceLengths."""
     def stacked(name, position):
         return given[name][:, :, :, position].transpose(0, 2, 1, 3) if name in given else None
 
@@ -87,7 +103,7 @@ def multihead_attention(given, heads, shared_heads, scale, mask_kind="NONE", fil
         v = None if v is None else v + of_v.reshape(shared_heads, 1, -1)
     past_k, past_v = (given[name].reshape(given[name].shape[-4:]) if name in given else None
                       for name in ("PastKey", "PastValue"))
-    queries, new_keys, hidden = q.shape[2], 0 if k is None else k.shape[2], None
+    queries, new_keys, seen, written = q.shape[2], 0 if k is None else k.shape[2], None, None
     fresh = k, v
     if "PastSequenceLengths" in given:
         past_rows = 0 if past_k is None else past_k.shape[2]
@@ -97,15 +113,19 @@ def multihead_attention(given, heads, shared_heads, scale, mask_kind="NONE", fil
         rows = past_rows + new_keys if present_rows is None else present_rows
         k, v = (append(new[:, :, :0] if past is None else past, new, lengths, rows)
                 for past, new in ((past_k, k), (past_v, v)))
+        written = np.minimum(lengths + new_keys, rows)
         ends = lengths[:, None] + new_keys - queries + np.arange(queries) + 1
-        hidden = (np.arange(rows) >= ends[..., None])[:, None]
+        ends = np.where(ends > rows, 0, ends)  # the query's own key finds no place
+        seen = (np.arange(rows) < ends[..., None])[:, None]
     else:
         k, v = (new if past is None else past if new is None else np.concatenate([past, new], axis=2)
                 for past, new in ((past_k, k), (past_v, v)))
     batches, keys = q.shape[0], k.shape[2]
     group = heads // shared_heads
     masked = None if mask_kind == "NONE" else masked_keys(mask_kind, given["Mask"], batches, heads, queries, keys)
+    if mask_kind not in ("NONE", "BOOLEAN") and filter_value == -np.inf:
+        seen, masked = ~masked if seen is None else seen & ~masked, None
     bias = given.get("RelativePositionBias")
     bias = None if bias is None else bias.reshape(bias.shape[-4:])
-    result = attention(q, np.repeat(k, group, axis=1), np.repeat(v, group, axis=1), scale, bias, masked, filter_value, hidden)
-    return result.transpose(0, 2, 1, 3).reshape(batches, queries, -1), k, v, fresh
+    result = attention(q, np.repeat(k, group, axis=1), np.repeat(v, group, axis=1), scale, bias, masked, filter_value, seen)
+    return result.transpose(0, 2, 1, 3).reshape(batches, queries, -1), k, v, fresh, written

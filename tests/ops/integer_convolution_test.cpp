@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "graph/compile.h"
 #include "ops/product/cpu/integer_kernels.h"
+#include "ops/product/cpu/integer_pairs.h"
 #include "ops/product/scalar/integer.h"
 #include "support/byte_list.h"
 #include "support/graph_text.h"
@@ -53,6 +56,57 @@ TEST(IntegerLines, GiveTheDefinition) {
         integer_line(target, is_signed)(reinterpret_cast<const std::byte*>(from.data()), offsets.data(), weights.data(),
                                         depth, totals.data(), count, is_first);
         ASSERT_EQ(totals, expected) << cpu::target_name(target) << ", " << count << " elements, signed " << is_signed;
+      }
+    }
+  }
+}
+
+// Copies pairs of rows with padding on any side. Nothing is written before the copy or behind its slack.
+TEST(IntegerPairs, CopiesHoldTheRowsWithPadding) {
+  std::mt19937 random(3);
+  const auto number = [&](std::int64_t count) { return static_cast<std::int64_t>(random()) % count; };
+  for (const cpu::Target target : cpu::machine_targets()) {
+    for (std::int64_t columns = 1; columns <= 70; ++columns) {
+      for (const std::int64_t stride : {1, 2, 3}) {
+        const bool is_signed = random() % 2 == 0;
+        PairedRows rows{.from = nullptr,
+                        .row_distance = 0,
+                        .image_rows = 1 + number(6),
+                        .image_columns = 1 + number(80),
+                        .first_row = number(9) - 4,
+                        .first_column = number(12) - 5,
+                        .pairs = 1 + number(4),
+                        .columns = columns,
+                        .stride = stride,
+                        .row_step = (columns + stride - 1) / stride + number(2),
+                        .plane_step = 0,
+                        .zero = is_signed ? -100 : 200,
+                        .to = nullptr};
+        rows.row_distance = rows.image_columns + number(3);
+        rows.plane_step = rows.pairs * rows.row_step + kPairSlack;
+        const ByteList image = random_bytes((rows.image_rows - 1) * rows.row_distance + rows.image_columns, random);
+        constexpr std::size_t kBefore = 1;
+        std::vector<u32> copied(static_cast<std::size_t>(stride * rows.plane_step) + kBefore + 1, 77);
+        rows.from = reinterpret_cast<const std::byte*>(image.data());
+        rows.to = copied.data() + kBefore;
+        const auto element = [&](std::int64_t row, std::int64_t column) {
+          const bool is_inside = row >= 0 && row < rows.image_rows && column >= 0 && column < rows.image_columns;
+          const auto at = static_cast<std::size_t>(is_inside ? row * rows.row_distance + column : 0);
+          return is_inside ? static_cast<u32>(number_of(image[at], is_signed) - rows.zero) & 0xFFFF : 0U;
+        };
+        const IntegerPairs& kernels = integer_pairs(target);
+        (is_signed ? kernels.copy_signed : kernels.copy_unsigned)(rows);
+        ASSERT_EQ(copied.front(), 77U);
+        ASSERT_EQ(copied.back(), 77U);
+        for (std::int64_t pair = 0; pair < rows.pairs; ++pair) {
+          for (std::int64_t i = 0; i < columns; ++i) {
+            const std::int64_t row = rows.first_row + 2 * pair;
+            const u32 expected = element(row, rows.first_column + i) | element(row + 1, rows.first_column + i) << 16;
+            ASSERT_EQ(rows.to[i % stride * rows.plane_step + pair * rows.row_step + i / stride], expected)
+                << cpu::target_name(target) << ", " << columns << " columns, stride " << stride << ", pair " << pair
+                << ", column " << i;
+          }
+        }
       }
     }
   }
@@ -194,8 +248,9 @@ void expect_run(const char* name, const Layer& layer, std::vector<anydml_tensor>
   }
 }
 
-void expect_layer(const Layer& layer, unsigned form, std::mt19937& random) {
+void expect_layer(const Layer& layer, unsigned form, std::mt19937& random, std::optional<f32> output_scale = {}) {
   Given given(layer, form, random);
+  given.y_scale = {output_scale.value_or(given.y_scale[0])};
   const bool has_bias = form % 5 != 0;
   const Sizes ones(layer.rank() + 2, 1);
   const Sizes channels = layer.with_space(1, given.channels(layer), Sizes(layer.rank(), 1));
@@ -283,6 +338,32 @@ TEST(IntegerConvolution, EveryNumberOfChannelsAndPixels) {
   }
 }
 
+// Groups with one input channel: every width, with other sizes at random, also filters that are wider than the image.
+TEST(IntegerConvolution, Depthwise) {
+  std::mt19937 random(11);
+  const auto number = [&](std::uint64_t least, std::uint64_t most) { return least + random() % (most - least + 1); };
+  for (std::int64_t width = 1; width <= 70; ++width) {
+    for (int i = 0; i < (kSanitized ? 1 : 3); ++i) {
+      Layer layer{.spatial = {static_cast<std::int64_t>(number(1, 12)), width},
+                  .kernel = {static_cast<std::int64_t>(number(1, 5)), static_cast<std::int64_t>(number(1, 5))},
+                  .outs = static_cast<std::int64_t>(number(1, 3)),
+                  .groups = static_cast<std::int64_t>(number(1, 4)),
+                  .images = static_cast<std::int64_t>(number(1, 2)),
+                  .strides = {number(1, 4), number(1, 4)},
+                  .dilations = {number(1, 3), number(1, 5)}};
+      for (std::size_t axis = 0; axis < 2; ++axis) {
+        const auto reach = static_cast<std::uint64_t>(layer.kernel[axis] - 1) * layer.dilations[axis];
+        layer.start[axis] = number(0, 4);
+        layer.end[axis] = reach + number(0, 2);  // so that there is an output
+      }
+      expect_layer(layer, static_cast<unsigned>(random() % kForms), random);
+    }
+  }
+  expect_layer({.spatial = {97, 130}, .kernel = {3, 3}, .groups = 3, .start = {1, 1}, .end = {1, 1}}, 45, random);
+  expect_layer({.spatial = {3, 9000}, .kernel = {3, 5}, .groups = 2, .strides = {1, 2}, .start = {1, 2}, .end = {1, 2}},
+               11, random);
+}
+
 // Sizes around the ends of blocks, for each algorithm, and sums that exceed 32 bits.
 TEST(IntegerConvolution, LongSums) {
   std::mt19937 random(8);
@@ -316,6 +397,29 @@ TEST(IntegerConvolution, LargeOnes) {
     expect_layer({.spatial = {7, 7}, .kernel = {3, 3}, .ins = 64, .outs = 280, .start = {1, 1}, .end = {1, 1}}, 41,
                  random);
     expect_layer({.spatial = {40, 50}, .kernel = {1, 1}, .ins = 40, .outs = 60, .groups = 2}, 8, random);
+  }
+}
+
+// So many channels that they are copied in several blocks.
+TEST(IntegerConvolution, ManyChannelsAndPixels) {
+  std::mt19937 random(12);
+  for (const unsigned form : {18U, 43U}) {
+    expect_layer({.spatial = {16, 32}, .kernel = {1, 1}, .ins = 261, .outs = 3}, form, random);
+  }
+}
+
+// The products of scales are infinite, NaN or 0.
+TEST(IntegerConvolution, FactorsThatAreNotFinite) {
+  std::mt19937 random(13);
+  constexpr f32 kInfinity = std::numeric_limits<f32>::infinity();
+  for (const f32 scale : {0.0F, -0.0F, kInfinity, -kInfinity, std::numeric_limits<f32>::quiet_NaN(), 1e-42F}) {
+    for (const unsigned form : {4U, 42U, 47U}) {
+      const Layer plain{.spatial = {6, 9}, .kernel = {3, 3}, .ins = 5, .outs = 7, .start = {1, 1}, .end = {1, 1}};
+      expect_layer(plain, form, random, scale);
+      expect_layer({.spatial = {6, 9}, .kernel = {1, 1}, .ins = 5, .outs = 7}, form, random, scale);
+      expect_layer({.spatial = {6, 9}, .kernel = {3, 3}, .groups = 3, .start = {1, 1}, .end = {1, 1}}, form, random,
+                   scale);
+    }
   }
 }
 

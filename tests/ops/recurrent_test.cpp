@@ -382,6 +382,28 @@ TEST(Recurrent, EqualsTheDefinition) {
   }
 }
 
+// Factors that are integers times a scale, which have a compact form, and one factor that is not.
+TEST(Recurrent, DequantizedFactors) {
+  u64 seed = 100;
+  for (const char* kind : kKinds) {
+    for (const Sizes& sizes : {Sizes{3, 1, 6, 70}, {3, 1, 5, 33}, {2, 1, 4, 515}, {2, 3, 4, 40}}) {
+      for (const bool has_other : {false, true}) {
+        Network network = draw(kind, sizes, false, true, ++seed);
+        std::vector<f32>& numbers = network.r.numbers;
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+          numbers[i] = static_cast<f32>(static_cast<int>(i * 37 % 511) - 255) * 0.00123F;
+        }
+        if (has_other) {
+          numbers[numbers.size() / 3] = 0.01F;
+        }
+        Call call(network, false);
+        ASSERT_EQ(call.run_compiled(), ANYDML_OK) << anydml_last_error();
+        call.expect(expected_of(network, false), kind + std::to_string(seed));
+      }
+    }
+  }
+}
+
 // Large enough that threads share a time step.
 TEST(Recurrent, Large) {
   for (const char* kind : kKinds) {

@@ -20,7 +20,7 @@ anydml_test(sweep_test FAST NO_RACES LIBRARIES anydml::anydml anydml_scalar
 if(TARGET sweep_test)
   add_test(NAME sweep_of_a_thousand_million COMMAND sweep_test)
   set_tests_properties(sweep_of_a_thousand_million PROPERTIES LABELS proof TIMEOUT 14400
-    ENVIRONMENT "ANYDML_THREADS=1;ANYDML_SWEEP_PAIRS=1000000000")
+    ENVIRONMENT "ANYDML_THREADS=1;ANYDML_SWEEP_PAIRS=1000000000;ANYDML_SWEEP_ORACLE_EVERY=16")
 endif()
 anydml_test(layout_test FAST LIBRARIES anydml::anydml anydml_scalar ENVIRONMENT ANYDML_THREADS=3)
 if(NOT ANYDML_SANITIZE)
@@ -43,6 +43,8 @@ anydml_family_test(convolution_test AGAIN Convolution.* LABELS long LIBRARIES an
 anydml_family_test(integer_convolution_test AGAIN IntegerConvolution.* LABELS long LIBRARIES anydml::anydml
   anydml_backend anydml_graph anydml_product anydml_product_cpu)
 anydml_family_test(product_test AGAIN Product.* LIBRARIES anydml::anydml anydml_graph anydml_product)
+anydml_family_test(coded_product_test AGAIN CodedProduct.* LIBRARIES anydml::anydml anydml_base anydml_graph
+  anydml_product)
 anydml_family_test(half_product_test NO_RACES AGAIN HalfProduct.* LABELS long LIBRARIES anydml::anydml anydml_backend
   anydml_programs anydml_product)
 anydml_family_test(integer_product_test NO_RACES AGAIN IntegerProduct.* LABELS long LIBRARIES anydml::anydml
@@ -80,6 +82,7 @@ anydml_oracle(quantize)
 anydml_oracle(normalize)
 anydml_oracle(product)
 anydml_oracle(double_product)
+anydml_oracle(coded_product CPU_ONLY)  # other devices do not read codes
 anydml_oracle(integer_product)
 anydml_oracle(softmax)
 anydml_oracle(reduce)

@@ -6,6 +6,8 @@
 // a pointer to them only for buffers that it may map. Any access through a device address therefore crashes the
 // program, and a copy or a run fails if it receives a host pointer instead of device memory, or vice versa.
 //
+// anydml_later_copied_bytes() returns the number of bytes that were copied between the CPU and the device so far.
+//
 // ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
 // ANYDML_LATER_ABSENT=1: the plugin reports that it has no device.
 // ANYDML_LATER_WORKSPACE=N: every program requests N bytes of workspace. A run fails if the workspace is misaligned or
@@ -65,6 +67,8 @@ struct LaterDevice {
   std::atomic<long> runs_left{0};            // until the run that fails; 0 if none fails
   std::uint64_t workspace_bytes = 0;
 };
+
+std::atomic<std::uint64_t> g_copied_bytes{0};  // between the CPU and the device
 
 constexpr BackendStatus kOk{BackendCode::ok, nullptr};
 constexpr const char* kToldToFail = "the test device failed, as it was told to";
@@ -398,6 +402,7 @@ BackendStatus copy(BackendQueue* queue, MemoryLocation to, MemoryLocation from, 
     std::byte* const target = resolve(*own(queue).device, to);
     const std::byte* const source = resolve(*own(queue).device, from);
     if (target != nullptr && source != nullptr) {
+      g_copied_bytes += (to.block == nullptr) != (from.block == nullptr) ? bytes : 0;
       std::memmove(target, source, bytes);
     }
   });
@@ -521,6 +526,10 @@ constexpr BackendTable kTable = {
 
 }  // namespace
 }  // namespace anydml
+
+extern "C" __attribute__((visibility("default"))) std::uint64_t anydml_later_copied_bytes() {
+  return anydml::g_copied_bytes;
+}
 
 extern "C" __attribute__((visibility("default"))) const anydml::BackendTable* anydml_backend(const char** message) {
   // Starts a helper process on this thread and on another one, as CUDA may if its kernel module is not loaded.

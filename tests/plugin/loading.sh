@@ -20,7 +20,7 @@ unset ANYDML_PLUGINS ANYDML_ADAPTER
 expect() {
   local status=0 wanted=$1 pattern=$2 errors
   shift 2
-  errors=$(env "$@" timeout 60 "$program" 2>&1 >"$work/out") || status=1
+  errors=$(env "$@" timeout 60 "$program" 2>&1 >"$work/out") || status=$?
   [ $status = "$wanted" ] || { echo "$*: exit $status" >&2 && echo "$errors" >&2 && exit 1; }
   grep -q -- "$pattern" <<<"$errors" || { printf '%s: expected a line like\n  %s\nbut got\n%s\n' "$*" "$pattern" "$errors" >&2 && exit 1; }
   grep -m 1 -- "$pattern" <<<"$errors"

@@ -550,6 +550,7 @@ CASES = {
     "Compress": of_compress, "GatherElements": of_gather_elements, "GatherND": of_gather_nd,
     "Scatter": lambda dtype, since: [],  # not in the reference
     "ScatterElements": of_scatter, "ScatterND": of_scatter_nd,
+    "TensorScatter": lambda dtype, since: [([numbers(dtype, (2, 5, 3)), numbers(dtype, (2, 2, 3), 7), ints(1, 3)], {"axis": 1})],
     "Gather": of_gather, "Gemm": of_gemm, "GlobalAveragePool": of_pool, "GlobalMaxPool": of_pool,
     "GroupNormalization": lambda dtype, since: of_normalization(  # per group before opset 21, then per channel
         {"num_groups": 2}, *[lambda x: (2 if since < 21 else 4,)] * 2)(dtype, since),

@@ -195,7 +195,7 @@ def test_products():
     (lambda x: x.sum(out=np.empty(())), X, "numpy.sum: out cannot be given in a graph"),
     (lambda x: np.sum(x, where=B), X, "numpy.sum: where cannot be given in a graph"),
     (lambda x: np.percentile(x, 5), X, "numpy.percentile cannot be part of a graph; numpy.sort can"),
-    (lambda x: np.logaddexp(x, x), X, "numpy.logaddexp cannot be part of a graph: docs/python.md lists"),
+    (lambda x: np.logaddexp(x, x), X, "numpy.logaddexp cannot be part of a graph: docs/python-reference.md lists"),
     (np.log1p, I, r"numpy.log1p of int32 is float64 in NumPy, .*astype\('float32'\)"),
     (lambda x: np.add(x, x, where=B), X, "numpy.add cannot be part of a graph with where"),
     (lambda x: np.add.reduce(x), X, "numpy.add.reduce cannot be part of a graph; write x.sum"),

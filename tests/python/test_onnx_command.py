@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests `python -m anydml.onnx`."""
+import sys
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,23 @@ def test_what_does_not_run_is_said(path, capsys):
     with pytest.raises(SystemExit):
         main([str(path), "--size", "batch"])
     assert "expected NAME=NUMBER" in capsys.readouterr().err
+
+
+def test_beside_onnx_runtime(path, capsys, monkeypatch):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    monkeypatch.setitem(sys.modules, "onnxruntime_ep_anydml", None)
+    code, _, said_why = said(capsys, path, "--beside")
+    assert code == 1 and ("needs the package onnxruntime-ep-anydml" in said_why or "needs ONNX Runtime 1.23" in said_why)
+    if not hasattr(onnxruntime, "register_execution_provider_library"):
+        pytest.skip("ONNX Runtime 1.23 is the first that loads providers")
+    code, _, said_why = said(capsys, path, "--beside", path.parent / "nothing.so")
+    assert code == 1 and "ONNX Runtime does not load it" in said_why
+    import onnxruntime_provider
+    if onnxruntime_provider.library() is None:
+        pytest.skip("libonnxruntime-ep-anydml.so was not built")
+    code, out, _ = said(capsys, path, "--size", "batch=4", "--beside", onnxruntime_provider.library(), "--time", "2")
+    rows = [line.split(" | ") for line in out.splitlines() if line.startswith("| ")]
+    assert code == 0 and [row[0] for row in rows] == ["|", "| anydml", "| ONNX Runtime with anydml", "| ONNX Runtime"]
 
 
 def test_differences():

@@ -423,8 +423,9 @@ def test_all_shapes_share_packed_weights():
 class Layers:
     """Draws models with layers that repeat their operators, with weights, constants and inputs that are equal or not."""
 
-    def __init__(self, random):
-        self.random, self.nodes, self.initial, self.count = random, [], [], 0
+    def __init__(self, random, choice=None):
+        """choice: draws the kinds of layers and small constants; random: the weights"""
+        self.random, self.choice, self.nodes, self.initial, self.count = random, choice or random, [], [], 0
 
     def constant(self, array):
         self.count += 1
@@ -439,9 +440,9 @@ class Layers:
 
     def layer(self, x, other, width):
         """x and other: [rows, width]"""
-        r = self.random
+        r = self.choice
         integers = lambda *numbers: self.constant(np.array(numbers, np.int64))  # noqa: E731
-        weights = lambda *shape: self.constant((r.standard_normal(shape) / 4).astype(np.float32))  # noqa: E731
+        weights = lambda *shape: self.constant((self.random.standard_normal(shape) / 4).astype(np.float32))  # noqa: E731
         a, b = self("Split", x, outputs=2, axis=1, num_outputs=2)
         pair = [(x, other), (x, x), (other, x)][r.integers(3)]
         half = [(a, b), (b, a), (a, a)][r.integers(3)]
@@ -460,6 +461,7 @@ class Layers:
             lambda: self("Add", x, self("Gather", weights(5, width), integers(r.integers(5)), axis=0)),
             lambda: self("Softmax", x, axis=-1),
             lambda: self("LayerNormalization", x, weights(width), axis=-1),
+            lambda: self("Add", self("Identity", x), self("Flatten", self("Reshape", other, self("Shape", x)))),
         ]
         y = kinds[r.integers(len(kinds))]()
         return self("Slice", y, integers(0), integers(width), integers(1))
@@ -481,6 +483,33 @@ def test_equal_layers_are_recorded_once(seed):
         given = {name: random.standard_normal((rows, width)).astype(np.float32) for name in "xz"}
         for actual, expected in zip(prepared.run(given), node_by_node(prepared, given)):
             assert actual.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_equal_sequences_of_layers_are_recorded_once(seed):
+    """The sequences have weights of their own, and some results inside of a sequence are outputs."""
+    random, width = np.random.default_rng(seed), [4, 20, 160][seed % 3]
+    layers, x, other, others, outputs = Layers(random), "x", "z", ["x", "z"], []
+    for turn in range(5):
+        layers.choice = np.random.default_rng([seed, turn == 4])  # the last sequence is another one
+        if turn == 2 and seed % 2:
+            other = others[random.integers(len(others))]
+        begin = len(layers.nodes)
+        for _ in range(4):
+            x, other = layers.layer(x, other, width), x
+            others.append(x)
+        names = [name for node in layers.nodes[begin:] for name in node.output if node.op_type in ("Identity", "Slice")]
+        outputs += [names[i] for i in random.integers(0, len(names), turn % 3)]
+    inputs = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["rows", width]) for name in "xz"]
+    kept = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["rows", width]) for name in dict.fromkeys([x, *outputs])]
+    graph = helper.make_graph(layers.nodes, "sequences", inputs, kept, layers.initial)
+    for one in kept[1:]:
+        one.type.tensor_type.ClearField("shape")
+    prepared = backend.prepare(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8))
+    for rows in (1, 3, 7):
+        given = {name: random.standard_normal((rows, width)).astype(np.float32) for name in "xz"}
+        for actual, expected in zip(prepared.run(given), node_by_node(prepared, given), strict=True):
+            assert actual.shape == expected.shape and actual.tobytes() == expected.tobytes()
 
 
 def test_a_bias_inside_of_the_weights_belongs_to_one_layer():

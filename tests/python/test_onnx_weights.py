@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Tests weights in a file that is mapped, in bytes, in a message, and as bytes with a scale."""
+import os
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -148,3 +151,49 @@ def test_weights_in_bytes_that_are_an_output_too():
     x = floats(4, 320)
     y, wide = backend.Prepared(model).run([x])
     np.testing.assert_allclose(y, x @ wide, rtol=1e-4, atol=1e-2)
+
+
+def logged_steps(folder, nodes, weights, opset):
+    """Runs a model with the input x of a row of 256 floats, and returns the lines of the log about its graph."""
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["rows", 256])],
+                              [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in nodes[-1].output], weights)
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    path = str(folder / "m.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
+    code = f"import sys, anydml.onnx as backend, numpy as np\nbackend.prepare({path!r}).run([np.ones((int(sys.argv[1]), 256), np.float32)])"
+
+    def lines(rows):
+        done = subprocess.run([sys.executable, "-c", code, str(rows)], env={**os.environ, "ANYDML_LOG": "graph"},
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stderr.splitlines()
+
+    return lines
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+def test_weights_of_bits_are_packed_once_and_stay_in_codes(tmp_path, rows):
+    """A product of any number of rows reads the codes."""
+    node = helper.make_node("MatMulNBits", ["x", "w", "s"], ["y"], domain="com.microsoft", K=256, N=320, bits=4, block_size=32)
+    weights = [numpy_helper.from_array(RANDOM.integers(0, 256, (320, 8, 16), dtype=np.uint8), "w"),
+               numpy_helper.from_array(floats(320 * 8), "s")]
+    lines = logged_steps(tmp_path, [node], weights, 17)(rows)
+    assert any(line.startswith("initialize:") and "CODED_PACK" in line for line in lines)
+    assert any(line.startswith("run:") and "CODED_PRODUCT" in line for line in lines)
+    assert not any(line.startswith(("initialize:", "run:")) and "DEQUANTIZE" in line for line in lines)
+
+
+def test_weights_with_another_reader_are_not_packed_in_each_run(tmp_path):
+    """Tied weights: the product has one row, and the dequantized weights must exist for the other node in any case."""
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["wide"], axis=0, block_size=32),
+             helper.make_node("MatMul", ["x", "wide"], ["y"]),
+             helper.make_node("ReduceSum", ["x"], ["total"], keepdims=0),
+             helper.make_node("Cast", ["total"], ["index"], to=onnx.TensorProto.INT64),
+             helper.make_node("Mod", ["index", "limit"], ["place"]),
+             helper.make_node("Gather", ["wide", "place"], ["row"]),
+             helper.make_node("Add", ["y", "row"], ["sum"])]
+    weights = [numpy_helper.from_array(RANDOM.integers(-8, 8, (256, 320)).astype(np.int8), "w"),
+               numpy_helper.from_array(floats(8, 320), "s"), numpy_helper.from_array(np.array(7), "limit")]
+    lines = logged_steps(tmp_path, nodes, weights, 21)(1)
+    assert any(line.startswith("run:") and "PRODUCT" in line for line in lines)
+    assert not any(line.startswith("run:") and "PRODUCT_PACK" in line for line in lines)

@@ -197,7 +197,7 @@ def test_a_million_calls_leak_nothing():
 def test_python_m_anydml():
     done = subprocess.run([sys.executable, "-m", "anydml"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"anydml \S+, NumPy \S+, Python 3", done.stdout)
+    assert re.search(r"anydml \S+, numerics \d+, NumPy \S+, Python 3", done.stdout)
     assert "self-check: 130560 results, 0 wrong" in done.stdout
 
 
@@ -205,3 +205,8 @@ def test_the_package_brings_no_library_under_a_systems_name():
     files = [path.name for path in Path(anydml.__file__).parent.iterdir()]
     assert not [name for name in files if ".so" in name and not name.startswith(("_core", "libanydml-"))]
     assert "py.typed" in files and "__init__.pyi" in files
+
+
+def test_the_numerics_version_is_the_headers():
+    header = (Path(__file__).resolve().parents[2] / "include" / "anydml" / "anydml.h").read_text(encoding="utf-8")
+    assert f"#define ANYDML_NUMERICS_VERSION {anydml.numerics_version}\n" in header

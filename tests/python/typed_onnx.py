@@ -26,3 +26,15 @@ assert_type(prepared.run([x])["y"], NDArray[Any])
 assert_type(copy.deepcopy(prepared), backend.Prepared)
 again: backend.Prepared = pickle.loads(pickle.dumps(prepared))
 assert again.run({"x": x})[0].tolist() == (-x).tolist()
+
+
+def texts(generator: backend.Generator) -> None:
+    """Is checked and not called: it needs a language model."""
+    one = generator.generate("a text", 8, temperature=0.5, stop="end", stream=print)
+    assert_type(one, backend.Generated)
+    assert_type(one.text, str)
+    assert_type(generator.generate([[1, 2], "b"]), list[backend.Generated])
+    assert_type(generator.generate([{"role": "user", "content": "Hello"}]).tokens, list[int])
+    for piece in generator.stream([1, 2], seed=3):
+        assert_type(piece, str)
+    assert_type(backend.Generator("folder", "CPU", 128, cache="growing").slots, int)

@@ -277,6 +277,10 @@ class RandomOperator {
 };
 
 std::uint64_t RandomOperators::bits() {
+  if (next_byte_ + 1 < bytes_.size()) {
+    next_byte_ += 2;
+    return std::uint64_t{bytes_[next_byte_ - 2]} << 8 | bytes_[next_byte_ - 1];
+  }
   state_ += 0x9e37'79b9'7f4a'7c15;
   std::uint64_t mixed = (state_ ^ (state_ >> 30)) * 0xbf58'476d'1ce4'e5b9;
   mixed = (mixed ^ (mixed >> 27)) * 0x94d0'49bb'1331'11eb;

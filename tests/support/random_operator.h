@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "facts/facts.h"
 #include "schema/described.h"
@@ -20,6 +22,8 @@ class RandomOperators {
   // sizes: the candidates for dimensions that nothing determines. They must outlive this object.
   explicit RandomOperators(std::uint64_t seed, std::span<const std::int64_t> sizes = kSmallSizes)
       : state_(seed), sizes_(sizes) {}
+  // The bytes make the first decisions, two bytes each, so that a fuzzer can change one of them.
+  explicit RandomOperators(std::vector<std::uint8_t> bytes) : sizes_(kSmallSizes), bytes_(std::move(bytes)) {}
 
   // Returns nothing if every attempt failed, which is rare for the operators that infer_test lists as covered. Outputs
   // are inferred, or chosen at random where nothing determines them.
@@ -37,8 +41,10 @@ class RandomOperators {
   }
 
   friend class RandomOperator;
-  std::uint64_t state_;
+  std::uint64_t state_ = 0;
   std::span<const std::int64_t> sizes_;
+  std::vector<std::uint8_t> bytes_;
+  std::size_t next_byte_ = 0;
 };
 
 // A copy with unknown outputs: optional outputs that are present stay present, and arrays keep their lengths.

@@ -47,8 +47,9 @@ echo "configure: names the package of each of $needs missing dependencies"
 # Libraries of this build have a path inside it, and libraries that were found have an absolute one. A library with
 # neither was never looked for.
 [ -f "$build/build.ninja" ] || exit 0
-stray=$(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja" | tr ' ' '\n' | grep -E '^-l' | sort -u |
-  grep -vxE -- '-l(dl|pthread|m|rt|c|cudart_static|cudadevrt)' || true)
+linked=$(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja" | tr ' ' '\n' | sort -u)
+grep -q 'libanydml' <<<"$linked" || { echo "no link lines were found in $build/build.ninja" >&2 && exit 1; }
+stray=$(grep -E '^-l' <<<"$linked" | grep -vxE -- '-l(dl|pthread|m|rt|c|cudart_static|cudadevrt)' || true)
 [ -z "$stray" ] || { echo "linked without being looked for:" $stray >&2 && exit 1; }
 # Our programs do without DirectX-Guids, so that they link on systems that lack it.
 if grep -q 'DirectX-Guids' <(sed -n 's/^  LINK_LIBRARIES = //p' "$build/build.ninja"); then

@@ -8,8 +8,19 @@ source=$1 build=$2 work=$3
 mkdir -p "$work"
 cd "$work"
 
-# block FILE FENCE N: the N-th fenced block of that kind
-block() { awk -v fence="\`\`\`$2" -v wanted="$3" '$0 == fence { n++; inside = n == wanted; next } /^```/ { inside = 0 } inside' "$1"; }
+# block FILE FENCE N: the N-th fenced block of that kind, which must exist
+block() {
+  awk -v fence="\`\`\`$2" -v wanted="$3" '$0 == fence { n++; inside = n == wanted; next } /^```/ { inside = 0 } inside { print; lines++ }
+    END { exit lines == 0 }' "$1" || { echo "$1 has no block $3 of $2" >&2 && return 1; }
+}
+# equal WHAT ACTUAL EXPECTED: two files, neither of which is empty. (A failure inside <(...) would go unnoticed, and two
+# empty files are equal.)
+equal() {
+  if [ ! -s "$2" ] || [ ! -s "$3" ]; then
+    echo "$1: $2 or $3 is empty" >&2 && exit 1
+  fi
+  diff "$3" "$2" || { echo "$1: the document differs" >&2 && exit 1; }
+}
 
 sed -n '/^## C and C++/,/^## dmlrun/p' "$source/README.md" >readme.md
 block readme.md c 1 >first.c
@@ -18,42 +29,57 @@ block readme.md text 1 >expected.txt
 block readme.md sh 1 | sed -e 's:^\./run && ::' -e "s:build/release:$build:" >commands.sh
 HOME=$PWD/home bash -eu commands.sh >output.txt
 grep -v '^-- ' output.txt >actual.txt
-diff expected.txt actual.txt
+equal README.md actual.txt expected.txt
 libraries=(-I"$source/include" -L"$build/lib" -Wl,-rpath,"$build/lib" -lanydml)
 c++ -x c++ -Wall -Wextra -Werror first.c -o first_cpp "${libraries[@]}"
-./first_cpp | diff expected.txt -
+./first_cpp >actual.txt
+equal "README.md, in C++" actual.txt expected.txt
 echo "README.md: the program compiles, in C++ too, and prints the documented output"
 block "$source/docs/c.md" c 1 >page.c
 cc -Wall -Wextra -Werror page.c -o page "${libraries[@]}"
-./page | diff <(block "$source/docs/c.md" text 1) -
+./page >actual.txt
+block "$source/docs/c.md" text 1 >expected.txt
+equal docs/c.md actual.txt expected.txt
 echo "docs/c.md: the program compiles and prints the documented output"
 
 # The README's times for a command match the command's own help text.
 for command in run test; do
+  times=0
   said=$("$source/$command" --help | tr '\n' ' ' | tr -s ' ')
   while read -r time; do
     grep -qi "$time minutes" <<<"$said" || { echo "./$command --help does not mention '$time minutes', as README.md does" && exit 1; }
+    times=$((times + 1))
   done < <(grep "^| \`./$command\` |" "$source/README.md" | cut -d'|' -f4 | tr ';' '\n' |
     sed -E 's/`[^`]*`//; s/ minutes//; s/^ *| *$//g')
+  [ $times -gt 0 ] || { echo "README.md has no time for ./$command" && exit 1; }
 done
 echo "README.md: ./run and ./test say the same times"
 
 "$build/tests/bad_input_test" | grep '^| ' >messages.txt
-grep '^| ' "$source/docs/errors.md" | grep -vE '^\| (code|`ANYDML|case) ?' >documented.txt || true
-diff <(grep -v '^| case ' messages.txt) documented.txt
+grep '^| ' "$source/docs/errors.md" | grep -vE '^\| (code|`ANYDML|case) ?' >documented.txt
+grep -v '^| case ' messages.txt >returned.txt
+equal docs/errors.md returned.txt documented.txt
 echo "docs/errors.md: $(wc -l <messages.txt) messages, as the library returns them"
 
 if [ -x "$build/tests/directml_bad_input_test" ]; then
   "$build/tests/directml_bad_input_test" | grep '^| ' >directml_messages.txt
-  sed -n '/^| case | answer/,$p' "$source/docs/directml-errors.md" | tail -n +3 | diff directml_messages.txt -
+  sed -n '/^| case | answer/,$p' "$source/docs/directml-errors.md" | tail -n +3 >documented.txt
+  equal docs/directml-errors.md directml_messages.txt documented.txt
   echo "docs/directml-errors.md: $(wc -l <directml_messages.txt) messages, as the libraries return them"
-  block "$source/docs/directml.md" cpp 1 | diff - <(tail -n +2 "$source/examples/directml_modulus.cpp")
-  block "$source/docs/directml.md" text 1 | diff - <("$build/examples/directml_modulus")
+  block "$source/docs/directml.md" cpp 1 >expected.txt
+  tail -n +2 "$source/examples/directml_modulus.cpp" >actual.txt
+  equal docs/directml.md actual.txt expected.txt
+  block "$source/docs/directml.md" text 1 >expected.txt
+  "$build/examples/directml_modulus" >actual.txt
+  equal docs/directml.md actual.txt expected.txt
   echo "docs/directml.md: the program is the example, and prints the documented output"
 
-  block "$source/docs/graphs.md" text 1 | diff - <("$build/examples/directml_graph")
-  ANYDML_LOG=graph "$build/examples/directml_graph" 2>&1 >/dev/null |
-    sed -n '/^input0/,/bytes of values$/p' | diff <(block "$source/docs/graphs.md" text 2) -
+  block "$source/docs/graphs.md" text 1 >expected.txt
+  "$build/examples/directml_graph" >actual.txt
+  equal docs/graphs.md actual.txt expected.txt
+  block "$source/docs/graphs.md" text 2 >expected.txt
+  ANYDML_LOG=graph "$build/examples/directml_graph" 2>&1 >/dev/null | sed -n '/^input0/,/bytes of values$/p' >actual.txt
+  equal "docs/graphs.md, the graph" actual.txt expected.txt
   echo "docs/graphs.md: the example prints the documented output, and its graph is the documented one"
 
   # Runs the commands as typed in a clone, after the installation above; the example stands in for the user's program.
@@ -68,10 +94,13 @@ if [ -x "$build/tests/directml_bad_input_test" ]; then
 fi
 
 if [ -x "$build/examples/networks/network" ]; then
-  block "$source/docs/networks.md" cpp 1 | diff - <(sed -n '/^Value build/,/^}/p' "$source/examples/networks/superresolution.cpp")
+  block "$source/docs/networks.md" cpp 1 >expected.txt
+  sed -n '/^Value build/,/^}/p' "$source/examples/networks/superresolution.cpp" >actual.txt
+  equal docs/networks.md actual.txt expected.txt
   # Everything but the times, which are the last line.
-  "$build/examples/networks/network" mobilenet --runs 1 | head -n -2 |
-    diff <(block "$source/docs/networks.md" console 1 | tail -n +2 | head -n -2) -
+  block "$source/docs/networks.md" console 1 | tail -n +2 | head -n -2 >expected.txt
+  "$build/examples/networks/network" mobilenet --runs 1 | head -n -2 >actual.txt
+  equal "docs/networks.md, mobilenet" actual.txt expected.txt
   echo "docs/networks.md: the network is the example's, and gives the documented classes"
 fi
 

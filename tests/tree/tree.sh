@@ -5,11 +5,11 @@
 # usage: tree.sh SOURCE
 set -euo pipefail
 cd "$1"
-sources=$(find src include tests examples bench tools python -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' | grep -vE 'facts_tables.h|DirectML.h|directml_guids.h')
+sources=$(find src include tests fuzz examples bench tools python -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' | grep -vE 'facts_tables.h|DirectML.h|directml_guids.h')
 status=0
 # shellcheck disable=SC2086
 clang-format --dry-run -Werror $sources || status=1
-for file in $(find src include tests examples bench tools python cmake scripts data -type f -not -name '*.so' -not -name 'py.typed' -not -name '*.json' -not -name '*.ipynb' -not -path '*/corpus/*' -not -path '*/expected/*' -not -name '*.npy' -not -name '*.dat' -not -name '*.md' -not -name '*.in' -not -name '*.map' -not -path '*__pycache__*') run test; do
+for file in $(find src include tests fuzz .github examples bench tools python cmake scripts data -type f -not -name '*.so' -not -name 'py.typed' -not -name '*.json' -not -name '*.ipynb' -not -path '*/corpus/*' -not -path '*/expected/*' -not -name '*.npy' -not -name '*.dat' -not -name '*.abi' -not -name '*.md' -not -name '*.in' -not -name '*.map' -not -path '*__pycache__*' -not -path 'data/vulkan/functions.*') run test; do
   [[ $(head -n 3 "$file") == *SPDX-License-Identifier* ]] || { echo "$file: no SPDX line" >&2; status=1; }
 done
 # Files that were downloaded or built, and added by accident.
@@ -33,7 +33,7 @@ for expected in "src/backend/cuda/CMakeLists.txt:project(anydml_cuda VERSION $ve
   "tests/install/CMakeLists.txt:find_package(anydml ${version%.*} "; do
   grep -qF "${expected#*:}" "${expected%%:*}" || { echo "${expected%%:*}: expected '${expected#*:}'" >&2; status=1; }
 done
-if grep -rn '#include "\.\.' src include tests examples bench tools; then
+if grep -rn '#include "\.\.' src include tests fuzz examples bench tools; then
   echo "an include must name its layer" >&2
   status=1
 fi

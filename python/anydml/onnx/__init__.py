@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs ONNX models with anydml's operators, through ONNX's own backend interface; see docs/onnx.md.
+"""Runs ONNX models with anydml's operators, through ONNX's own backend interface; see docs/onnx.md. `Generator`
+generates text with language models; see docs/language-models.md.
 
 >>> import numpy as np, onnx.parser, anydml.onnx as backend
 >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -13,11 +14,14 @@ try:
 except ImportError as _error:
     raise ImportError("anydml.onnx needs the onnx package: pip install onnx") from _error
 
-from .. import _core, adapters as _adapters
+from .. import _core
+from ._devices import device_of as _device_of, is_known as _is_known
+from ._generator import Generated, Generator
 from ._model import (Prepared, Unsupported, Value, as_array as _as_array, check as _check, label as _label,
                      listed as _listed)
 
-__all__ = ["Backend", "Prepared", "Unsupported", "Value", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
+__all__ = ["Backend", "Generated", "Generator", "Prepared", "Unsupported", "Value", "is_compatible", "prepare", "run_model",
+           "run_node", "supports_device"]
 
 
 class Backend(_BackendInterface):
@@ -113,7 +117,7 @@ class Backend(_BackendInterface):
         >>> backend.supports_device("CPU"), backend.supports_device("TPU")
         (True, False)
         """
-        return isinstance(device, str) and (device.upper() in _CPU or device.upper() in _gpus())
+        return _is_known(device)
 
 
 is_compatible = Backend.is_compatible
@@ -121,20 +125,3 @@ prepare = Backend.prepare
 run_model = Backend.run_model
 run_node = Backend.run_node
 supports_device = Backend.supports_device
-
-
-_CPU = ("CPU", "CPU:0")
-
-
-def _gpus():
-    """Returns a dict from ONNX device names to adapter names."""
-    named = {adapter["name"].upper(): adapter["name"] for adapter in _adapters() if adapter["name"] != "cpu"}
-    return {**{name.removesuffix(":0"): own for name, own in named.items() if name.endswith(":0")}, **named}
-
-
-def _device_of(device):
-    """Returns the adapter whose graphs run the model; None is the default adapter."""
-    if not Backend.supports_device(device):
-        known = ", ".join(map(repr, ("CPU", *_gpus())))
-        raise ValueError(f"device {device!r} is not supported; ONNX models run on {known} here")
-    return None if device.upper() in _CPU else _gpus()[device.upper()]

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, SupportsIndex, Union, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, SupportsIndex, Union, overload
 
 import numpy as np
 import onnx
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Backend", "Prepared", "Unsupported", "Value", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
+__all__ = ["Backend", "Generated", "Generator", "Prepared", "Unsupported", "Value", "is_compatible", "prepare", "run_model",
+           "run_node", "supports_device"]
 
 _Model = Union[onnx.ModelProto, bytes, str, os.PathLike[str]]
 _Inputs = Union[Iterable[ArrayLike], Mapping[str, ArrayLike]]
@@ -38,7 +39,10 @@ class Prepared:
     def outputs(self) -> tuple[Value, ...]: ...
     def __copy__(self) -> Prepared: ...
     def __deepcopy__(self, memo: dict[int, Any]) -> Prepared: ...
-    def run(self, inputs: _Inputs, **_: Any) -> _Outputs: ...
+    @overload
+    def run(self, inputs: _Inputs, *, on_device: Literal[False] | None = ..., **_: Any) -> _Outputs: ...
+    @overload
+    def run(self, inputs: _Inputs, *, on_device: bool, **_: Any) -> Any: ...
     def explain(self) -> list[str]: ...
     def profile(self, inputs: _Inputs, rounds: int = ...) -> list[tuple[float, str, str]]: ...
     def write_trace(self, path: str | os.PathLike[str]) -> None: ...
@@ -55,6 +59,47 @@ class Backend:
                  outputs_info: Sequence[Any] | None = ..., **kwargs: Any) -> _Outputs: ...
     @classmethod
     def supports_device(cls, device: str) -> bool: ...
+
+_Prompt = Union[str, Sequence[Mapping[str, Any]], Sequence[SupportsIndex], NDArray[np.integer[Any]]]
+
+class Generated:
+    tokens: list[int]
+    end: str
+    prompt_tokens: int
+    prompt_seconds: float
+    seconds: float
+    def __init__(self, tokens: list[int], end: str, prompt_tokens: int, prompt_seconds: float, seconds: float,
+                 text: Callable[[], str]) -> None: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def tokens_per_second(self) -> float: ...
+
+class Generator:
+    folder: str
+    slots: int
+    cache: str
+    context_length: int
+    end_tokens: list[int]
+    def __init__(self, folder: str | os.PathLike[str], device: str | None = ..., slots: int = ..., *, cache: str = ...,
+                 chunk: int = ...) -> None: ...
+    # A str is also an iterable of str, but then the first signature applies.
+    @overload
+    def generate(  # type: ignore[overload-overlap]
+                 self, prompt: _Prompt, tokens: int = ..., *, temperature: float | None = ..., top_k: int | None = ...,
+                 top_p: float | None = ..., repetition_penalty: float | None = ..., seed: int = ...,
+                 stop: str | Iterable[str] = ..., ignore_end: bool = ...,
+                 stream: Callable[[str], object] | None = ...) -> Generated: ...
+    @overload
+    def generate(self, prompt: Iterable[_Prompt], tokens: int = ..., *, temperature: float | None = ...,
+                 top_k: int | None = ..., top_p: float | None = ..., repetition_penalty: float | None = ...,
+                 seed: int = ..., stop: str | Iterable[str] = ..., ignore_end: bool = ...,
+                 stream: None = ...) -> list[Generated]: ...
+    def stream(self, prompt: _Prompt, tokens: int = ..., *, temperature: float | None = ..., top_k: int | None = ...,
+               top_p: float | None = ..., repetition_penalty: float | None = ..., seed: int = ...,
+               stop: str | Iterable[str] = ..., ignore_end: bool = ...) -> Iterator[str]: ...
+    def logits(self, text: int = ...) -> NDArray[np.float32]: ...
+    def tokens_of(self, prompt: _Prompt) -> list[int]: ...
 
 def is_compatible(model: _Model, device: str = ..., **_: Any) -> bool: ...
 def prepare(model: _Model, device: str = ..., *, literal: bool = ..., trace: bool = ..., **_: Any) -> Prepared: ...

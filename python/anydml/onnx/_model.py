@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A model that is checked once and run many times: the C++ library's models, with NumPy arrays and Python's errors."""
+"""A model that is checked once and run many times. It wraps the C++ library's model, with NumPy arrays and Python's
+errors."""
 import contextlib
 import copy
 import functools
@@ -14,6 +15,7 @@ from onnx.backend.base import BackendRep, namedtupledict
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
 from .. import _core
+from .._call import ON_GPU as _ON_GPU
 from .._dispatch import refuse_masks as _refuse_masks
 from .._graphs import regular
 
@@ -147,7 +149,8 @@ class Value(NamedTuple):
     type: Optional[np.dtype]
     """NumPy's type; None for values that are not arrays of a type that NumPy has."""
     sizes: Optional[tuple[Union[int, str, None], ...]]
-    """Ints, names of symbolic dimensions such as "batch", and None for any size. None if no shape is declared."""
+    """An int, a name of a symbolic dimension such as "batch", or None (any size) for each dimension. None if the model
+    declares no shape."""
 
     def __str__(self):
         sizes = "" if self.sizes is None else f"[{', '.join('?' if one is None else printable(one) for one in self.sizes)}]"
@@ -191,8 +194,8 @@ class Prepared(BackendRep):
 
     @property
     def inputs(self):
-        """The inputs that a run needs, in order: tuples of name, type and sizes. It leaves out inputs for which the
-        model contains a value.
+        """The inputs that a run needs, in order, as tuples of name, type and sizes. Inputs for which the model contains
+        a value are left out.
 
         >>> import onnx.parser, anydml.onnx as backend
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -223,15 +226,20 @@ class Prepared(BackendRep):
     def __deepcopy__(self, memo):
         return self.__copy__()  # nothing in it can change
 
-    def run(self, inputs, **_):
+    def run(self, inputs, *, on_device=None, **_):
         """Returns the outputs as a tuple that can also be indexed by name: ``outputs[0]``, ``outputs["y"]``.
 
         The inputs are arrays in the order of the graph's inputs without initializers, or a dict by name, which may
-        replace initializers that the graph lists as inputs.
+        replace initializers that the graph lists as inputs. Arrays in the memory of the model's device (`DeviceArray`,
+        or PyTorch's and other libraries' arrays on a GPU) are used there.
+
+        on_device: whether the outputs are arrays on the model's device; by default, they are if an input is. They are
+        arrays of the library of the first such input, or `DeviceArray`s if there is none. Outputs of four-bit types are
+        always NumPy arrays.
         """
         given = self._listed(inputs)
         try:
-            results = self._model.run(given)
+            results = self._model.run(given, None if on_device is None else bool(on_device))
         except NotImplementedError as error:  # what a node needs may depend on an input
             raise Unsupported(*error.args) from None
         return self._outputs(*map(_narrowed, results, self._output_types))
@@ -241,7 +249,7 @@ class Prepared(BackendRep):
         return self._model.explain().splitlines()
 
     def profile(self, inputs, rounds=3):
-        """Returns (seconds, operator, label) for each node, the slowest first, when the nodes run one by one."""
+        """Runs the nodes one by one, and returns (seconds, operator, label) for each node, the slowest first."""
         given = self._listed(inputs)
         try:
             return self._model.profile(given, rounds)
@@ -284,6 +292,8 @@ class Prepared(BackendRep):
         number, dtype = self._types[name]
         if number == _STRING:
             return _strings(name, value)
+        if _is_on_device(value):
+            return value  # the library checks its type too
         array = value if type(value) is np.ndarray else as_array(repr(name), value)
         if dtype is None or array.dtype != dtype:
             raise TypeError(f"input {name!r} is {array.dtype}, but the model declares {dtype or 'no type of arrays'}")
@@ -328,7 +338,7 @@ def _dtype_of(number):
 
 
 def _strings(name, value):
-    """Returns an array of str objects, from one, or from an array or list of NumPy's own types of strings."""
+    """Returns an array of str objects. The value may be such an array, or an array or list of NumPy's string types."""
     array = as_array(repr(name), value)
     if array.dtype.kind not in "OUT":
         raise TypeError(f"input {name!r} is {array.dtype}, but the model declares strings")
@@ -340,9 +350,13 @@ def _narrowed(array, number):
     return array.astype(_dtype_of(number) or array.dtype) if number in _BYTES else array
 
 
+def _is_on_device(value):
+    return type(value) is not np.ndarray and _core.array_kind(value) == _ON_GPU
+
+
 def listed(inputs, or_what=""):
     """Returns the inputs as a list; a single array may be passed without one."""
-    if isinstance(inputs, (np.ndarray, np.generic)):
+    if isinstance(inputs, (np.ndarray, np.generic)) or _is_on_device(inputs):
         return [inputs]
     if isinstance(inputs, (str, bytes, Mapping)) or not isinstance(inputs, Iterable):
         raise TypeError(f"inputs is a {type(inputs).__name__}; expected a list of arrays{or_what}")

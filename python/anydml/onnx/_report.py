@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reports on a model: how long it takes, and how much the results differ from ONNX Runtime's."""
+"""Measures a model's run time, and the differences between its results and ONNX Runtime's."""
 import os
 import time
 
@@ -9,7 +9,7 @@ import onnx
 
 def inputs_of(prepared, sizes=(), seed=0):
     """Returns arrays for the inputs: floats from a normal distribution, zeros for other types, and empty strings. sizes:
-    by the names of dimensions; the default is 1."""
+    the sizes of dimensions by their names; the default is 1."""
     random, sizes = np.random.default_rng(seed), dict(sizes)
     given = {}
     for name in prepared.required:
@@ -53,12 +53,12 @@ def session_of(model, optimized=True):
 
 
 def array_of(output):
-    """Returns an output as an array. That of a list of dicts has a row for each dict."""
+    """Returns an output as an array. For a list of dicts, the array has a row for each dict."""
     return np.array([list(one.values()) for one in output]) if isinstance(output, list) else np.asarray(output)
 
 
 def difference(actual, expected):
-    """Returns the largest difference relative to the largest value; infinite if shapes or positions of NaN differ."""
+    """Returns the largest difference relative to the largest value; infinity if shapes or positions of NaN differ."""
     actual, expected = array_of(actual), array_of(expected)
     if actual.shape != expected.shape:
         return float("inf")

@@ -14,6 +14,7 @@
 #include "anydml_build/hash.h"
 #include "backend/cpu/family.h"
 #include "backend/cpu/thread_pool.h"
+#include "backend/equal_work.h"
 #include "base/buffer_memory.h"
 #include "base/clock.h"
 #include "base/float_environment.h"
@@ -130,6 +131,7 @@ void describe(const BackendDevice* device, BackendDeviceInfo* info) {
                   .joins_from = 1,
                   .forwards_tiles = true,
                   .vector_bytes = cpu::vector_bytes(device->target),
+                  .reads_codes = true,
                   .has_fused_attention = true,
                   .has_row_moments = true};
 }
@@ -233,15 +235,17 @@ BackendStatus timestamp(BackendQueue*, MemoryLocation to) {
 
 }  // namespace
 
-// A step that its family prepared, with the locations of its operands, followed by the locations of the operands of its
-// joined steps.
+// A step that its family prepared. Equal steps of a program, such as those of a network's layers, share the prepared
+// step.
 struct ReadyStep {
-  std::unique_ptr<cpu::PreparedStep> prepared;
-  std::vector<Operand> operands;
+  std::shared_ptr<const cpu::PreparedStep> prepared;
+  std::size_t operand_count = 0;
 };
 
 struct BackendProgram {
   std::vector<ReadyStep> steps;
+  // For each step, the locations of its operands, followed by the locations of the operands of its joined steps.
+  std::vector<Operand> operands;
   // How threads wait between steps. They spin if the program gives them several jobs in a row.
   ThreadPool::Sequence::Between between = ThreadPool::Sequence::Between::sleep;
   std::shared_ptr<Scratch> scratch;  // null if no step needs it
@@ -250,19 +254,30 @@ struct BackendProgram {
 
 namespace {
 
-// Prepares one unit of work: a main step with its prologue and epilogue. The result has no prepared step if the
-// family's prepare function returns null.
-ReadyStep make_ready(std::span<const Step> steps, const cpu::StepContext& context) {
+// Prepares one unit of work: a main step with its prologue and epilogue. Returns null if the steps cannot form one, or
+// if the family's prepare function returns null.
+std::shared_ptr<const cpu::PreparedStep> prepare(std::span<const Step> steps, const cpu::StepContext& context) {
   const auto families = cpu::families();
   auto work = join_steps<cpu::Neighbor>(steps, [&](const Step& step) -> std::unique_ptr<cpu::JoinedStep> {
     const cpu::FamilyKernels& family = *families[step.family];
     return family.prepare_joined != nullptr ? family.prepare_joined(step, context) : nullptr;
   });
-  if (!work) {
-    return {};
+  return work ? families[work->main->family]->prepare(*work->main, context, std::move(work->neighbors)) : nullptr;
+}
+
+// Adds the operands of one unit of work in the order of join_steps. Returns their number.
+std::size_t add_operands(std::span<const Step> steps, std::vector<Operand>& operands) {
+  const std::size_t before = operands.size();
+  const auto add = [&](const Step& step) {
+    operands.insert(operands.end(), step.operands.begin(), step.operands.end());
+  };
+  add(*std::ranges::find(steps, StepRole::main, &Step::role));
+  for (const Step& step : steps) {
+    if (step.role != StepRole::main) {
+      add(step);
+    }
   }
-  return {.prepared = families[work->main->family]->prepare(*work->main, context, std::move(work->neighbors)),
-          .operands = std::move(work->operands)};
+  return operands.size() - before;
 }
 
 // Decides whether threads stay awake between steps, and allocates the scratch memory for the steps.
@@ -287,6 +302,7 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
     auto compiled = std::make_unique<BackendProgram>();
     compiled->temporary_bytes = plan->temporary_bytes;
     const cpu::StepContext context{.target = device->target, .threads = device->pool->threads()};
+    EqualWork equal;
     bool joined = false;  // whether the unit being prepared has joined steps
     const bool known = for_each_work(std::span(plan->words, plan->word_count), [&](std::span<const Step> steps) {
       joined = steps.size() > 1;
@@ -295,11 +311,14 @@ BackendStatus compile(BackendDevice* device, const BackendPlan* plan, BackendPro
           return false;
         }
       }
-      ReadyStep ready = make_ready(steps, context);
-      if (ready.prepared == nullptr) {
+      const std::size_t number = compiled->steps.size();
+      const std::size_t like = equal.find_or_add(steps, number);
+      auto prepared = like != number ? compiled->steps[like].prepared : prepare(steps, context);
+      if (prepared == nullptr) {
         return false;
       }
-      compiled->steps.push_back(std::move(ready));
+      compiled->steps.push_back(
+          {.prepared = std::move(prepared), .operand_count = add_operands(steps, compiled->operands)});
       return true;
     });
     if (!known) {
@@ -344,16 +363,17 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
                                                       const Interrupt* interrupt) {
   Interruption interruption(interrupt);
   ThreadPool::Sequence jobs(pool, program.between, interrupt != nullptr ? &interruption : nullptr);
+  const Operand* operand = program.operands.data();
   for (const ReadyStep& step : program.steps) {
     StepRun run;
     run.prepared = step.prepared.get();
     run.workers_scratch = callers_scratch == nullptr ? nullptr : program.scratch.get();
     run.callers_scratch = callers_scratch;
     run.phase = 0;
-    std::size_t next = 0;
-    for (const Operand& operand : step.operands) {
-      run.operands[next++] =
-          has_address(operand.slot) ? reinterpret_cast<std::byte*>(addresses[operand.slot]) + operand.offset : nullptr;
+    for (std::size_t i = 0; i < step.operand_count; ++i, ++operand) {
+      run.operands[i] = has_address(operand->slot)
+                            ? reinterpret_cast<std::byte*>(addresses[operand->slot]) + operand->offset
+                            : nullptr;
     }
     const bool is_done =
         run.prepared->phases() == 1 ? jobs.run(run.prepared->pieces(), run_piece, &run) : run_phases(jobs, run);

@@ -69,7 +69,11 @@ bool spin_until(Condition is_over, std::uint64_t nanoseconds) {
 constexpr std::uint64_t kWorkersSpin = 50'000;
 constexpr std::uint64_t kCallersSpin = 20'000;
 
+constinit thread_local ThreadPool::Parallel t_parallel;
+
 }  // namespace
+
+void ThreadPool::set_parallel_of_thread(const Parallel& parallel) noexcept { t_parallel = parallel; }
 
 ThreadPool::ThreadPool(unsigned threads)
     : wanted_workers_(std::max(threads, 1U) - 1), processors_(usable_processors()) {
@@ -235,7 +239,55 @@ void ThreadPool::close(Sequence& sequence) {
   sequence.job_->is_in_use.store(false, std::memory_order_release);
 }
 
+// Runs a job on the threads of the caller's parallel loop. Each call of its body takes chunks until none is left, so
+// the job is done if only one of the calls happens. The number of a call is the number of its thread.
+bool ThreadPool::run_on_others(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context) const {
+  struct Loop {
+    Sequence& sequence;
+    const std::uint64_t count;
+    const ChunkFunction function;
+    void* const context;
+    const std::thread::id caller;
+    alignas(kApart) std::atomic<std::uint64_t> next{0};
+    std::atomic<bool> is_interrupted{false};
+
+    void work(unsigned number) {
+      const bool is_caller = std::this_thread::get_id() == caller;
+      while (!is_interrupted.load(std::memory_order_relaxed)) {
+        // Read before writing, because calls that begin late would delay the others.
+        if (next.load(std::memory_order_relaxed) >= count) {
+          return;
+        }
+        const std::uint64_t chunk = next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk >= count) {
+          return;
+        }
+        function(context, chunk, number);
+        if (is_caller && sequence.is_interrupted()) {
+          is_interrupted.store(true, std::memory_order_relaxed);
+        }
+      }
+    }
+  };
+  Loop loop{sequence, count, function, context, std::this_thread::get_id()};
+  const auto threads = static_cast<std::size_t>(std::min<std::uint64_t>(count, std::uint64_t{wanted_workers_} + 1));
+  if (threads > 1) {
+    t_parallel.function(
+        t_parallel.context, threads,
+        [](void* argument, std::size_t index) {
+          const DefaultFloatEnvironment modes;
+          static_cast<Loop*>(argument)->work(static_cast<unsigned>(index));
+        },
+        &loop);
+  }
+  loop.work(0);
+  return !loop.is_interrupted.load(std::memory_order_relaxed);
+}
+
 bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context) {
+  if (t_parallel.function != nullptr) {
+    return run_on_others(sequence, count, function, context);
+  }
   if (sequence.job_ == nullptr && !open(sequence)) {
     function(context, 0, 0);
     for (std::uint64_t chunk = 1; chunk < count; ++chunk) {
@@ -258,6 +310,7 @@ bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
   wake(count - 1);
   std::uint64_t own = 0;
   std::int64_t skipped = 0;
+  bool is_interrupted = false;
   for (;;) {
     const std::int64_t left = job.take();
     if (left <= 0) {
@@ -265,14 +318,17 @@ bool ThreadPool::run_job(Sequence& sequence, std::uint64_t count, ChunkFunction 
     }
     function(context, count - static_cast<std::uint64_t>(left), 0);
     ++own;
-    if (sequence.is_interrupted()) {
+    is_interrupted = sequence.is_interrupted();
+    if (is_interrupted) {
       // After this, no thread can take a chunk.
       skipped = std::max<std::int64_t>(0, job.left.exchange(0, std::memory_order_acquire));
       break;
     }
   }
   wait_for(job, count - own - static_cast<std::uint64_t>(skipped));
-  return skipped == 0;
+  // The caller who wanted to interrupt the job is told so even if no chunk was left: Python has already raised an
+  // error.
+  return !is_interrupted;
 }
 
 void ThreadPool::wake(std::uint64_t wanted) {

@@ -56,6 +56,16 @@ class ThreadPool {
   // The number of threads that can work on a job: the workers that could be created, and the caller.
   [[nodiscard]] unsigned threads() const { return workers_.load(std::memory_order_relaxed) + 1; }
 
+  // A parallel loop over other threads, in place of the workers: calls body(argument, i) for some or all of the numbers
+  // i below `count`, at most once for each, and returns when these calls have returned.
+  struct Parallel {
+    void (*function)(void* context, std::size_t count, void (*body)(void* argument, std::size_t index),
+                     void* argument) = nullptr;
+    void* context = nullptr;
+  };
+  // Determines the threads for the jobs that this thread submits; without a function, they are the workers.
+  static void set_parallel_of_thread(const Parallel& parallel) noexcept;
+
   // A sequence of jobs that one thread submits. The object costs nothing until the first job with several chunks.
   class Sequence {
    public:
@@ -72,8 +82,8 @@ class ThreadPool {
     Sequence(const Sequence&) = delete;
     Sequence& operator=(const Sequence&) = delete;
 
-    // Runs all chunks, 0 to count - 1, and returns when they are done. Returns false if interrupted: some chunks have
-    // then not run, and no chunk is still running.
+    // Runs all chunks, 0 to count - 1, and returns when they are done. Returns false if interrupted: some chunks may
+    // then not have run, and no chunk is still running.
     bool run(std::uint64_t count, ChunkFunction function, void* context) {
       if (is_interrupted()) {
         return false;
@@ -136,6 +146,7 @@ class ThreadPool {
   [[nodiscard]] bool has_work() const;
   [[nodiscard]] bool is_crowded() const;
 
+  bool run_on_others(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context) const;
   bool open(Sequence& sequence);
   void close(Sequence& sequence);
   bool run_job(Sequence& sequence, std::uint64_t count, ChunkFunction function, void* context);

@@ -85,7 +85,8 @@ std::size_t tensor_bytes(Kind kind, const Sizes& shape) {
   return count * item_size(kind);
 }
 
-TensorMessage tensor_of(const char* function, const std::string& name, const anydml_onnx_tensor* tensor) {
+// Checks a tensor's type and sizes. Its data is not known yet.
+TensorMessage form_of(const char* function, const std::string& name, const anydml_onnx_tensor* tensor) {
   check_pointer(function, "tensor", tensor, "a pointer to an anydml_onnx_tensor");
   if (anydml_onnx_tensor_type(tensor->type) == ANYDML_NONE) {
     const std::string kind = anydml_onnx_type_name(tensor->type);
@@ -105,10 +106,36 @@ TensorMessage tensor_of(const char* function, const std::string& name, const any
   if (std::ranges::any_of(message.dims, [](std::int64_t size) { return size < 0; })) {
     bad_call(function, format_text("tensor.sizes are {}; expected 0 or more", listed(message.dims)));
   }
+  message.has_raw_data = true;
+  return message;
+}
+
+TensorMessage tensor_of(const char* function, const std::string& name, const anydml_onnx_tensor* tensor) {
+  TensorMessage message = form_of(function, name, tensor);
   const std::size_t bytes = tensor_bytes(static_cast<Kind>(tensor->type), message.dims);
   check_array(function, "tensor.data", tensor->data, bytes);
-  message.has_raw_data = true;
   message.raw_data = {static_cast<const std::byte*>(tensor->data), bytes};
+  return message;
+}
+
+// A tensor whose elements are in a file.
+TensorMessage file_tensor_of(const char* function, const std::string& name, const anydml_onnx_tensor* tensor,
+                             const char* path, std::uint64_t offset) {
+  TensorMessage message = form_of(function, name, tensor);
+  check_pointer(function, "path", path, "the path of a file");
+  SharedFile file;
+  try {
+    file = mapped_file(path);
+  } catch (const Invalid& error) {
+    bad_call(function, format_text("the file {} cannot be mapped: {}", quoted(path), error.what()));
+  }
+  const std::size_t bytes = tensor_bytes(static_cast<Kind>(tensor->type), message.dims);
+  if (offset > file->bytes().size() || bytes > file->bytes().size() - offset) {
+    bad_call(function, format_text("tensor {} has {} bytes at offset {}, but the file {} has {}", quoted(name), bytes,
+                                   offset, quoted(path), file->bytes().size()));
+  }
+  message.raw_data = file->bytes().subspan(offset, bytes);
+  message.owner = std::move(file);
   return message;
 }
 
@@ -242,6 +269,16 @@ int anydml_onnx_builder_add_initializer(anydml_onnx_builder* builder, const char
     check_builder(kFunction, builder);
     const std::string own = anydml::onnx::name_of(kFunction, name);
     builder->graph.initializers.push_back(anydml::onnx::tensor_of(kFunction, own, tensor));
+  });
+}
+
+int anydml_onnx_builder_add_file_initializer(anydml_onnx_builder* builder, const char* name,
+                                             const anydml_onnx_tensor* tensor, const char* path, uint64_t offset) {
+  constexpr const char* kFunction = "anydml_onnx_builder_add_file_initializer";
+  return boundary([&] {
+    check_builder(kFunction, builder);
+    const std::string own = anydml::onnx::name_of(kFunction, name);
+    builder->graph.initializers.push_back(anydml::onnx::file_tensor_of(kFunction, own, tensor, path, offset));
   });
 }
 

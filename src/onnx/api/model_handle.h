@@ -26,6 +26,7 @@ struct ValueInfos {
 [[nodiscard]] anydml_onnx_options read_options(const char* function, const anydml_onnx_options* given);
 // The trace in options from read_options, or null.
 [[nodiscard]] std::shared_ptr<Trace> trace_of(const anydml_onnx_options& options);
+[[nodiscard]] ModelOptions model_options_of(const anydml_onnx_options& options);
 [[nodiscard]] anydml_onnx_model* make_model(ModelMessage message, const anydml_onnx_options& options);
 
 }  // namespace anydml::onnx

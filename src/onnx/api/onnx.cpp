@@ -15,13 +15,12 @@
 #include "backend/core.h"
 #include "onnx/api/boundary.h"
 #include "onnx/api/model_handle.h"
+#include "onnx/api/options.h"
 
 namespace anydml::onnx {
 namespace {
 
-// No version of the options will have more bytes. A number outside the range means that the size was not set.
 constexpr std::size_t kFirstOptionsSize = offsetof(anydml_onnx_options, on_unsupported_context) + sizeof(void*);
-constexpr std::size_t kMaxOptionsSize = 4096;
 
 int report_failure(int code, const char* message) noexcept {
   const CoreTable* core = core_of_this_build("libanydml_onnx.so");
@@ -92,31 +91,21 @@ int report_exception(const anydml_onnx_options* options) noexcept {
 }
 
 anydml_onnx_options read_options(const char* function, const anydml_onnx_options* given) {
-  anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
-  if (given == nullptr) {
-    return options;
-  }
-  const std::size_t size = given->size;
-  if (size < kFirstOptionsSize || size > kMaxOptionsSize) {
-    bad_call(function, format_text("options.size is {}; expected sizeof(anydml_onnx_options), which is {}", size,
-                                   sizeof(anydml_onnx_options)));
-  }
-  const auto* bytes = reinterpret_cast<const std::byte*>(given);
-  const auto* newer = std::find_if(bytes + std::min(size, sizeof(options)), bytes + size,
-                                   [](std::byte byte) { return byte != std::byte{0}; });
-  if (newer != bytes + size) {
-    throw Unsupported(format_text("{}: options has a member at byte {} that is set; this version of the library knows "
-                                  "{} bytes of options",
-                                  function, newer - bytes, sizeof(options)),
-                      {});
-  }
-  std::memcpy(&options, given, std::min(size, sizeof(options)));
-  options.size = sizeof(options);
+  const anydml_onnx_options defaults = ANYDML_ONNX_OPTIONS_INIT;
+  const anydml_onnx_options options =
+      copied_options(function, "options", "anydml_onnx_options", defaults, given, kFirstOptionsSize);
   constexpr std::uint64_t kBoth = ANYDML_ONNX_MULTIPLY_INTEGERS | ANYDML_ONNX_LITERAL;
-  if ((options.flags & ~kBoth) != 0 || options.flags == kBoth) {
-    bad_call(function, format_text("options.flags is {:#x}; expected 0, ANYDML_ONNX_MULTIPLY_INTEGERS ({:#x}) or "
-                                   "ANYDML_ONNX_LITERAL ({:#x})",
-                                   options.flags, ANYDML_ONNX_MULTIPLY_INTEGERS, ANYDML_ONNX_LITERAL));
+  if ((options.flags & ~(kBoth | ANYDML_ONNX_ALLOW_HALF_PRECISION)) != 0 || (options.flags & kBoth) == kBoth) {
+    bad_call(function,
+             format_text("options.flags is {:#x}; expected 0, ANYDML_ONNX_MULTIPLY_INTEGERS ({:#x}) or "
+                         "ANYDML_ONNX_LITERAL ({:#x}), each of them alone or with ANYDML_ONNX_ALLOW_HALF_PRECISION "
+                         "({:#x})",
+                         options.flags, ANYDML_ONNX_MULTIPLY_INTEGERS, ANYDML_ONNX_LITERAL,
+                         ANYDML_ONNX_ALLOW_HALF_PRECISION));
+  }
+  constexpr std::size_t kMaxForms = 65536;
+  if (options.kept_forms > kMaxForms) {
+    bad_call(function, format_text("options.kept_forms is {}; expected 0 to {}", options.kept_forms, kMaxForms));
   }
   if (options.device != nullptr && anydml_device_get_info(options.device) == nullptr) {
     bad_call(function, anydml_last_error());
@@ -161,10 +150,18 @@ void refuse_strings(const char* what, const std::vector<ValueMessage>& values) {
 
 }  // namespace
 
+ModelOptions model_options_of(const anydml_onnx_options& options) {
+  ModelOptions own;
+  own.device = options.device;
+  own.is_literal = (options.flags & ANYDML_ONNX_LITERAL) != 0;
+  own.allows_half = (options.flags & ANYDML_ONNX_ALLOW_HALF_PRECISION) != 0;
+  own.kept_forms = options.kept_forms != 0 ? options.kept_forms : own.kept_forms;
+  own.trace = trace_of(options);
+  return own;
+}
+
 anydml_onnx_model* make_model(ModelMessage message, const anydml_onnx_options& options) {
-  return new anydml_onnx_model(
-      std::move(message),
-      {.device = options.device, .is_literal = (options.flags & ANYDML_ONNX_LITERAL) != 0, .trace = trace_of(options)});
+  return new anydml_onnx_model(std::move(message), model_options_of(options));
 }
 
 }  // namespace anydml::onnx

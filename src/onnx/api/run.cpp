@@ -13,6 +13,7 @@
 #include "anydml/onnx.h"
 #include "onnx/api/boundary.h"
 #include "onnx/api/model_handle.h"
+#include "onnx/values/device_elements.h"
 
 namespace anydml::onnx {
 namespace {
@@ -62,14 +63,14 @@ Array widened_input(Kind kind, const Sizes& shape, const void* data) {
   return array;
 }
 
-// The inverse.
-void narrow_output(const std::vector<std::byte>& from, void* to) {
-  auto* bytes = static_cast<std::uint8_t*>(to);
-  for (std::size_t i = 0; i < from.size(); i += 2) {
-    const unsigned low = static_cast<unsigned>(from[i]) & 15U;
-    const unsigned high = i + 1 < from.size() ? static_cast<unsigned>(from[i + 1]) & 15U : 0U;
-    bytes[i / 2] = static_cast<std::uint8_t>(low | high << 4U);
+// The inverse, in place.
+void narrow_output(std::vector<std::byte>& bytes) {
+  for (std::size_t i = 0; i < bytes.size(); i += 2) {
+    const std::byte low = bytes[i] & std::byte{15};
+    const std::byte high = i + 1 < bytes.size() ? bytes[i + 1] << 4 : std::byte{0};
+    bytes[i / 2] = low | high;
   }
+  bytes.resize((bytes.size() + 1) / 2);
 }
 
 // Checks a tensor's own members, and returns its shape.
@@ -89,8 +90,34 @@ Sizes shape_of_input(const std::string& what, const anydml_tensor& tensor) {
   return shape;
 }
 
-Array input_of(const ValueMessage& declared, const anydml_tensor& tensor) {
-  const std::string what = "input " + quoted(declared.name);
+// A tensor's elements in the CPU's memory, copied there if they are on the device.
+class OnCpu {
+ public:
+  OnCpu(const anydml_device* device, Kind kind, const Sizes& shape, const Sizes& strides, const void* data)
+      : data_(data) {
+    const bool is_half = is_four_bit(kind);
+    const auto [begin, end] = Array::wrap(array_kind(kind), shape, strides, data, nullptr).bounds();
+    const std::size_t bytes = is_half ? packed_bytes(kind, product(shape)) : end - begin;
+    const auto* const first = static_cast<const std::byte*>(is_half ? data : reinterpret_cast<const void*>(begin));
+    if (is_on_device(device, first, bytes)) {
+      copy_ = new_memory(bytes);
+      copy_between(device, copy_.get(), first, bytes);
+      data_ = static_cast<const std::byte*>(copy_.get()) + (static_cast<const std::byte*>(data) - first);
+    }
+  }
+  OnCpu(const OnCpu&) = delete;
+  OnCpu& operator=(const OnCpu&) = delete;
+
+  [[nodiscard]] const void* data() const { return data_; }
+
+ private:
+  const void* data_;
+  std::shared_ptr<void> copy_;
+};
+
+Array checked_input_of(const std::string& what, const Model& model, const ValueMessage& declared,
+                       const anydml_tensor& tensor) {
+  const anydml_device* const device = model.memory_device();
   const anydml_type expected = anydml_onnx_tensor_type(static_cast<std::int32_t>(declared.kind));
   if (tensor.type != expected) {
     throw WrongType(format_text("{} is {}, but the model declares {}", what, anydml_type_name(tensor.type),
@@ -105,11 +132,15 @@ Array input_of(const ValueMessage& declared, const anydml_tensor& tensor) {
   if (tensor.data == nullptr) {
     fail("{}: data is null; expected {} elements", what, count);
   }
+  if (device == nullptr) {
+    check_reachable(model.device(), tensor.data);
+  }
   if (is_four_bit(declared.kind)) {
     if (tensor.strides != nullptr) {
       fail("{}: strides is set; expected null, because four-bit elements are packed", what);
     }
-    return widened_input(declared.kind, shape, tensor.data);
+    return widened_input(declared.kind, shape,
+                         OnCpu(device, declared.kind, shape, packed_strides(shape), tensor.data).data());
   }
   Sizes strides =
       tensor.strides == nullptr ? packed_strides(shape) : Sizes(tensor.strides, tensor.strides + tensor.rank);
@@ -121,8 +152,18 @@ Array input_of(const ValueMessage& declared, const anydml_tensor& tensor) {
     is_regular = is_regular && strides[axis] >= 0;
   }
   // Graphs accept no negative strides for their inputs.
-  return is_regular ? Array::wrap(kind, shape, std::move(strides), tensor.data, nullptr)
-                    : copied_input(kind, shape, strides, tensor.data);
+  return is_regular ? Array::wrap_on(device, kind, shape, std::move(strides), tensor.data, nullptr)
+                    : copied_input(kind, shape, strides, OnCpu(device, kind, shape, strides, tensor.data).data());
+}
+
+Array input_of(const Model& model, const ValueMessage& declared, const anydml_tensor& tensor) {
+  const std::string what = "input " + quoted(declared.name);
+  try {
+    return checked_input_of(what, model, declared, tensor);
+  } catch (const Invalid& error) {
+    const std::string_view message = error.what();
+    throw Invalid(message.starts_with(what) ? std::string(message) : what + ": " + error.what());
+  }
 }
 
 Arrays inputs_of(const char* function, const anydml_onnx_model* model, const anydml_tensor* inputs, std::size_t count) {
@@ -135,7 +176,7 @@ Arrays inputs_of(const char* function, const anydml_onnx_model* model, const any
   Arrays arrays(declared.size());
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     if (i < count && inputs[i].type != ANYDML_NONE) {
-      arrays[i] = input_of(declared[i], inputs[i]);
+      arrays[i] = input_of(model->model, declared[i], inputs[i]);
     } else if (!model->model.has_initializer(i)) {
       bad_call(function, "input " + quoted(declared[i].name) + " is missing");
     }
@@ -153,7 +194,22 @@ struct Detour {
   void* target;
 };
 
+// Checks that the device can use the memory for an output.
+void check_output(const Model& model, const anydml_device* device, std::size_t output, const void* memory,
+                  std::size_t bytes) {
+  try {
+    if (device == nullptr) {
+      check_reachable(model.device(), memory);
+    } else {
+      static_cast<void>(is_on_device(device, memory, bytes));
+    }
+  } catch (const Invalid& error) {
+    fail("output {}: {}", output, error.what());
+  }
+}
+
 void run_model(Model& model, const Arrays& inputs, const Provide& provide) {
+  const anydml_device* const device = model.memory_device();
   std::vector<Detour> detours;
   detours.reserve(model.outputs().size());  // its buffers must not move
   std::byte nowhere{};                      // the address of empty outputs
@@ -168,18 +224,18 @@ void run_model(Model& model, const Arrays& inputs, const Provide& provide) {
                                  packed_bytes(kind, count)));
     }
     const std::size_t size = item_size(array_kind(kind));
+    check_output(model, device, output, target, packed_bytes(kind, count));
     if (!is_four_bit(kind) && is_aligned(target, size)) {
       return target;
     }
     detours.push_back({kind, std::vector<std::byte>(static_cast<std::size_t>(count) * size), target});
     return detours.back().bytes.data();
   });
-  for (const Detour& detour : detours) {
+  for (Detour& detour : detours) {
     if (is_four_bit(detour.kind)) {
-      narrow_output(detour.bytes, detour.target);
-    } else {
-      std::memcpy(detour.target, detour.bytes.data(), detour.bytes.size());
+      narrow_output(detour.bytes);
     }
+    copy_between(device, detour.target, detour.bytes.data(), detour.bytes.size());
   }
 }
 

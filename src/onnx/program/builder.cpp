@@ -183,7 +183,7 @@ std::shared_ptr<Program> Builder::program(const GraphMessage& graph, const Build
   }
   const Constants constants = all_constants(steps_, outputs);
   auto built = std::make_shared<Program>(std::move(steps_), std::move(outputs), constants, std::move(inputs),
-                                         std::move(kinds), options.is_repeated, context_.device);
+                                         std::move(kinds), options.is_repeated, context_.program);
   built->folded = std::move(folded_);
   for (const ValueMessage& value : graph.outputs) {
     const auto found = keys_.find(value.name);
@@ -283,22 +283,26 @@ void Builder::add(const NodeMessage& node, int opset) {
     }
     return;
   }
+  if (add_domain_node(node)) {
+    return;
+  }
   if (!is_default_domain(node.domain)) {
-    if (add_domain_node(node)) {
-      return;
-    }
-  } else if (is_control(node.op_type)) {
+    add_by_rows(node, node.domain == kMlDomain ? context_.ml_opset : opset);
+    return;
+  }
+  if (is_control(node.op_type)) {
     compute_postponed();  // the body may use their results
     keep(control_step(node, *this));
     return;
-  } else if (!context_.is_literal && add_integers(node, opset)) {
+  }
+  if (!context_.is_literal && add_integers(node, opset)) {
     return;
   }
-  add_by_rows(node, node.domain == kMlDomain ? context_.ml_opset : opset);
+  add_by_rows(node, opset);
 }
 
 bool Builder::add_domain_node(const NodeMessage& node) {
-  const DomainRow* const row = find_domain_row(node.domain, node.op_type);
+  const DomainRow* const row = find_domain_row(node);
   if (row == nullptr) {
     return false;
   }

@@ -26,7 +26,7 @@ struct BuildContext {
   int opset;
   int ml_opset;     // of ai.onnx.ml; 0 if the model does not declare it
   bool is_literal;  // whether quantized models run as they are written
-  const anydml_device* device;
+  ProgramOptions program;
 };
 
 // How a graph is built; the defaults are for the model's own graph.

@@ -13,13 +13,10 @@ constexpr std::size_t kMaxNamed = 4;  // the maximum number of nodes of one oper
 constexpr std::int64_t kFirstIrWithOpsets = 3;
 
 bool is_supported(const NodeMessage& node) {
-  if (has_rows(row_name(node))) {
+  if (has_rows(row_name(node)) || find_domain_row(node) != nullptr) {
     return true;
   }
-  if (is_default_domain(node.domain)) {
-    return is_control(node.op_type) || node.op_type == "Constant";
-  }
-  return find_domain_row(node.domain, node.op_type) != nullptr;
+  return is_default_domain(node.domain) && (is_control(node.op_type) || node.op_type == "Constant");
 }
 
 }  // namespace

@@ -80,4 +80,15 @@ std::vector<ValueIndex> Lives::computed_between(std::size_t begin, std::size_t e
   return values;
 }
 
+bool Lives::is_used_by_graphs(ValueIndex value, std::size_t position) const {
+  const std::int64_t last = last_[static_cast<std::size_t>(value)];
+  const auto end = static_cast<std::size_t>(std::max<std::int64_t>(last + 1, 0));
+  return end > steps_.size() ||
+         std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(std::min(position, end)),
+                     steps_.begin() + static_cast<std::ptrdiff_t>(end), [value](const Step& step) {
+                       return step.on_host.empty() &&
+                              std::find(step.taken.begin(), step.taken.end(), value) != step.taken.end();
+                     });
+}
+
 }  // namespace anydml::onnx

@@ -25,6 +25,12 @@ class Lives {
   [[nodiscard]] std::vector<ValueIndex> taken_from(std::size_t position) const;
   // Values that the steps from `begin` to `end`, exclusive, compute and that are needed afterward.
   [[nodiscard]] std::vector<ValueIndex> computed_between(std::size_t begin, std::size_t end) const;
+  // Whether a step from this position on, or the run's caller, needs a value.
+  [[nodiscard]] bool is_needed(ValueIndex value, std::size_t position) const {
+    return last_[static_cast<std::size_t>(value)] >= static_cast<std::int64_t>(position);
+  }
+  // Whether a step from a position on, except host steps, uses a value, or it is an output.
+  [[nodiscard]] bool is_used_by_graphs(ValueIndex value, std::size_t position) const;
   // Values that end at a position: no step from there on uses them.
   [[nodiscard]] const std::vector<ValueIndex>& ended_at(std::size_t position) const { return ends_[position]; }
 

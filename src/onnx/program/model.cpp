@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <unordered_set>
 #include <utility>
 
 #include "onnx/program/builder.h"
 #include "onnx/program/trace.h"
+#include "onnx/values/device_elements.h"
 
 namespace anydml::onnx {
 namespace {
@@ -36,10 +36,55 @@ void check_shape(const ValueMessage& declared, const Array& given) {
 }
 
 // Copies packed elements to the memory for an output, if there is any.
-void copy_elements(const Array& packed, void* to) {
+void copy_elements(const anydml_device* device, const Array& packed, void* to) {
   if (to != nullptr && packed.bytes() != 0) {
-    std::memcpy(to, packed.data(), packed.bytes());
+    copy_between(device, to, packed.address(), packed.bytes());
   }
+}
+
+bool meet(std::pair<std::uintptr_t, std::uintptr_t> one, std::pair<std::uintptr_t, std::uintptr_t> other) {
+  return one.first < other.second && other.first < one.second;
+}
+
+bool has_bytes(const Array& array) { return array && array.kind() != Kind::kString && array.count() != 0; }
+
+// Writes the results that are not in their memory yet, and returns those that are strings. provided: the memory of an
+// output, or null if the sink was not asked for it yet. An output may have the memory of an input of which another
+// result is a view, so such views are copied before anything is written.
+Arrays write_results(const anydml_device* device, Arrays& results, std::vector<void*> provided,
+                     std::span<const Array> inputs, const OutputSink& sink) {
+  Arrays strings(results.size());
+  bool overwrites_inputs = false;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].kind() == Kind::kString) {
+      strings[i] = results[i].packed();
+      continue;
+    }
+    if (provided[i] == nullptr) {
+      provided[i] = sink(i, results[i].kind(), results[i].shape());
+    }
+    const auto first = reinterpret_cast<std::uintptr_t>(provided[i]);
+    overwrites_inputs = overwrites_inputs || std::any_of(inputs.begin(), inputs.end(), [&](const Array& input) {
+                          return has_bytes(input) && meet(input.bounds(), {first, first + results[i].bytes()});
+                        });
+  }
+  const auto is_written = [&](std::size_t i) {
+    return results[i].kind() == Kind::kString || (results[i].is_packed() && results[i].address() == provided[i]);
+  };
+  for (std::size_t i = 0; overwrites_inputs && i < results.size(); ++i) {
+    if (!is_written(i) && has_bytes(results[i])) {
+      const Array packed = results[i].packed();
+      Array copy = Array::empty(packed.kind(), packed.shape());
+      copy_elements(device, packed, copy.writable());
+      results[i] = std::move(copy);
+    }
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!is_written(i)) {
+      copy_elements(device, results[i].packed(), provided[i]);
+    }
+  }
+  return strings;
 }
 
 }  // namespace
@@ -75,6 +120,8 @@ Model::Model(ModelMessage message, const ModelOptions& options) : message_(std::
 
 Model::~Model() = default;
 
+const anydml_device* Model::memory_device() const { return with_own_memory(options_.device); }
+
 Program& Model::program(const std::vector<bool>& replaced) {
   const std::scoped_lock lock(mutex_);
   std::shared_ptr<Program>& found = programs_[replaced];
@@ -85,8 +132,11 @@ Program& Model::program(const std::vector<bool>& replaced) {
         options.replaced.insert(inputs_[i].name);
       }
     }
-    const BuildContext context{message_, opset_of(message_), ml_opset_of(message_), options_.is_literal,
-                               options_.device};
+    const BuildContext context{message_,
+                               opset_of(message_),
+                               ml_opset_of(message_),
+                               options_.is_literal,
+                               {{options_.device, options_.allows_half}, options_.kept_forms}};
     found = Builder(context, nullptr).program(message_.graph, options);
   }
   return *found;
@@ -126,23 +176,13 @@ Arrays Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
   TraceEvent event;
   std::vector<bool> replaced;
   const NamedArrays given = checked_inputs(inputs, replaced);
+  const anydml_device* const device = memory_device();
   std::vector<void*> provided(outputs_.size(), nullptr);
   const OutputSink sink = [&](std::size_t output, Kind kind, const Sizes& shape) {
     return provided[output] = output_memory(output, kind, shape, memory);
   };
-  const Arrays results = program(replaced).run(given, sink);
-  Arrays strings(results.size());
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (results[i].kind() == Kind::kString) {
-      strings[i] = results[i].packed();
-      continue;
-    }
-    if (provided[i] != nullptr && results[i].data() == provided[i]) {
-      continue;
-    }
-    const Array packed = results[i].packed();
-    copy_elements(packed, provided[i] != nullptr ? provided[i] : sink(i, packed.kind(), packed.shape()));
-  }
+  Arrays results = program(replaced).run(given, sink);
+  Arrays strings = write_results(device, results, provided, inputs, sink);
   if (event) {
     event.end("Session", "run", TraceArguments().forms("input_type_shape", inputs).forms("output_type_shape", results));
   }
@@ -152,18 +192,11 @@ Arrays Model::run(std::span<const Array> inputs, const OutputMemory& memory) {
 Arrays Model::run_node_by_node(std::span<const Array> inputs, const OutputMemory& memory) {
   std::vector<bool> replaced;
   const NamedArrays given = checked_inputs(inputs, replaced);
-  const Arrays results =
+  Arrays results =
       program(replaced).run_node_by_node(given, [](const Step&, const std::function<void()>& run) { run(); });
-  Arrays strings(results.size());
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const Array packed = results[i].packed();
-    if (packed.kind() == Kind::kString) {
-      strings[i] = packed;
-      continue;
-    }
-    copy_elements(packed, output_memory(i, packed.kind(), packed.shape(), memory));
-  }
-  return strings;
+  return write_results(
+      memory_device(), results, std::vector<void*>(results.size(), nullptr), inputs,
+      [&](std::size_t output, Kind kind, const Sizes& shape) { return output_memory(output, kind, shape, memory); });
 }
 
 std::vector<StepTime> Model::profile(std::span<const Array> inputs, int rounds) {

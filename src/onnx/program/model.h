@@ -23,6 +23,8 @@ struct ModelOptions {
   const anydml_device* device = nullptr;  // the device of the compiled graphs; null: the default
   // Whether a quantized model computes with dequantized floats, as it is written, instead of with its integers.
   bool is_literal = false;
+  bool allows_half = false;     // whether products of float16 may have other bits, on devices that add so
+  std::size_t kept_forms = 16;  // the number of forms of the inputs for which graphs stay compiled; at least 1
   std::shared_ptr<Trace> trace = nullptr;  // receives an event for each part of the work; may be null
 };
 
@@ -51,6 +53,9 @@ class Model {
   // Whether an input has an initializer, so that a run need not supply it.
   [[nodiscard]] bool has_initializer(std::size_t input) const { return initialized_[input]; }
 
+  [[nodiscard]] const anydml_device* device() const { return options_.device; }  // null: the default
+  // The model's device if inputs and outputs may be in memory of its own (Array::wrap_on), otherwise null.
+  [[nodiscard]] const anydml_device* memory_device() const;
   // Runs the model. inputs: one Array for each graph input; absent for an input that keeps its initializer. Any number
   // of threads may call this at the same time. Returns the outputs that are strings; the others are absent.
   Arrays run(std::span<const Array> inputs, const OutputMemory& memory);

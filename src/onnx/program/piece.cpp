@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "onnx/program/program.h"
+#include "onnx/values/device_elements.h"
 
 namespace anydml::onnx {
 namespace {
@@ -89,7 +90,7 @@ void PieceOfGraph::run(State& state) const {
     std::vector<const void*> from;
     from.reserve(inputs.size());
     for (const ValueIndex one : inputs) {
-      from.push_back(state.values[static_cast<std::size_t>(one)].data());
+      from.push_back(state.values[static_cast<std::size_t>(one)].address());
     }
     std::vector<void*> to;
     to.reserve(outputs.size());
@@ -97,9 +98,16 @@ void PieceOfGraph::run(State& state) const {
     results.reserve(outputs.size());
     for (const Output& one : outputs) {
       void* const memory = state.memory ? state.memory(one.value, one.kind, one.shape) : nullptr;
-      results.push_back(memory == nullptr ? Array::empty(one.kind, one.shape)
-                                          : Array::wrap(one.kind, one.shape, memory, nullptr));
-      to.push_back(results.back().writable());
+      results.push_back(memory != nullptr
+                            ? Array::wrap_on(device, one.kind, one.shape, packed_strides(one.shape), memory, nullptr)
+                        : one.stays_on_device ? Array::empty_on(device, one.kind, one.shape)
+                                              : Array::empty(one.kind, one.shape));
+      to.push_back(const_cast<void*>(results.back().address()));
+      const bool replaces_input = std::find(from.begin(), from.end(), memory) != from.end();
+      const bool is_new = memory == nullptr && results.back().is_on_device();  // such memory is 0
+      if (one.keeps_elements && !replaces_input && !is_new) {
+        set_to_zero(results.back().is_on_device() ? device : nullptr, to.back(), results.back().bytes());
+      }
     }
     check_status(anydml_compiled_run(compiled.get(), from.data(), from.size(), to.data(), to.size()));
     for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -2,6 +2,7 @@
 // Pieces of a program that were recorded, and the points at which they begin.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <memory>
@@ -27,7 +28,8 @@ struct State {
 
   std::vector<Array> values;
   std::vector<bool> is_known;  // whether the value depends only on the forms of the inputs
-  // Memory for the outputs of the program: by output, its index among the program's outputs.
+  // Memory for a value that is an output of the program, or null. It has no byte in common with another value that is
+  // needed later, but it may be the memory of a value that ends with the current piece.
   std::function<void*(ValueIndex value, Kind kind, const Sizes& shape)> memory;
 };
 
@@ -41,6 +43,8 @@ class Piece {
 
   virtual void run(State& state) const = 0;
   [[nodiscard]] virtual bool is_graph() const = 0;
+  // Whether a result of the piece is this value, or a view of it.
+  [[nodiscard]] virtual bool returns(ValueIndex value) const = 0;
 
   const std::size_t end;  // the step after the last one
   const std::string why;  // why it ends there
@@ -52,13 +56,19 @@ class PieceOfGraph : public Piece {
   using Piece::Piece;
   void run(State& state) const override;
   [[nodiscard]] bool is_graph() const override { return true; }
+  [[nodiscard]] bool returns(ValueIndex value) const override {
+    return std::any_of(aliases.begin(), aliases.end(), [value](const auto& one) { return one.second == value; });
+  }
 
   struct Output {
     ValueIndex value;
     Kind kind;
     Sizes shape;
+    bool stays_on_device = false;  // whether other graphs use it
+    bool keeps_elements = false;   // a run may write only a part of it
   };
-  CompiledGraph compiled;  // null if everything is known
+  const anydml_device* device = nullptr;  // a device with memory of its own, otherwise null
+  CompiledGraph compiled;                 // null if everything is known
   std::vector<ValueIndex> inputs;
   std::vector<Output> outputs;
   std::vector<std::pair<ValueIndex, ValueIndex>> aliases;  // a value and the value that it equals
@@ -72,6 +82,7 @@ class PieceOnHost : public Piece {
       : Piece(end_step, std::move(why_it_ends)), program_(program), begin_(begin) {}
   void run(State& state) const override;
   [[nodiscard]] bool is_graph() const override { return false; }
+  [[nodiscard]] bool returns(ValueIndex) const override { return true; }  // its results may be views
 
  private:
   const Program& program_;
@@ -109,6 +120,6 @@ struct Point {
 // Whether a value looks like a number, a list of sizes or similar, rather than data.
 [[nodiscard]] bool may_be_pinned(const Array& value);
 
-inline constexpr std::size_t kMaxPieces = 16;  // forms for which a piece stays compiled
+inline constexpr std::size_t kMaxPieces = 16;  // forms for which a piece stays compiled, unless options say otherwise
 
 }  // namespace anydml::onnx

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -77,13 +78,13 @@ Arrays perform(const Step& step, std::span<const Array> inputs) {
 
 Program::Program(std::vector<Step> steps, std::vector<std::string> outputs, const Constants& constants,
                  std::vector<std::string> inputs, std::vector<Kind> kinds, bool is_repeated,
-                 const anydml_device* device)
+                 const ProgramOptions& options)
     : steps_(used_steps(std::move(steps), outputs)),
       inputs_(std::move(inputs)),
       output_names_(std::move(outputs)),
       kinds_(std::move(kinds)),
       is_repeated_(is_repeated),
-      device_(device) {
+      options_(options) {
   for (Step& step : steps_) {
     step.taken.clear();
     step.given.clear();
@@ -111,6 +112,7 @@ Program::Program(std::vector<Step> steps, std::vector<std::string> outputs, cons
   collect_constants(all);
   fixed_ = std::make_unique<FixedArrays>(std::move(all));
   lives_ = std::make_unique<Lives>(steps_, outputs_, is_constant_);
+  blocks_ = Blocks(steps_, outputs_, names_.size());
 }
 
 // A step without an equal one need not be compared.
@@ -200,7 +202,7 @@ std::pair<std::shared_ptr<Program>, std::shared_ptr<Program>> Program::split(
     built.insert(step.outputs.begin(), step.outputs.end());
   }
   auto rest =
-      std::make_shared<Program>(std::move(others), output_names_, constants, inputs_, kinds_, is_repeated_, device_);
+      std::make_shared<Program>(std::move(others), output_names_, constants, inputs_, kinds_, is_repeated_, options_);
   rest->folded = folded;
   rest->keys = keys;
   std::vector<std::string> passed;
@@ -210,7 +212,7 @@ std::pair<std::shared_ptr<Program>, std::shared_ptr<Program>> Program::split(
     }
   }
   auto before = std::make_shared<Program>(std::move(first), passed, constants, std::vector<std::string>(),
-                                          std::vector<Kind>(), false, device_);
+                                          std::vector<Kind>(), false, options_);
   return {before, rest};
 }
 
@@ -252,12 +254,51 @@ Arrays Program::outputs_of(const State& state) const {
   return results;
 }
 
+// The memory of the values of a run.
+std::vector<Program::UsedMemory> Program::memory_of(const State& state) {
+  std::vector<UsedMemory> used;
+  for (std::size_t i = 0; i < state.values.size(); ++i) {
+    const Array& array = state.values[i];
+    if (array && array.kind() != Kind::kString && array.count() != 0) {
+      const auto [begin, end] = array.bounds();
+      used.push_back({begin, end, static_cast<ValueIndex>(i)});
+    }
+  }
+  return used;
+}
+
+// An output may have the memory of an input, as a cache of keys does. The piece may write there if the output replaces
+// exactly this input and no later step reads the bytes. Otherwise the output is computed elsewhere and copied at the
+// end.
+bool Program::may_be_written(const void* memory, std::size_t bytes, std::span<const UsedMemory> used,
+                             const State& state, const Piece& piece) const {
+  const auto first = reinterpret_cast<std::uintptr_t>(memory);
+  return std::none_of(used.begin(), used.end(), [&](const UsedMemory& one) {
+    if (first >= one.end || one.begin >= first + bytes) {
+      return false;
+    }
+    const Array& array = state.values[static_cast<std::size_t>(one.value)];
+    return array.address() != memory || array.bytes() != bytes || !array.is_packed() ||
+           lives_->is_needed(one.value, piece.end) || piece.returns(one.value);
+  });
+}
+
 Arrays Program::run(const NamedArrays& given, const OutputSink& sink) {
   State state = state_of(given);
+  const Piece* current = nullptr;
+  std::optional<std::vector<UsedMemory>> used;  // before the current piece runs
   if (sink) {
-    state.memory = [this, &sink](ValueIndex value, Kind kind, const Sizes& shape) -> void* {
+    state.memory = [&](ValueIndex value, Kind kind, const Sizes& shape) -> void* {
       const auto found = std::find(outputs_.begin(), outputs_.end(), value);
-      return found == outputs_.end() ? nullptr : sink(static_cast<std::size_t>(found - outputs_.begin()), kind, shape);
+      if (found == outputs_.end()) {
+        return nullptr;
+      }
+      void* const memory = sink(static_cast<std::size_t>(found - outputs_.begin()), kind, shape);
+      const std::size_t bytes = static_cast<std::size_t>(product(shape)) * item_size(kind);
+      if (!used.has_value()) {
+        used = memory_of(state);
+      }
+      return may_be_written(memory, bytes, *used, state, *current) ? memory : nullptr;
     };
   }
   std::size_t step = 0;
@@ -268,6 +309,8 @@ Arrays Program::run(const NamedArrays& given, const OutputSink& sink) {
       ++step;
     } else {
       const std::shared_ptr<Piece> piece = find_piece(step, state);
+      current = piece.get();
+      used.reset();
       run_piece(*piece, begin, state);
       step = piece->end;
     }
@@ -388,7 +431,7 @@ std::shared_ptr<Piece> Program::find_piece(std::size_t step, State& state) {
   const std::string new_key = point->key(state);  // more values may be pinned or early now
   std::erase_if(point->pieces, [&new_key](const Point::Kept& one) { return one.key == new_key; });
   point->pieces.push_back({new_key, point->forms(state), piece});
-  while (point->pieces.size() > kMaxPieces) {
+  while (point->pieces.size() > options_.kept_forms) {
     point->pieces.pop_front();
   }
   return piece;
@@ -421,7 +464,7 @@ void Program::note_elements(Point& point, const std::string& key, const State& s
 // on data.
 void Program::note_varying(Point& point, std::size_t step) const {
   ++point.built_count;
-  if (point.built_count <= static_cast<int>(kMaxPieces) || point.pieces.size() < kMaxPieces) {
+  if (point.built_count <= static_cast<int>(options_.kept_forms) || point.pieces.size() < options_.kept_forms) {
     return;
   }
   std::size_t furthest = 0;
@@ -439,7 +482,7 @@ void Program::note_varying(Point& point, std::size_t step) const {
         forms.insert(one.forms[i]);
       }
     }
-    if (forms.size() > kMaxPieces / 2) {
+    if (forms.size() > options_.kept_forms / 2) {
       point.varying.insert(names[i]);
     }
   }

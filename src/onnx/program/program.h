@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "onnx/program/blocks.h"
 #include "onnx/program/lives.h"
 #include "onnx/program/piece.h"
 #include "onnx/program/step.h"
@@ -32,12 +33,17 @@ using NamedArrays = std::vector<std::pair<std::string, Array>>;
 // Returns memory for an output of the program once its form is known, or null if the program allocates it.
 using OutputSink = std::function<void*(std::size_t output, Kind kind, const Sizes& shape)>;
 
+// How the pieces of a program are compiled and kept.
+struct ProgramOptions {
+  GraphOptions graphs;                  // steps outside of graphs run on the CPU
+  std::size_t kept_forms = kMaxPieces;  // the number of forms for which a piece stays compiled
+};
+
 class Program {
  public:
-  // is_repeated: whether it is the body of a loop, so that inputs that are numbers differ each time. device: where the
-  // graphs run; other steps run on the CPU.
+  // is_repeated: whether it is the body of a loop, so that inputs that are numbers differ each time.
   Program(std::vector<Step> steps, std::vector<std::string> outputs, const Constants& constants,
-          std::vector<std::string> inputs, std::vector<Kind> kinds, bool is_repeated, const anydml_device* device);
+          std::vector<std::string> inputs, std::vector<Kind> kinds, bool is_repeated, const ProgramOptions& options);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -85,6 +91,16 @@ class Program {
   // The bytes of the large constants that no graph has packed yet; empty after the first call.
   [[nodiscard]] std::vector<std::span<const std::byte>> large_constants();
   [[nodiscard]] State state_of(const NamedArrays& given) const;
+  // The addresses of a value's first byte and of the byte after its last one.
+  struct UsedMemory {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    ValueIndex value;
+  };
+  [[nodiscard]] static std::vector<UsedMemory> memory_of(const State& state);
+  // Whether a piece may write an output to this memory while it runs. used: from memory_of.
+  [[nodiscard]] bool may_be_written(const void* memory, std::size_t bytes, std::span<const UsedMemory> used,
+                                    const State& state, const Piece& piece) const;
   [[nodiscard]] Array value(ValueIndex index, const State& state) const;
   [[nodiscard]] Arrays inputs_of(const Step& step, const State& state) const;
   void run_on_host(std::size_t step, State& state) const;
@@ -100,7 +116,7 @@ class Program {
   std::vector<std::string> output_names_;
   std::vector<Kind> kinds_;
   bool is_repeated_;
-  const anydml_device* device_;
+  const ProgramOptions options_;
   std::unordered_map<std::string, ValueIndex> indices_;
   std::vector<std::string> names_;
   std::vector<ValueIndex> outputs_;
@@ -108,6 +124,7 @@ class Program {
   std::vector<bool> is_constant_;
   std::unique_ptr<FixedArrays> fixed_;
   std::unique_ptr<Lives> lives_;
+  Blocks blocks_;
   bool are_packed_ = false;             // whether a graph was compiled; guarded by mutex_
   mutable std::recursive_mutex mutex_;  // several threads may run a model at the same time
   std::unordered_map<std::size_t, std::unique_ptr<Point>> points_;

@@ -9,6 +9,7 @@
 
 #include "onnx/model/files.h"
 #include "onnx/program/trace.h"
+#include "onnx/values/device_elements.h"
 
 namespace anydml::onnx {
 namespace {
@@ -31,7 +32,8 @@ Recording::Recording(Program& program, std::size_t begin, Point& point, State& s
       values_(program.names_.size()),
       end_(begin),
       size_(program.names_.size(), Size::kUnknown),
-      maker_(program.names_.size()) {
+      maker_(program.names_.size()),
+      is_left_out_(program.names_.size()) {
   for (const ValueIndex one : point.names()) {
     is_given_[static_cast<std::size_t>(one)] = true;
   }
@@ -54,15 +56,21 @@ std::shared_ptr<Piece> Recording::record(Program& program, std::size_t begin, Po
       if (outcome == Outcome::kAllKnown) {
         return piece;
       }
+      piece->device = with_own_memory(program.options_.graphs.device);
       for (std::size_t i = 0; i < attempt.results_.size(); ++i) {
         const Array& one = attempt.results_[i];
         attempt.recorder_.output(one);
-        piece->outputs.push_back({attempt.outputs_[i], one.kind(), one.shape()});
+        piece->outputs.push_back({attempt.outputs_[i], one.kind(), one.shape(),
+                                  piece->device != nullptr && !is_small(one) &&
+                                      program.lives_->is_used_by_graphs(attempt.outputs_[i], attempt.end_)});
       }
       {
         const PageReleaser releaser(program.large_constants());
         TraceEvent event;
-        piece->compiled = attempt.recorder_.compile(program.device_);
+        piece->compiled = attempt.recorder_.compile(program.options_.graphs);
+        for (std::size_t i = 0; i < piece->outputs.size(); ++i) {
+          piece->outputs[i].keeps_elements = anydml_compiled_keeps_elements(piece->compiled.get(), i) != 0;
+        }
         event.end("Compile", format_text("compile steps {} to {}", begin, attempt.end_ - 1));
       }
       piece->inputs = std::move(attempt.inputs_);
@@ -91,6 +99,14 @@ Recording::Outcome Recording::follow() {
     if (early.contains(end_)) {
       continue;
     }
+    const Block* const block = early.empty() && point_.varying.empty() ? program_.blocks_.at(end_) : nullptr;
+    if (block != nullptr && repeat_block(*block)) {
+      end_ += block->count - 1;
+      continue;
+    }
+    if (block != nullptr) {
+      begin_block(*block);
+    }
     const Step& step = program_.steps_[end_];
     const Taken taken = take(step);
     if (taken == Taken::kAgain) {
@@ -99,7 +115,11 @@ Recording::Outcome Recording::follow() {
     if (taken == Taken::kNo) {
       break;
     }
-    note_origins(step);
+    note_origins(step, [&](std::size_t i) {
+      const Array& result = values_[static_cast<std::size_t>(step.given[i])];
+      return !result ? Size::kUnknown : is_small(result) ? Size::kSmall : Size::kLarge;
+    });
+    end_block();
   }
   if (end_ == begin_) {
     return Outcome::kNothing;
@@ -150,18 +170,20 @@ Recording::Taken Recording::take(const Step& step) {
 // Networks repeat their layers. A step that is like an earlier one, with inputs of the same types and shapes, adds the
 // same operators.
 Arrays Recording::perform_or_repeat(const Step& step, std::span<const Array> inputs) {
+  const RecordedStep*& recorded_step = steps_of_block_.emplace_back(nullptr);
   key_.assign(reinterpret_cast<const char*>(&step.recipe), sizeof step.recipe);
   if (step.recipe == 0 || !append_key(inputs, key_)) {
     return perform(step, inputs);
   }
   if (const auto found = recorded_.find(key_); found != recorded_.end()) {
+    recorded_step = &found->second;
     return recorder_.repeat(found->second, inputs);
   }
   recorder_.begin_trace();
   try {
     Arrays results = perform(step, inputs);
     if (std::optional<RecordedStep> recorded = recorder_.end_trace(inputs, results); recorded.has_value()) {
-      recorded_.emplace(key_, *std::move(recorded));
+      recorded_step = &recorded_.emplace(key_, *std::move(recorded)).first->second;
     }
     return results;
   } catch (...) {
@@ -169,6 +191,81 @@ Arrays Recording::perform_or_repeat(const Step& step, std::span<const Array> inp
     throw;
   }
 }
+
+// ---- Repeated blocks ------------------------------------------------------------------------------------------------
+
+// Makes a key of the values that the block takes; returns false if there is none.
+bool Recording::make_block_key(const Block& block) {
+  arrays_.clear();
+  for (const ValueIndex one : block.outside) {
+    arrays_.push_back(value(one));
+  }
+  key_.assign(reinterpret_cast<const char*>(&block.kind), sizeof block.kind);
+  return append_key(arrays_, key_);
+}
+
+bool Recording::repeat_block(const Block& block) {
+  if (!block_kinds_.contains(block.kind) || !make_block_key(block)) {
+    return false;
+  }
+  const auto found = blocks_.find(key_);
+  if (found == blocks_.end()) {
+    return false;
+  }
+  const auto& [recorded, sizes] = found->second;
+  recorder_.repeat_operators(recorded.whole, arrays_);
+  Arrays objects(recorded.objects.size());  // results that are the same object stay so
+  for (const Block::Used& used : block.used) {
+    const std::size_t object = recorded.objects[used.result];
+    if (!objects[object]) {
+      objects[object] = recorder_.repeated_result(recorded.whole.results[object], arrays_);
+    }
+    values_[static_cast<std::size_t>(used.value)] = objects[object];
+  }
+  std::size_t first = 0;
+  for (std::size_t i = end_; i < end_ + block.count; ++i) {
+    const Step& step = program_.steps_[i];
+    note_origins(step, [&](std::size_t result) { return sizes[first + result]; });
+    for (const ValueIndex one : step.given) {
+      if (one != kAbsent && sizes[first] == Size::kLarge) {
+        is_left_out_[static_cast<std::size_t>(one)] = !values_[static_cast<std::size_t>(one)];
+      }
+      ++first;
+    }
+  }
+  return true;
+}
+
+void Recording::begin_block(const Block& block) {
+  block_ = &block;
+  steps_of_block_.clear();
+}
+
+// Keeps the block if the last of its steps was recorded.
+void Recording::end_block() {
+  if (block_ == nullptr || steps_of_block_.size() != block_->count) {
+    return;
+  }
+  const Block& block = *std::exchange(block_, nullptr);
+  const std::size_t begin = end_ + 1 - block.count;
+  KeptBlock kept;
+  for (std::size_t i = 0; i < block.count; ++i) {
+    const Step& step = program_.steps_[begin + i];
+    if (steps_of_block_[i] == nullptr || !kept.recorded.add(*steps_of_block_[i], block.taken[i], step.given.size())) {
+      return;
+    }
+    for (const ValueIndex one : step.given) {
+      const Array result = one == kAbsent ? Array() : values_[static_cast<std::size_t>(one)];
+      kept.sizes.push_back(!result ? Size::kUnknown : is_small(result) ? Size::kSmall : Size::kLarge);
+    }
+  }
+  if (make_block_key(block)) {
+    block_kinds_.insert(block.kind);
+    blocks_.emplace(key_, std::move(kept));
+  }
+}
+
+// ---- Values ---------------------------------------------------------------------------------------------------------
 
 Array Recording::value(ValueIndex index) {
   const auto at = static_cast<std::size_t>(index);
@@ -272,8 +369,9 @@ bool Recording::steps_before(const std::vector<ValueIndex>& needed, std::set<std
     const Step& step = program_.steps_[maker->second];
     const bool is_fit =
         step.on_host.empty() && std::all_of(step.given.begin(), step.given.end(), [this](ValueIndex one) {
-          return one == kAbsent || !values_[static_cast<std::size_t>(one)] ||
-                 is_small(values_[static_cast<std::size_t>(one)]);
+          return one == kAbsent ||
+                 (!values_[static_cast<std::size_t>(one)] ? !is_left_out_[static_cast<std::size_t>(one)]
+                                                          : is_small(values_[static_cast<std::size_t>(one)]));
         });
     if (!is_fit) {
       return false;
@@ -291,7 +389,8 @@ bool Recording::steps_before(const std::vector<ValueIndex>& needed, std::set<std
 
 // Notes whether the results of a step are small. Shape arithmetic involves only small values. Values computed from a
 // large value are data, and recording a piece for their elements is not worthwhile.
-void Recording::note_origins(const Step& step) {
+template <class SizeOf>
+void Recording::note_origins(const Step& step, const SizeOf& size_of) {
   bool is_noted = false;
   bool are_small = true;
   for (const ValueIndex one : step.taken) {
@@ -303,10 +402,11 @@ void Recording::note_origins(const Step& step) {
   if (!is_noted) {
     return;
   }
-  for (const ValueIndex one : step.given) {
-    if (one != kAbsent && values_[static_cast<std::size_t>(one)]) {
-      const auto at = static_cast<std::size_t>(one);
-      size_[at] = are_small && is_small(values_[at]) ? Size::kSmall : Size::kLarge;
+  for (std::size_t i = 0; i < step.given.size(); ++i) {
+    const Size size = step.given[i] == kAbsent ? Size::kUnknown : size_of(i);
+    if (size != Size::kUnknown) {
+      const auto at = static_cast<std::size_t>(step.given[i]);
+      size_[at] = are_small ? size : Size::kLarge;
       maker_[at] = &step;
     }
   }

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "onnx/program/program.h"
@@ -26,6 +27,11 @@ class Recording {
   [[nodiscard]] Outcome follow();
   enum class Taken { kYes, kNo, kAgain };
   [[nodiscard]] Taken take(const Step& step);
+  // Repeats the block that begins at the next step. Returns false if no block like it has been recorded.
+  [[nodiscard]] bool repeat_block(const Block& block);
+  void begin_block(const Block& block);
+  void end_block();
+  [[nodiscard]] bool make_block_key(const Block& block);
   [[nodiscard]] Arrays perform_or_repeat(const Step& step, std::span<const Array> inputs);
   [[nodiscard]] Array value(ValueIndex index);
   [[nodiscard]] Array begin_value(ValueIndex index);
@@ -34,11 +40,17 @@ class Recording {
   // Returns whether the piece must be recorded again.
   [[nodiscard]] bool pin_or_hoist(const std::vector<ValueIndex>& needed);
   [[nodiscard]] bool steps_before(const std::vector<ValueIndex>& needed, std::set<std::size_t>& found) const;
-  void note_origins(const Step& step);
+  enum class Size : std::uint8_t { kUnknown, kLarge, kSmall };
+  // size_of(i): the size of the step's result i; kUnknown if it has none.
+  template <class SizeOf>
+  void note_origins(const Step& step, const SizeOf& size_of);
   [[nodiscard]] std::set<ValueIndex> origins(const std::vector<ValueIndex>& values) const;
   [[nodiscard]] bool collect_results();
 
-  enum class Size : std::uint8_t { kUnknown, kLarge, kSmall };
+  struct KeptBlock {
+    RecordedBlock recorded;
+    std::vector<Size> sizes;  // of each result
+  };
 
   Program& program_;
   const std::size_t begin_;
@@ -48,6 +60,11 @@ class Recording {
   Recorder recorder_;
   // The steps that were recorded, by their recipes and the keys of their inputs.
   std::unordered_map<std::string, RecordedStep> recorded_;
+  // The blocks that were recorded, by their kinds and the keys of the values that they take.
+  std::unordered_map<std::string, KeptBlock> blocks_;
+  std::unordered_set<std::uint32_t> block_kinds_;    // of `blocks_`
+  const Block* block_ = nullptr;                     // the block that is being recorded step by step
+  std::vector<const RecordedStep*> steps_of_block_;  // null for a step that cannot be repeated
   std::string key_;
   Arrays arrays_;  // the inputs of the step that is being recorded
   std::vector<Array> values_;
@@ -61,6 +78,7 @@ class Recording {
   // For each symbol, whether it and every value of the piece that it depends on are small.
   std::vector<Size> size_;
   std::vector<const Step*> maker_;
+  std::vector<bool> is_left_out_;  // large values inside of repeated blocks, which have no array
 };
 
 }  // namespace anydml::onnx

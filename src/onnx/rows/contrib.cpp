@@ -189,6 +189,9 @@ void write_skip_rms_norm(Expansion& e) {
 }
 
 void write_rms_norm(Expansion& e) {
+  if (!e.output(1).empty()) {
+    e.refuse("with its deviation");
+  }
   e.finish(e.add("RMSNormalization", {e.input(0), e.input(1)}, norm_attributes(e, e.integer("axis", -1), 1e-5)));
 }
 
@@ -242,6 +245,8 @@ void write_trilu(Expansion& e) { e.finish(e.add("Trilu", e.node().inputs, e.pass
 constexpr std::string_view kContribDomain = "com.microsoft";
 
 const DomainRow kContribRows[] = {
+    {"", "SimplifiedLayerNormalization", write_rms_norm},
+    {"", "SkipSimplifiedLayerNormalization", write_skip_rms_norm},
     {kContribDomain, "BiasAdd", write_bias_add},
     {kContribDomain, "BiasGelu", write_bias_gelu},
     {kContribDomain, "EmbedLayerNormalization", write_embeddings},

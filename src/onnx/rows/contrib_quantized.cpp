@@ -4,6 +4,7 @@
 // may differ from such a result by one unit in the last place.
 #include <algorithm>
 
+#include "onnx/rows/contrib_codes.h"
 #include "onnx/rows/expansion.h"
 #include "onnx/rows/row.h"
 
@@ -128,83 +129,6 @@ void write_quantized_gemm(Expansion& e) {
   e.finish(e.add("QuantizeLinear", {y, e.constant_float(1), e.input(8)}));
 }
 
-// Unpacks unsigned integers from bytes. A byte may contain two integers, the first one in its low half.
-std::string unpacked(Expansion& e, std::string packed, std::int64_t bits, const QuantizedList& shape) {
-  if (bits == 4) {
-    const auto byte = [&](std::uint8_t number) {
-      return e.constant(Array::of<std::uint8_t>(Kind::kUint8, {}, {number}));
-    };
-    const std::string last = e.constant(QuantizedList{-1});
-    const std::string low = e.add("BitwiseAnd", {packed, byte(15)});
-    const std::string high = e.add("BitShift", {packed, byte(4)}, {{"direction", std::string("RIGHT")}});
-    const std::string low_part = e.add("Unsqueeze", {low, last});
-    const std::string high_part = e.add("Unsqueeze", {high, last});
-    packed = e.add("Concat", {low_part, high_part}, {{"axis", -1}});
-  }
-  return e.add("Reshape", {packed, e.constant(shape)});
-}
-
-// The first `count` elements of the second axis.
-std::string leading_columns(Expansion& e, const std::string& value, std::int64_t count) {
-  const std::string start = e.constant(QuantizedList{0});
-  const std::string end = e.constant(QuantizedList{count});
-  return e.add("Slice", {value, start, end, e.constant(QuantizedList{1})});
-}
-
-struct BlockSizes {
-  std::int64_t rows, columns, block, blocks, bits;
-};
-
-BlockSizes checked_blocks(const Expansion& e) {
-  constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
-  constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 34;  // the zero points have a byte for each block
-  BlockSizes sizes{e.integer("K"), e.integer("N"), e.integer("block_size"), 0, e.integer("bits", 4)};
-  if (sizes.bits != 4 && sizes.bits != 8) {
-    e.refuse("with " + std::to_string(sizes.bits) + " bits");
-  }
-  if (!e.input(4).empty()) {
-    e.refuse("with g_idx");
-  }
-  if (!e.input(3).empty() && e.kind(3) != Kind::kUint8) {
-    e.refuse("with zero points of " + std::string(kind_name(e.kind(3))));
-  }
-  if (std::min({sizes.rows, sizes.columns, sizes.block}) < 1 ||
-      std::max({sizes.rows, sizes.columns, sizes.block}) > kMaxSize) {
-    fail("{}: K is {}, N is {} and block_size is {}; expected numbers from 1 to {}", label_of(e.node()), sizes.rows,
-         sizes.columns, sizes.block, kMaxSize);
-  }
-  sizes.blocks = (sizes.rows + sizes.block - 1) / sizes.block;
-  if (sizes.columns * sizes.blocks > kMaxBlocks) {
-    fail("{}: K is {}, N is {} and block_size is {}, which are more than {} blocks", label_of(e.node()), sizes.rows,
-         sizes.columns, sizes.block, kMaxBlocks);
-  }
-  return sizes;
-}
-
-// Dequantizes the matrix block by block, and multiplies by it.
-void write_matmul_of_bits(Expansion& e) {
-  const BlockSizes sizes = checked_blocks(e);
-  const QuantizedList block_shape{sizes.columns, sizes.blocks};
-  std::string weights = unpacked(e, e.input(1), sizes.bits, {sizes.columns, sizes.blocks * sizes.block});
-  const std::string scale = e.add("Reshape", {e.input(2), e.constant(block_shape)});
-  std::string zero;
-  if (e.input(3).empty()) {
-    const auto middle = static_cast<std::uint8_t>(1U << static_cast<unsigned>(sizes.bits - 1));
-    Array middles = Array::empty(Kind::kUint8, block_shape);
-    std::fill_n(static_cast<std::uint8_t*>(middles.writable()), middles.count(), middle);
-    zero = e.constant(middles);
-  } else {
-    zero = leading_columns(e, unpacked(e, e.input(3), sizes.bits, {sizes.columns, -1}), sizes.blocks);
-  }
-  weights = e.add("DequantizeLinear", {weights, scale, zero}, {{"axis", 1}, {"block_size", sizes.block}});
-  if (sizes.blocks * sizes.block != sizes.rows) {
-    weights = leading_columns(e, weights, sizes.rows);
-  }
-  const std::string turned = e.add("Transpose", {weights}, {{"perm", QuantizedList{1, 0}}});
-  const std::string y = e.add("MatMul", {e.input(0), turned});
-  e.finish(e.input(5).empty() ? y : e.add("Add", {y, e.input(5)}));
-}
-
 // ---- DynamicQuantizeLSTM --------------------------------------------------------------------------------------------
 
 // Reshapes [directions] or [directions, columns] so that it broadcasts to [directions, rows, columns].
@@ -252,7 +176,7 @@ const DomainRow kContribQuantizedRows[] = {
     {kQuantizedDomain, "DynamicQuantizeLSTM", write_dynamic_lstm},
     {kQuantizedDomain, "DynamicQuantizeMatMul", write_dynamic_matmul},
     {kQuantizedDomain, "MatMulIntegerToFloat", write_matmul_to_float},
-    {kQuantizedDomain, "MatMulNBits", write_matmul_of_bits},
+    {.domain = kQuantizedDomain, .op = "MatMulNBits", .make = make_coded_product, .uses = "DEQUANTIZE GEMM ADD"},
     {kQuantizedDomain, "QGemm", write_quantized_gemm},
     {kQuantizedDomain, "QLinearAdd", write_quantized_add},
     {kQuantizedDomain, "QLinearAveragePool", write_quantized_average_pool},

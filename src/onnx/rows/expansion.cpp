@@ -164,6 +164,14 @@ AttributeList Expansion::passed_on(std::initializer_list<const char*> names) con
   return list;
 }
 
+void Expansion::require(std::initializer_list<std::pair<std::size_t, const char*>> inputs) const {
+  for (const auto& [position, name] : inputs) {
+    if (input(position).empty()) {
+      fail("{}: the input {} is missing", label_, quoted(name));
+    }
+  }
+}
+
 void Expansion::refuse(const std::string& what) const {
   const std::string name = format_text("{}.{} {}", node_.domain, node_.op_type, what);
   throw Unsupported(format_text("{}: anydml does not support {}", label_, name), {name});

@@ -59,6 +59,8 @@ class Expansion {
   [[nodiscard]] std::vector<double> numbers(std::string_view name) const;
   // Copies of the node's attributes that have these names, for the attributes of a new node.
   [[nodiscard]] AttributeList passed_on(std::initializer_list<const char*> names) const;
+  // Raises Invalid if a required input is absent: positions and names.
+  void require(std::initializer_list<std::pair<std::size_t, const char*>> inputs) const;
   // Raises Unsupported: "Attention 'a': anydml does not support com.microsoft.Attention <what>".
   [[noreturn]] void refuse(const std::string& what) const;
 

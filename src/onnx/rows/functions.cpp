@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Nodes that apply a function to each element. The operators are correctly rounded for FLOAT16 and FLOAT32.
+#include "onnx/rows/functions.h"
+
 #include <cmath>
 #include <numbers>
 
@@ -55,7 +57,8 @@ Compute make_old_power(const Node& node) { return old_broadcasting("ELEMENT_WISE
 
 // ---- Gelu and Softsign ----------------------------------------------------------------------------------------------
 
-// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), each operation in FLOAT32.
+}  // namespace
+
 Array gelu_by_tanh(const Array& x) {
   const auto constant = [](double value) { return Array::scalar(Kind::kFloat, value); };
   const Array wide = cast(x, Kind::kFloat);
@@ -65,6 +68,8 @@ Array gelu_by_tanh(const Array& x) {
   const Array half = multiply(constant(0.5), wide);
   return cast(multiply(half, add(constant(1), bend)), x.kind());
 }
+
+namespace {
 
 Compute make_gelu(const Node& node) {
   const std::string approximate = node.text("approximate");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Nodes whose indices come from data: gathers, scatters, OneHot, NonZero and Compress.
+#include "onnx/rows/gathers.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -110,7 +112,8 @@ void append_sizes(Sizes& shape, const Sizes& other, std::int64_t begin, std::int
 
 // ---- Gathers --------------------------------------------------------------------------------------------------------
 
-// The slices of x along an axis that the indices select.
+}  // namespace
+
 Array taken_slices(const Array& x, const Array& indices, int axis) {
   Sizes shape;
   append_sizes(shape, x.shape(), 0, axis);
@@ -128,6 +131,8 @@ Array taken_slices(const Array& x, const Array& indices, int axis) {
                   {.shape = led_by_ones(shape, rank)})
       .reshape(shape);
 }
+
+namespace {
 
 // Returns a view if there is a single index and its value is known.
 Compute make_gather(const Node& node) {
@@ -248,6 +253,56 @@ Compute make_scatter_nd(const Node& node) {
   };
 }
 
+// ---- TensorScatter --------------------------------------------------------------------------------------------------
+
+// The position of each updated slice along the axis, with the shape of the updates. A batch has its own first position.
+Array update_positions(const Array& first, const Sizes& shape, int axis, std::int64_t modulus) {
+  Sizes ones(shape.size(), 1);
+  Sizes along = ones;
+  along[static_cast<std::size_t>(axis)] = shape[static_cast<std::size_t>(axis)];
+  Array positions =
+      sequence(std::int64_t{0}, std::int64_t{1}, shape[static_cast<std::size_t>(axis)], Kind::kInt64).reshape(along);
+  if (first) {
+    Sizes batches = ones;
+    batches[0] = shape[0];
+    positions = add(first.reshape(batches), positions);
+  }
+  if (modulus != 0) {
+    positions = dispatch("ELEMENT_WISE_MODULUS_FLOOR", {positions, Array::scalar(Kind::kInt64, modulus)});
+  }
+  return positions.broadcast_to(shape);
+}
+
+// Writes slices into a tensor, from a position of each batch on.
+Compute make_tensor_scatter(const Node& node) {
+  check_choice(node, "mode", {"linear", "circular"});
+  return [given = node.integer("axis", -2),
+          is_circular = node.text("mode", "linear") == "circular"](std::span<const Array> inputs) {
+    const Array& x = inputs[0];
+    const Array& updates = inputs[1];
+    const Array first = input(inputs, 2);
+    const int axis = axis_of(given, x.rank());
+    bool fits = axis > 0 && updates.rank() == x.rank();
+    for (int i = 0; fits && i < x.rank(); ++i) {
+      fits = i == axis ? updates.size(i) <= x.size(i) : updates.size(i) == x.size(i);
+    }
+    if (!fits) {
+      fail(
+          "update has the shape {} and past_cache {}, and axis is {}; expected the same sizes except along the axis, "
+          "which is not the first one",
+          listed(updates.shape()), listed(x.shape()), given);
+    }
+    if (first && first.shape() != Sizes{x.size(0)}) {
+      fail("write_indices has the shape {}; expected [{}]", listed(first.shape()), x.size(0));
+    }
+    if (updates.count() == 0) {
+      return one(unchanged(x));
+    }
+    const Array positions = update_positions(first, updates.shape(), axis, is_circular ? x.size(axis) : 0);
+    return one(dispatch("SCATTER_ELEMENTS", {x, positions, updates}, {{"Axis", axis}}));
+  };
+}
+
 // ---- OneHot ---------------------------------------------------------------------------------------------------------
 
 std::int64_t depth_of(const Array& depth) {
@@ -346,6 +401,9 @@ constexpr Row kGatherRows[] = {
      .make = make_scatter_elements,
      .uses = "SCATTER_ELEMENTS IDENTITY",
      .reads_constants = true},
+    {.op = "TensorScatter",
+     .make = make_tensor_scatter,
+     .uses = "SCATTER_ELEMENTS ADD FILL_VALUE_SEQUENCE IDENTITY MODULUS_FLOOR"},
     {.op = "ScatterND", .make = make_scatter_nd, .uses = "SCATTER_ND IDENTITY", .reads_constants = true},
 };
 

@@ -86,7 +86,7 @@ struct Row {
 // An operator of another domain, such as com.microsoft. It is expanded into ONNX's nodes of the newest opset, or
 // computed by one step.
 struct DomainRow {
-  std::string_view domain;
+  std::string_view domain;  // empty: ONNX Runtime's own operator, which models have in ONNX's domain
   std::string_view op;
   Expand expand = nullptr;
   // Returns the function that computes the node, and appends the types of the outputs to `results`.
@@ -96,8 +96,14 @@ struct DomainRow {
 [[nodiscard]] std::span<const DomainRow> contrib_rows();            // contrib.cpp
 [[nodiscard]] std::span<const DomainRow> contrib_quantized_rows();  // contrib_quantized.cpp
 [[nodiscard]] std::span<const DomainRow> contrib_attention_rows();  // contrib_attention.cpp
+[[nodiscard]] std::span<const DomainRow> contrib_rotary_rows();     // rotary.cpp
+[[nodiscard]] std::span<const DomainRow> group_query_rows();        // contrib_group_query.cpp
+[[nodiscard]] std::span<const DomainRow> block_gather_rows();       // contrib_gather.cpp
+[[nodiscard]] std::span<const DomainRow> expert_rows();             // contrib_experts.cpp
 [[nodiscard]] std::span<const DomainRow> training_rows();           // training.cpp
 [[nodiscard]] const DomainRow* find_domain_row(std::string_view domain, std::string_view op);
+// The same for a node. ONNX's own operators have none.
+[[nodiscard]] const DomainRow* find_domain_row(const NodeMessage& node);
 [[nodiscard]] std::vector<const DomainRow*> all_domain_rows();
 // All rows for the documentation, a line each, with tabs between the parts. For ONNX's own operators: "operators",
 // "definition" or "host", and for those of ai.onnx.ml, "ml"; the operator; the first and the last opset; what it uses;

@@ -34,7 +34,8 @@ std::tuple<std::string_view, std::string_view> table_key(const DomainRow* row) {
 std::vector<const DomainRow*> table_domain_rows() {
   std::vector<const DomainRow*> rows;
   for (const std::span<const DomainRow> part :
-       {contrib_rows(), contrib_quantized_rows(), contrib_attention_rows(), training_rows()}) {
+       {contrib_rows(), contrib_quantized_rows(), contrib_attention_rows(), contrib_rotary_rows(), group_query_rows(),
+        block_gather_rows(), expert_rows(), training_rows()}) {
     for (const DomainRow& row : part) {
       rows.push_back(&row);
     }
@@ -129,6 +130,11 @@ const DomainRow* find_domain_row(std::string_view domain, std::string_view op) {
   const auto found = std::lower_bound(rows.begin(), rows.end(), key,
                                       [](const DomainRow* row, const auto& wanted) { return table_key(row) < wanted; });
   return found != rows.end() && table_key(*found) == key ? *found : nullptr;
+}
+
+const DomainRow* find_domain_row(const NodeMessage& node) {
+  return has_rows(row_name(node)) ? nullptr
+                                  : find_domain_row(is_default_domain(node.domain) ? "" : node.domain, node.op_type);
 }
 
 std::vector<const DomainRow*> all_domain_rows() { return tables().domain_rows; }

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "base/float_bits.h"
+#include "onnx/values/device_elements.h"
 #include "onnx/values/dispatch.h"
+#include "onnx/values/halves.h"
 #include "onnx/values/recorder.h"
 
 namespace anydml::onnx {
@@ -21,17 +23,6 @@ constexpr std::size_t kMaxBytes = std::size_t{1} << 47;  // more than a process 
 // overflow; memory for so many is never allocated.
 constexpr std::int64_t kMaxProduct = std::int64_t{1} << 58;
 constexpr std::align_val_t kAlignment{64};
-
-std::shared_ptr<void> new_memory(std::size_t bytes) {
-  if (bytes > kMaxBytes) {
-    throw NoMemory(format_text("a value has {} bytes, which is more than can be addressed", bytes));
-  }
-  void* const memory = ::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow);
-  if (memory == nullptr) {
-    throw NoMemory(format_text("there is not enough memory for a value of {} bytes", bytes));
-  }
-  return {memory, [](void* one) { ::operator delete(one, kAlignment); }};
-}
 
 // Whether strides describe packed memory. The strides of dimensions of size 1 are irrelevant.
 bool is_packed_layout(const Sizes& shape, const Sizes& strides) {
@@ -188,6 +179,17 @@ void store_number(void* to, T value) {
 
 }  // namespace
 
+std::shared_ptr<void> new_memory(std::size_t bytes) {
+  if (bytes > kMaxBytes) {
+    throw NoMemory(format_text("a value has {} bytes, which is more than can be addressed", bytes));
+  }
+  void* const memory = ::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow);
+  if (memory == nullptr) {
+    throw NoMemory(format_text("there is not enough memory for a value of {} bytes", bytes));
+  }
+  return {memory, [](void* one) { ::operator delete(one, kAlignment); }};
+}
+
 std::int64_t product(std::span<const std::int64_t> sizes) {
   std::int64_t result = std::find(sizes.begin(), sizes.end(), 0) == sizes.end() ? 1 : 0;
   bool is_large = false;
@@ -269,6 +271,25 @@ Array Array::wrap(Kind kind, Sizes shape, Sizes strides, const void* data, std::
   return Array(std::move(body));
 }
 
+Array Array::wrap_on(const anydml_device* device, Kind kind, Sizes shape, Sizes strides, const void* data,
+                     std::shared_ptr<const void> owner) {
+  Array array = wrap(kind, std::move(shape), std::move(strides), data, std::move(owner));
+  const auto [begin, end] = array.bounds();
+  const auto* const first = reinterpret_cast<const void*>(begin);
+  if (array.count() != 0 && onnx::is_on_device(device, first, end - begin)) {
+    array.body_->elements = std::make_shared<const DeviceElements>(device, first, end - begin);
+  }
+  return array;
+}
+
+Array Array::empty_on(const anydml_device* device, Kind kind, Sizes shape) {
+  Sizes strides = packed_strides(shape);
+  const std::size_t bytes = static_cast<std::size_t>(product(shape)) * item_size(kind);
+  std::shared_ptr<void> memory = new_device_memory(device, bytes);
+  const void* const data = memory.get();
+  return wrap_on(device, kind, std::move(shape), std::move(strides), data, std::move(memory));
+}
+
 Array Array::scalar(Kind kind, double value) {
   Array array = empty(kind, {});
   switch (kind) {
@@ -333,6 +354,7 @@ Array Array::view(Sizes shape, Sizes strides, std::int64_t moved) const {
   } else {
     body->data = static_cast<const std::byte*>(body_->data) + moved * static_cast<std::int64_t>(item_size(body_->kind));
     body->owner = body_->owner;
+    body->elements = body_->elements;
   }
   return Array(std::move(body));
 }
@@ -455,11 +477,10 @@ const void* Array::data() const {
   if (ElementReads::current != nullptr) {
     ElementReads::current->addresses_.push_back(reinterpret_cast<std::uintptr_t>(body_->data));
   }
-  return body_->data;
+  return body_->elements != nullptr ? body_->elements->on_cpu(body_->data) : body_->data;
 }
 
 std::pair<std::uintptr_t, std::uintptr_t> Array::bounds() const {
-  const auto item = static_cast<std::int64_t>(item_size(body_->kind));
   std::int64_t low = 0;
   std::int64_t high = 0;
   for (std::size_t axis = 0; axis < body_->layout->shape.size(); ++axis) {
@@ -467,7 +488,9 @@ std::pair<std::uintptr_t, std::uintptr_t> Array::bounds() const {
     (reach < 0 ? low : high) += reach;
   }
   const auto start = reinterpret_cast<std::uintptr_t>(body_->data);
-  return {start + static_cast<std::uintptr_t>(low * item), start + static_cast<std::uintptr_t>((high + 1) * item)};
+  const std::int64_t after = body_->kind == Kind::kUint4 ? high / 2 + 1 : bytes_between(body_->kind, high + 1);
+  return {start + static_cast<std::uintptr_t>(bytes_between(body_->kind, low)),
+          start + static_cast<std::uintptr_t>(after)};
 }
 
 thread_local constinit ElementReads* ElementReads::current = nullptr;
@@ -481,7 +504,8 @@ void* Array::writable() { return const_cast<void*>(data()); }
 
 Array Array::packed() const {
   // Weights in a model's file may be at any address, which operators accept but C++ pointers to elements do not.
-  const bool is_aligned = count() == 0 || reinterpret_cast<std::uintptr_t>(data()) % item_size(kind()) == 0;
+  const bool is_aligned =
+      count() == 0 || is_on_device() || reinterpret_cast<std::uintptr_t>(data()) % item_size(kind()) == 0;
   return is_packed() && is_aligned ? *this : copied();
 }
 

@@ -19,12 +19,15 @@
 
 namespace anydml::onnx {
 
+class DeviceElements;
 class Recorder;
 using Sizes = std::vector<std::int64_t>;
 
 inline constexpr int kMaxRank = 8;        // of an operator's tensors
 inline constexpr int kMaxArrayRank = 64;  // of any array
 
+// Memory of the CPU with undefined contents, aligned for any operator. Raises NoMemory.
+[[nodiscard]] std::shared_ptr<void> new_memory(std::size_t bytes);
 // Raises NoMemory if the product or a size exceeds 2^58.
 [[nodiscard]] std::int64_t product(std::span<const std::int64_t> sizes);
 [[nodiscard]] Sizes packed_strides(const Sizes& shape);
@@ -43,6 +46,12 @@ class Array {
   [[nodiscard]] static Array wrap(Kind kind, Sizes shape, const void* data, std::shared_ptr<const void> owner);
   [[nodiscard]] static Array wrap(Kind kind, Sizes shape, Sizes strides, const void* data,
                                   std::shared_ptr<const void> owner);
+  // The same for an address that may be in the memory of a device, unless the device is null. Raises Invalid if the
+  // device cannot use it.
+  [[nodiscard]] static Array wrap_on(const anydml_device* device, Kind kind, Sizes shape, Sizes strides,
+                                     const void* data, std::shared_ptr<const void> owner);
+  // New memory of a device, which graphs may write at `address`.
+  [[nodiscard]] static Array empty_on(const anydml_device* device, Kind kind, Sizes shape);
   // An array without dimensions. The number is converted to the type: to the nearest float, or modulo 2^bits.
   [[nodiscard]] static Array scalar(Kind kind, double value);
   [[nodiscard]] static Array scalar(Kind kind, std::int64_t value);
@@ -73,6 +82,9 @@ class Array {
   }
   [[nodiscard]] bool is_symbol() const { return body_->recorder != nullptr; }
   [[nodiscard]] bool is_packed() const;  // in memory as C arrays are
+  [[nodiscard]] bool is_on_device() const { return body_->elements != nullptr; }
+  // The address of the element at index 0 of an array, for graphs: in the CPU's memory or in a device's.
+  [[nodiscard]] const void* address() const { return body_->data; }
   [[nodiscard]] bool is_same_object(const Array& other) const { return body_ == other.body_; }
   [[nodiscard]] const void* identity() const { return body_.get(); }
 
@@ -96,9 +108,9 @@ class Array {
   // bool as uint8, because DirectML has no bool; other arrays unchanged.
   [[nodiscard]] Array plain() const { return kind() == Kind::kBool ? view_as(Kind::kUint8) : *this; }
 
-  // ---- Elements: these raise ElementsNeeded for a symbol ------------------------------------------------------------
+  // ---- Elements: these raise ElementsNeeded for a symbol, and copy the elements from a device to the CPU ------------
   [[nodiscard]] const void* data() const;  // the element at index 0
-  // The addresses of the first byte of an array and of the byte after the last one.
+  // The addresses of the first byte of an array and of the byte after the last one, wherever they are.
   [[nodiscard]] std::pair<std::uintptr_t, std::uintptr_t> bounds() const;
   [[nodiscard]] void* writable();      // of an array from `empty` or `zeros`
   [[nodiscard]] Array packed() const;  // the array itself, or a packed copy; aligned for its elements' type
@@ -126,10 +138,11 @@ class Array {
     std::shared_ptr<const Layout> layout;
     const void* data = nullptr;  // of an array
     std::shared_ptr<const void> owner;
-    Recorder* recorder = nullptr;     // of a symbol
-    std::uint64_t source = 0;         // the value that the symbol is a view of
-    std::int64_t offset = 0;          // in elements, from the start of that value
-    mutable std::uint64_t value = 0;  // the symbol's own value, once it is needed
+    std::shared_ptr<const DeviceElements> elements;  // of an array in the memory of a device
+    Recorder* recorder = nullptr;                    // of a symbol
+    std::uint64_t source = 0;                        // the value that the symbol is a view of
+    std::int64_t offset = 0;                         // in elements, from the start of that value
+    mutable std::uint64_t value = 0;                 // the symbol's own value, once it is needed
   };
   [[nodiscard]] static std::shared_ptr<const Layout> layout_of(Sizes shape, Sizes strides);
   explicit Array(std::shared_ptr<Body> body) : body_(std::move(body)) {}

@@ -38,6 +38,8 @@ Arrays plain_inputs(const Arrays& inputs) {
 
 Arrays run_now(const char* op, const Arrays& inputs, const Options& options, const std::vector<Out>& outs) {
   Call call(op, inputs, options);
+  const anydml_operator_info* const info = anydml_find_operator(op);
+  const bool keeps_elements = info != nullptr && info->keeps_elements != 0;
   Arrays results;
   std::vector<anydml_tensor> tensors;
   for (const OutputForm& form : call.infer(outs)) {
@@ -46,7 +48,7 @@ Arrays run_now(const char* op, const Arrays& inputs, const Options& options, con
       tensors.push_back({ANYDML_NONE, 0, nullptr, nullptr, nullptr});
       continue;
     }
-    results.push_back(Array::empty(form.kind, form.shape));
+    results.push_back(keeps_elements ? Array::zeros(form.kind, form.shape) : Array::empty(form.kind, form.shape));
     tensors.push_back(tensor_of(results.back()));
   }
   check_status(anydml_run(nullptr, op, call.tensors().data(), call.tensors().size(), tensors.data(), tensors.size(),

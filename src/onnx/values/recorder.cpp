@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/process.h"
+#include "onnx/values/halves.h"
 
 namespace anydml::onnx {
 namespace {
@@ -113,10 +114,11 @@ Array Recorder::known(const Array& array) {
 
 std::uint64_t Recorder::constant(const Array& array) {
   const ElementReads::Paused paused;  // these addresses are passed on, and their elements do not matter
-  auto& same_address = constants_[array.data()];
-  for (const auto& [one, value] : same_address) {
-    if (one.kind() == array.kind() && one.shape() == array.shape() && one.strides() == array.strides()) {
-      return value;
+  const auto [begin, end] = constants_.equal_range(array.data());
+  for (auto one = begin; one != end; ++one) {
+    const Array& other = one->second.array;
+    if (other.kind() == array.kind() && other.shape() == array.shape() && other.strides() == array.strides()) {
+      return one->second.value;
     }
   }
   anydml_value value = 0;
@@ -129,7 +131,7 @@ std::uint64_t Recorder::constant(const Array& array) {
     const anydml_tensor tensor = tensor_of(kept_.back());
     check_status(anydml_graph_add_constant(graph_.get(), &tensor, &value));
   }
-  same_address.emplace_back(array, value);
+  constants_.emplace(array.data(), Constant{array, value});
   return value;
 }
 
@@ -147,7 +149,7 @@ std::uint64_t Recorder::source_of(const Array& array) { return array && array.is
 
 std::int64_t Recorder::offset_of(const Array& array) {
   const Array::Body& body = *array.body_;
-  return array.is_symbol() ? body.offset * static_cast<std::int64_t>(item_size(body.kind))
+  return array.is_symbol() ? bytes_between(body.kind, body.offset)
                            : static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(body.data));
 }
 
@@ -270,9 +272,12 @@ void Recorder::output(const Array& symbol) {
   check_status(anydml_graph_add_output(graph_.get(), value_of(plain)));
 }
 
-CompiledGraph Recorder::compile(const anydml_device* device) const {
+CompiledGraph Recorder::compile(const GraphOptions& options) const {
   anydml_compiled* compiled = nullptr;
-  check_status(anydml_graph_compile(graph_.get(), device, &compiled));
+  anydml_options given = ANYDML_OPTIONS_INIT;
+  given.device = options.device;
+  given.flags = options.allows_half ? ANYDML_ALLOW_HALF_PRECISION : 0;
+  check_status(anydml_graph_compile_with(graph_.get(), &given, &compiled));
   return CompiledGraph(compiled);
 }
 

@@ -47,6 +47,12 @@ class FixedArrays {
   anydml_constants* constants_;
 };
 
+// How recorded graphs are compiled.
+struct GraphOptions {
+  const anydml_device* device = nullptr;  // null: the default
+  bool allows_half = false;               // whether products of float16 may have other bits, on devices that add so
+};
+
 class Recorder {
  public:
   explicit Recorder(const FixedArrays& fixed);
@@ -62,7 +68,7 @@ class Recorder {
   // Makes a symbol the next output, in packed form.
   void output(const Array& symbol);
   // Compiles the graph for a device; null: the default.
-  [[nodiscard]] CompiledGraph compile(const anydml_device* device) const;
+  [[nodiscard]] CompiledGraph compile(const GraphOptions& options) const;
 
   // ---- Repeated steps (replay.cpp) ----
   // Notes which operators are added until end_trace, which must follow on the same thread, or cancel_trace.
@@ -72,6 +78,11 @@ class Recorder {
   [[nodiscard]] std::optional<RecordedStep> end_trace(std::span<const Array> inputs, const Arrays& results);
   // Adds the operators of a step once more, and returns its results. The key of the inputs (append_key) is the same.
   [[nodiscard]] Arrays repeat(const RecordedStep& step, std::span<const Array> inputs);
+  // The same in two parts: the operators, and then some of the results.
+  void repeat_operators(const RecordedStep& step, std::span<const Array> inputs);
+  [[nodiscard]] Array repeated_result(const RecordedStep::Result& result, std::span<const Array> inputs) const;
+  // A part of another array: with the layout of `part`, at an offset in bytes.
+  [[nodiscard]] static Array part_of(const Array& part, const Array& whole, std::int64_t offset);
 
   // The value of a symbol in the graph.
   [[nodiscard]] static std::uint64_t value_of(const Array& symbol);
@@ -81,6 +92,8 @@ class Recorder {
   [[nodiscard]] static std::uint64_t source_of(const Array& array);
   // The position of the element at index 0, in bytes: in the value that a symbol is a view of, or in memory.
   [[nodiscard]] static std::int64_t offset_of(const Array& array);
+  // A view of an array or a symbol (halves.h).
+  [[nodiscard]] static Array halves_of_bytes(const Array& bytes, Sizes shape, Sizes strides);
 
  private:
   [[nodiscard]] Array symbol(Kind kind, Sizes shape, Sizes strides, std::uint64_t source);
@@ -103,16 +116,18 @@ class Recorder {
     [[nodiscard]] std::optional<Origin> origin_of(const Array& array, std::span<const Array> inputs) const;
   };
   void note_operator(const Arrays& inputs, const std::vector<anydml_value>& created);
-  [[nodiscard]] static Array part_of(const Array& part, const Array& whole, std::int64_t offset);
-  [[nodiscard]] Array repeated_result(const RecordedStep::Result& result, std::span<const Array> inputs) const;
 
   const FixedArrays& fixed_;
   std::unordered_map<std::string, std::vector<OutputForm>> forms_;
   std::string key_;
   std::vector<OutputForm> last_forms_;  // of a description without a key
   std::unique_ptr<anydml_graph, ReleaseGraph> graph_;
-  std::unordered_map<const void*, std::vector<std::pair<Array, std::uint64_t>>> constants_;  // by their addresses
-  std::vector<Array> kept_;  // arrays that must live until the graph is compiled
+  struct Constant {
+    Array array;
+    std::uint64_t value;
+  };
+  std::unordered_multimap<const void*, Constant> constants_;  // by their addresses
+  std::vector<Array> kept_;                                   // arrays that must live until the graph is compiled
   std::unique_ptr<Trace> trace_;
   // Memory for `repeat`.
   std::vector<anydml_value> operands_;

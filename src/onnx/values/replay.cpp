@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/inline_vector.h"
 #include "onnx/values/recorder.h"
 
 namespace anydml::onnx {
@@ -39,15 +40,31 @@ bool overlap(const Array& a, const Array& b) {
   return a.count() != 0 && b.count() != 0 && a_begin < b_end && b_begin < a_end;
 }
 
-// Whether an input with elements shares memory with an earlier one, and one of them is data. An operand in that memory
-// would be a part of either.
-bool overlaps_earlier(std::span<const Array> inputs, std::size_t position) {
-  const Array& one = inputs[position];
-  return std::any_of(
-      inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(position), [&one](const Array& earlier) {
-        return earlier && !earlier.is_symbol() && (is_data(earlier) || is_data(one)) && overlap(earlier, one);
-      });
-}
+// The inputs with elements so far.
+class Overlaps {
+ public:
+  // Adds an input, and returns whether it shares memory with an earlier one, and one of them is data. An operand in
+  // that memory would be a part of either.
+  bool add(const Array& array, bool is_data) {
+    if (array.count() == 0) {
+      return false;
+    }
+    const auto [begin, end] = array.bounds();
+    const bool overlaps = std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& one) {
+      return (one.is_data || is_data) && one.begin < end && begin < one.end;
+    });
+    ranges_.push_back({begin, end, is_data});
+    return overlaps;
+  }
+
+ private:
+  struct Range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    bool is_data;
+  };
+  InlineVector<Range, 32> ranges_;
+};
 
 }  // namespace
 
@@ -63,6 +80,7 @@ bool is_compared_by_elements(const Array& array) {
 
 bool append_key(std::span<const Array> inputs, std::string& key) {
   append_number(key, inputs.size());
+  Overlaps overlaps;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Array& one = inputs[i];
     if (!one) {
@@ -77,15 +95,17 @@ bool append_key(std::span<const Array> inputs, std::string& key) {
       }
       append_number(key, first);
       append_number(key, Recorder::offset_of(one) - Recorder::offset_of(inputs[first]));
-    } else if (is_compared_by_elements(one)) {
-      append_form(key, InputTag::kElements, one);
-      key.append(static_cast<const char*>(one.data()), one.bytes());
     } else {
-      append_form(key, InputTag::kData, one);
-      append_sizes(key, one.strides());
-    }
-    if (one && !one.is_symbol() && overlaps_earlier(inputs, i)) {
-      return false;
+      const bool has_elements = is_compared_by_elements(one);
+      append_form(key, has_elements ? InputTag::kElements : InputTag::kData, one);
+      if (has_elements) {
+        key.append(static_cast<const char*>(one.data()), one.bytes());
+      } else {
+        append_sizes(key, one.strides());
+      }
+      if (overlaps.add(one, !has_elements)) {
+        return false;
+      }
     }
   }
   return true;
@@ -184,13 +204,13 @@ std::optional<RecordedStep> Recorder::end_trace(std::span<const Array> inputs, c
 
 // ---- Repeating ------------------------------------------------------------------------------------------------------
 
-// A part of another array: with the layout of `part`, at an offset in bytes.
 Array Recorder::part_of(const Array& part, const Array& whole, std::int64_t offset) {
   auto body = std::make_shared<Array::Body>(*part.body_);
   if (whole.is_symbol()) {
     body->recorder = whole.body_->recorder;
     body->source = whole.body_->source;
-    body->offset = (offset_of(whole) + offset) / static_cast<std::int64_t>(item_size(body->kind));
+    const std::int64_t bytes = offset_of(whole) + offset;
+    body->offset = body->kind == Kind::kUint4 ? 2 * bytes : bytes / static_cast<std::int64_t>(item_size(body->kind));
     body->value = 0;
   } else {
     body->data = static_cast<const std::byte*>(whole.body_->data) + offset;
@@ -200,6 +220,9 @@ Array Recorder::part_of(const Array& part, const Array& whole, std::int64_t offs
 }
 
 Array Recorder::repeated_result(const RecordedStep::Result& result, std::span<const Array> inputs) const {
+  if (!result.array) {
+    return {};
+  }
   switch (result.origin.from) {
     case Origin::From::kInput:
       return result.is_origin ? inputs[result.origin.index]
@@ -217,6 +240,16 @@ Array Recorder::repeated_result(const RecordedStep::Result& result, std::span<co
 }
 
 Arrays Recorder::repeat(const RecordedStep& step, std::span<const Array> inputs) {
+  repeat_operators(step, inputs);
+  Arrays results;
+  results.reserve(step.results.size());
+  for (const RecordedStep::Result& result : step.results) {
+    results.push_back(repeated_result(result, inputs));
+  }
+  return results;
+}
+
+void Recorder::repeat_operators(const RecordedStep& step, std::span<const Array> inputs) {
   repeated_.clear();
   firsts_.clear();
   for (const RecordedStep::Operator& one : step.operators) {
@@ -245,12 +278,78 @@ Arrays Recorder::repeat(const RecordedStep& step, std::span<const Array> inputs)
     check_status(anydml_graph_repeat_operator(graph_.get(), one.like, operands_.data(), offsets_.data(),
                                               operands_.size(), &repeated_[firsts_.back()], one.output_count));
   }
-  Arrays results;
-  results.reserve(step.results.size());
-  for (const RecordedStep::Result& result : step.results) {
-    results.push_back(result.array ? repeated_result(result, inputs) : Array());
+}
+
+// ---- Blocks ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using Operand = RecordedStep::Operand;
+
+// An operand or result of a step, as the block sees it. Nothing if it is part of a value that the block does not have.
+std::optional<Operand> in_block(const RecordedBlock& block, std::size_t first_operator, Operand operand,
+                                std::span<const RecordedBlock::Input> inputs) {
+  if (operand.origin.from == Origin::From::kOperator) {
+    operand.origin.index += first_operator;
   }
-  return results;
+  if (operand.origin.from != Origin::From::kInput) {
+    return operand;
+  }
+  const RecordedBlock::Input& input = inputs[operand.origin.index];
+  if (input.from == RecordedBlock::From::kOutside) {
+    operand.origin.index = input.index;
+    return operand;
+  }
+  const RecordedStep::Result* const whole =
+      input.from == RecordedBlock::From::kResult ? &block.whole.results[input.index] : nullptr;
+  if (whole == nullptr || !whole->array) {
+    return std::nullopt;
+  }
+  if (whole->origin.from == Origin::From::kNothing) {  // an array that each repetition has
+    if (!operand.array) {
+      return std::nullopt;
+    }
+    return Operand{.origin = {}, .offset = 0, .array = Recorder::part_of(operand.array, whole->array, operand.offset)};
+  }
+  operand.origin = whole->origin;
+  operand.offset += whole->offset;
+  return operand;
+}
+
+}  // namespace
+
+bool RecordedBlock::add(const RecordedStep& step, std::span<const Input> inputs, std::size_t result_count) {
+  const std::size_t first_operator = whole.operators.size();
+  for (const RecordedStep::Operator& one : step.operators) {
+    RecordedStep::Operator& added = whole.operators.emplace_back();
+    added.like = one.like;
+    added.output_count = one.output_count;
+    for (const Operand& operand : one.operands) {
+      std::optional<Operand> moved = in_block(*this, first_operator, operand, inputs);
+      if (!moved.has_value()) {
+        return false;
+      }
+      added.operands.push_back(*std::move(moved));
+    }
+  }
+  const std::size_t first_result = whole.results.size();
+  for (std::size_t i = 0; i < result_count; ++i) {
+    const std::size_t position = first_result + i;
+    const RecordedStep::Result result = i < step.results.size() ? step.results[i] : RecordedStep::Result();
+    const Input* const same = result.array && result.is_origin ? &inputs[result.origin.index] : nullptr;
+    if (same != nullptr && same->from == From::kResult) {
+      whole.results.push_back(whole.results[same->index]);
+      objects.push_back(objects[same->index]);
+      continue;
+    }
+    const auto moved = in_block(*this, first_operator, {result.origin, result.offset, result.array}, inputs);
+    if (!moved.has_value()) {
+      return false;
+    }
+    whole.results.push_back({moved->origin, moved->offset, result.is_origin, moved->array});
+    objects.push_back(position);
+  }
+  return true;
 }
 
 }  // namespace anydml::onnx

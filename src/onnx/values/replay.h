@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,25 @@ struct RecordedStep {
   };
   std::vector<Operator> operators;
   std::vector<Result> results;
+};
+
+// Several consecutive steps in the form of one.
+struct RecordedBlock {
+  // The origin of an input of one of the steps: a value from before the block, or a result of an earlier step.
+  enum class From : std::uint8_t { kNothing, kOutside, kResult };
+  struct Input {
+    From from = From::kNothing;
+    std::size_t index = 0;  // of the value; or among the results of all steps
+    bool operator==(const Input&) const = default;
+  };
+  // The inputs are the values from before the block.
+  RecordedStep whole;
+  // For each result, the first result that is the same object; its own position if there is none.
+  std::vector<std::size_t> objects;
+
+  // Adds a step; result_count: the number of results by which Input::index counts. Returns false if that is not
+  // possible.
+  [[nodiscard]] bool add(const RecordedStep& step, std::span<const Input> inputs, std::size_t result_count);
 };
 
 // Whether a step's inputs are equal only if the elements of this array are: those of shapes, axes and scalars. Other

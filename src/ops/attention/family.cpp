@@ -40,7 +40,13 @@ constexpr facts::Operator internal_operator(std::string_view name) {
 }
 constexpr facts::Operator kAttend = internal_operator("ATTENTION");
 constexpr facts::Operator kRows = internal_operator("ATTENTION_ROWS");
-constexpr facts::Operator kAppend = internal_operator("ATTENTION_APPEND");
+constexpr facts::Operator kScores = internal_operator("ATTENTION_SCORES");
+constexpr facts::Operator kWeigh = internal_operator("ATTENTION_WEIGH");
+constexpr facts::Operator kAppend = [] {
+  facts::Operator op = internal_operator("ATTENTION_APPEND");
+  op.in_place = facts::InPlace::first_input;  // the past
+  return op;
+}();
 constexpr facts::Operator kPackKeys = internal_operator("ATTENTION_PACK_KEYS");
 constexpr facts::Operator kPackValues = internal_operator("ATTENTION_PACK_VALUES");
 
@@ -142,29 +148,39 @@ HeadStrides bytes_of_heads(const TensorDesc& tensor) {
 
 // ---- Steps ----------------------------------------------------------------------------------------------------------
 
-// Sets the parameters for bias, mask and lengths, which two kinds of steps use.
-void set_masks(std::span<const PlacedTensor> masks, AttentionStep& step) {
-  const auto is_given = [&](std::size_t i) { return masks[i].slot != kAbsentSlot; };
-  if (is_given(0)) {
-    step.bias = bytes_of_heads(masks[0].tensor);
-  }
-  if (is_given(1) && step.mask_kind == MaskKind::boolean) {
-    step.mask = bytes_of_heads(masks[1].tensor);
-  } else if (is_given(1)) {
-    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(i32));
-    step.mask = {.batch = 0,
-                 .head = 0,
-                 .row = stride_from_end(masks[1].tensor, 2) * kBytes,
-                 .column = stride_from_end(masks[1].tensor, 1) * kBytes};
-  }
-  if (is_given(2)) {
-    step.length_type = masks[2].tensor.type;
-    step.length_stride =
-        stride_from_end(masks[2].tensor, 1) * static_cast<std::int64_t>(element_size(step.length_type));
+void set_lengths(const PlacedTensor& lengths, AttentionStep& step) {
+  if (lengths.slot != kAbsentSlot) {
+    step.length_type = lengths.tensor.type;
+    step.length_stride = stride_from_end(lengths.tensor, 1) * static_cast<std::int64_t>(element_size(step.length_type));
   }
 }
 
-AttentionStep step_of(const OpDesc& desc, std::span<const PlacedTensor> tensors) {
+// Sets the parameters for mask and lengths, which most kinds of steps use.
+void set_masks(std::span<const PlacedTensor> masks, AttentionStep& step) {
+  const bool is_given = masks[0].slot != kAbsentSlot;
+  if (is_given && step.mask_kind == MaskKind::boolean) {
+    step.mask = bytes_of_heads(masks[0].tensor);
+  } else if (is_given) {
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(i32));
+    step.mask = {.batch = 0,
+                 .head = 0,
+                 .row = stride_from_end(masks[0].tensor, 2) * kBytes,
+                 .column = stride_from_end(masks[0].tensor, 1) * kBytes};
+  }
+  set_lengths(masks[1], step);
+}
+
+void set_bias(const PlacedTensor& bias, AttentionStep& step) {
+  if (bias.slot != kAbsentSlot) {
+    step.bias = bytes_of_heads(bias.tensor);
+  }
+}
+
+HeadStrides bytes_if_given(const PlacedTensor& tensor) {
+  return tensor.slot != kAbsentSlot ? bytes_of_heads(tensor.tensor) : HeadStrides{};
+}
+
+AttentionStep step_of(const OpDesc& desc, std::span<const PlacedTensor> tensors, std::uint32_t temporary_slot) {
   AttentionStep step = parameters_of(desc);
   if (desc.op == &kAttend) {
     step.q = bytes_of_heads(tensors[0].tensor);
@@ -172,28 +188,39 @@ AttentionStep step_of(const OpDesc& desc, std::span<const PlacedTensor> tensors)
       step.k = bytes_of_heads(tensors[1].tensor);
       step.v = bytes_of_heads(tensors[2].tensor);
     }
-    set_masks(tensors.subspan(3), step);
+    set_bias(tensors[3], step);
+    set_masks(tensors.subspan(4), step);
     step.output = bytes_of_heads(heads_of_tokens(tensors[6].tensor, step.heads));
   } else if (desc.op == &kRows) {
-    set_masks(tensors.subspan(1), step);
+    set_bias(tensors[1], step);
+    set_masks(tensors.subspan(2), step);
+  } else if (desc.op == &kScores) {
+    step.q = bytes_of_heads(tensors[0].tensor);
+    step.k = bytes_of_heads(tensors[1].tensor);
+    set_masks(tensors.subspan(2), step);
+  } else if (desc.op == &kWeigh) {
+    step.v = bytes_of_heads(tensors[2].tensor);
+    set_masks(tensors.subspan(3), step);
+    step.output = bytes_of_heads(tensors[5].tensor);
   } else if (desc.op == &kAppend) {
-    step.q = tensors[0].slot != kAbsentSlot ? bytes_of_heads(tensors[0].tensor) : HeadStrides{};
-    step.k = tensors[1].slot != kAbsentSlot ? bytes_of_heads(tensors[1].tensor) : HeadStrides{};
-    step.length_type = tensors[2].tensor.type;
-    step.length_stride =
-        stride_from_end(tensors[2].tensor, 1) * static_cast<std::int64_t>(element_size(step.length_type));
+    step.q = bytes_if_given(tensors[0]);
+    step.k = bytes_if_given(tensors[1]);
+    set_lengths(tensors[2], step);
     step.output = bytes_of_heads(tensors[3].tensor);
+    // Only the outputs of a graph have bytes to keep. The slots of all other values come after theirs.
+    step.has_zeros = step.has_zeros != 0 && tensors[3].slot >= temporary_slot ? 1 : 0;
   } else {
     step.k = bytes_of_heads(tensors[0].tensor);
     if (desc.op == &kPackValues) {
       std::swap(step.k.row, step.k.column);
     }
+    set_masks(tensors.subspan(1), step);
   }
   return step;
 }
 
 void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor> tensors, Plan& plan) {
-  const AttentionStep step = step_of(desc, tensors);
+  const AttentionStep step = step_of(desc, tensors, plan.temporary_slot());
   std::vector<Operand> operands;
   for (const PlacedTensor& tensor : tensors) {
     operands.push_back(tensor.operand());
@@ -212,6 +239,8 @@ class Composition {
     step_.has_lengths = has(attentions::kLengths) ? 1 : 0;
     step_.scale = number_of(desc, "Scale").as<f32>();
     step_.filter = number_of(desc, "MaskFilterValue").as<f32>();
+    const bool is_list = sizes_.mask != MaskKind::none && sizes_.mask != MaskKind::boolean;
+    step_.hides_masked = is_list && step_.filter == -std::numeric_limits<f32>::infinity() ? 1 : 0;
     step_.batches = sizes_.batches;
     step_.heads = sizes_.heads;
     step_.group = sizes_.heads / sizes_.shared_heads;
@@ -265,6 +294,10 @@ class Composition {
   [[nodiscard]] std::uint32_t mask() const {
     return sizes_.mask == MaskKind::none ? kNoValue : given(attentions::kMask);
   }
+
+  // Whether queries may see only some of the keys.
+  [[nodiscard]] bool hides_keys() const { return has(attentions::kLengths) || step_.hides_masked != 0; }
+  [[nodiscard]] std::uint32_t hiding_mask() const { return step_.hides_masked != 0 ? mask() : kNoValue; }
 
   // Slices a tensor along one dimension.
   std::uint32_t slice(std::uint32_t value, std::uint32_t dimension, std::int64_t first, std::int64_t count) {
@@ -325,6 +358,7 @@ class Composition {
       step.heads = sizes_.shared_heads;
       step.rows = sizes_.keys;
       step.width = elements;
+      step.has_zeros = is_wanted ? 1 : 0;
       const TensorDesc& target = is_wanted ? present : all;
       const std::uint32_t value = list_.add_internal(kAppend, {given(past), fresh, attentions::kLengths},
                                                      std::span(&target, 1), bytes_of(step));
@@ -371,12 +405,13 @@ class Composition {
 
   std::uint32_t add_pack(const facts::Operator& op, std::uint32_t value, std::int64_t rows, std::int64_t depth) {
     AttentionStep step = step_;
-    step.kind = AttentionKind::pack;
+    step.kind = &op == &kPackKeys ? AttentionKind::pack_keys : AttentionKind::pack_values;
     step.heads = sizes_.shared_heads;
     step.rows = rows;
     step.depth = depth;
     const TensorDesc packed = packed_tensor(DataType::FLOAT32, {sizes_.batches, sizes_.shared_heads, rows, depth});
-    return list_.add_internal(op, {value}, std::span(&packed, 1), bytes_of(step), true);
+    return list_.add_internal(op, {value, hiding_mask(), given(attentions::kLengths)}, std::span(&packed, 1),
+                              bytes_of(step), true);
   }
 
   std::uint32_t wide(std::uint32_t value) {
@@ -385,11 +420,13 @@ class Composition {
 
   // Adds the core as two products with a step between them, for some queries at a time.
   void add_products(std::uint32_t q, std::uint32_t k, std::uint32_t v) {
-    q = wide(q);
-    k = wide(k);
-    v = wide(v);
-    list_.see(k, grouped(list_.tensor(k), step_.group, true));
-    list_.see(v, grouped(list_.tensor(v), step_.group, true));
+    if (!hides_keys()) {
+      q = wide(q);
+      k = wide(k);
+      v = wide(v);
+      list_.see(k, grouped(list_.tensor(k), step_.group, true));
+      list_.see(v, grouped(list_.tensor(v), step_.group, true));
+    }
     const std::int64_t bytes_of_query = sizes_.batches * sizes_.heads * sizes_.keys * 4;
     const std::int64_t maximum = std::max<std::int64_t>(1, kMaxScoreBytes / std::max<std::int64_t>(1, bytes_of_query));
     if (maximum >= sizes_.queries) {
@@ -414,6 +451,9 @@ class Composition {
 
   std::uint32_t add_queries(std::uint32_t q, std::uint32_t k, std::uint32_t v, std::int64_t first, std::int64_t count,
                             const TensorDesc& result) {
+    if (hides_keys()) {
+      return add_seen(q, k, v, first, count, result);
+    }
     list_.see(q, grouped(list_.tensor(q), step_.group, false));
     const Sizes rows = {sizes_.batches, sizes_.shared_heads, step_.group, count};
     const auto like = [&](std::int64_t columns) {
@@ -433,10 +473,7 @@ class Composition {
     step.kind = AttentionKind::rows;
     step.first = first;
     step.rows = count;
-    const TensorDesc results[] = {like(sizes_.keys), like(1)};
-    const std::uint32_t exponentials =
-        list_.add_internal(kRows, {scores, given(attentions::kRelativeBias), mask(), given(attentions::kLengths)},
-                           results, bytes_of(step));
+    const std::uint32_t exponentials = add_rows(scores, step, like(sizes_.keys), like(1));
     const std::uint32_t sums = multiply(exponentials, v, false, 1, sizes_.width);
     const TensorDesc grouped_result = grouped(result, step_.group, false);
     if (type_ == DataType::FLOAT32) {
@@ -445,6 +482,35 @@ class Composition {
     return list_.add_as("CAST",
                         {list_.add("ELEMENT_WISE_DIVIDE", {sums, exponentials + 1}, DataType::FLOAT32, grouped_result)},
                         grouped_result, {});
+  }
+
+  std::uint32_t add_rows(std::uint32_t scores, const AttentionStep& step, const TensorDesc& exponentials,
+                         const TensorDesc& totals) {
+    const TensorDesc results[] = {exponentials, totals};
+    return list_.add_internal(kRows, {scores, given(attentions::kRelativeBias), mask(), given(attentions::kLengths)},
+                              results, bytes_of(step));
+  }
+
+  // Like add_queries, but multiplies only the keys and values that a query sees.
+  std::uint32_t add_seen(std::uint32_t q, std::uint32_t k, std::uint32_t v, std::int64_t first, std::int64_t count,
+                         const TensorDesc& result) {
+    const auto like = [&](std::int64_t columns) {
+      return packed_tensor(DataType::FLOAT32, {sizes_.batches, sizes_.heads, count, columns});
+    };
+    const auto step_of_kind = [&](AttentionKind kind) {
+      AttentionStep step = step_;
+      step.kind = kind;
+      step.first = first;
+      step.rows = count;
+      return step;
+    };
+    const TensorDesc scores_like = like(sizes_.keys);
+    const std::uint32_t scores =
+        list_.add_internal(kScores, {q, k, hiding_mask(), given(attentions::kLengths)}, std::span(&scores_like, 1),
+                           bytes_of(step_of_kind(AttentionKind::scores)));
+    const std::uint32_t exponentials = add_rows(scores, step_of_kind(AttentionKind::rows), scores_like, like(1));
+    return list_.add_internal(kWeigh, {exponentials, exponentials + 1, v, hiding_mask(), given(attentions::kLengths)},
+                              std::span(&result, 1), bytes_of(step_of_kind(AttentionKind::weigh)));
   }
 
   const OpDesc& desc_;
@@ -486,6 +552,8 @@ const Family attention_family = {
       ANYDML_TRY(geometry);
       return Composition(desc, device, geometry.value()).make();
     },
+    .in_place = [](const OpDesc& desc, std::size_t) { return desc.op == &kAppend; },
+    .keeps_elements = [](const facts::Operator& op) { return op.name == "MULTIHEAD_ATTENTION1"; },
 };
 
 }  // namespace anydml

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/inline_vector.h"
 #include "ops/arguments.h"
 #include "ops/elementwise/decomposition.h"
 #include "ops/elementwise/entries.h"
@@ -114,14 +115,15 @@ std::uint16_t add_own(const OpDesc& desc, InputValues inputs, ElementwiseProgram
 
 void lower_together(const OperatorGroup& group, Plan& plan) {
   std::vector<PlacedTensor> tensors;
-  std::vector<std::uint16_t> values(group.loads.size() +
-                                    group.members.size());  // maps the group's values to the program's
+  tensors.reserve(group.loads.size() + group.stores.size());
+  InlineVector<std::uint16_t, 32> values(group.loads.size() +
+                                         group.members.size());  // maps the group's values to the program's
   for (const GroupOperand& load : group.loads) {
     values[load.value] = static_cast<std::uint16_t>(tensors.size());
     tensors.push_back(load.placed);
   }
-  ElementwiseProgram program(static_cast<std::uint32_t>(tensors.size()));
-  std::vector<std::uint16_t> inputs;
+  ElementwiseProgram program(static_cast<std::uint32_t>(tensors.size()), 2 * group.members.size());
+  InlineVector<std::uint16_t, 16> inputs;
   for (const GroupMember& member : group.members) {
     inputs.clear();
     for (const std::uint32_t input : member.inputs) {
@@ -129,14 +131,15 @@ void lower_together(const OperatorGroup& group, Plan& plan) {
     }
     Recipe recipe = find_internal_recipe(*member.desc->op);
     recipe = recipe == nullptr ? find_recipe(*member.desc->op) : recipe;
-    values[member.result] = (recipe != nullptr ? recipe : add_own)(*member.desc, inputs, program);
+    values[member.result] =
+        (recipe != nullptr ? recipe : add_own)(*member.desc, std::span(inputs.data(), inputs.size()), program);
   }
-  std::vector<std::uint16_t> stored;
+  InlineVector<std::uint16_t, 16> stored;
   for (const GroupOperand& store : group.stores) {
     stored.push_back(values[store.value]);
     tensors.push_back(store.placed);
   }
-  add_elementwise(plan, program, tensors, stored);
+  add_elementwise(plan, program, tensors, std::span(stored.data(), stored.size()));
 }
 
 // The types of DirectML's newest level, for operators whose entries do not specify them.

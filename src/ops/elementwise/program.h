@@ -14,7 +14,9 @@ namespace anydml {
 // A program of any length over the elements of some tensors.
 class ElementwiseProgram {
  public:
-  explicit ElementwiseProgram(std::uint32_t loads) : loads_(loads) {}
+  explicit ElementwiseProgram(std::uint32_t loads, std::size_t expected_instructions = 0) : loads_(loads) {
+    instructions_.reserve(expected_instructions);
+  }
 
   // Appends an instruction that applies the entry to these values, and returns the number of its result. The variant
   // must belong to the entry.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The family of sums of products. GEMM is decomposed into two operators private to this family: PRODUCT_PACK, which
 // packs B for the kernels, and PRODUCT. The fused activation is an element-wise operator that follows. CONVOLUTION,
-// integer products, FLOAT64 products and FLOAT16 products that are not bit-exact have their own files.
+// integer products, products of weights in codes, FLOAT64 products and FLOAT16 products that are not bit-exact have
+// their own files.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -173,6 +174,10 @@ void lower(const OpDesc& desc, const DeviceTraits& device, std::span<const Place
     lower_integer_product(desc, tensors, plan);
     return;
   }
+  if (products::is_coded_part(desc)) {
+    products::lower_coded_part(desc, tensors, plan);
+    return;
+  }
   if (products::is_half_product(desc)) {
     products::lower_half_product(desc, tensors, plan);
     return;
@@ -202,17 +207,20 @@ Joins joins(const OpDesc& desc, const DeviceTraits& device) {
   if (is_integer_product(*desc.op)) {
     return integer_product_joins(desc);
   }
+  if (products::is_coded_part(desc)) {
+    return {.inputs = 0, .outputs = products::passes_coded_tiles(desc) ? 1U : 0U};
+  }
   const bool forwards = desc.op == &kProduct && parameters_of(desc).exchanged == 0 && is_packed(desc.output().tensor);
   return {.inputs = 0, .outputs = forwards ? 1U : 0U};
 }
 
 // ---- Decomposition --------------------------------------------------------------------------------------------------
 
-// The packed form of B. Repeated batches are packed only once.
+// The packed form of B, in its type: FLOAT16 weights take half the memory, and a single row needs half the time.
+// Repeated batches are packed only once.
 Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& b, std::int64_t columns, std::int64_t depth,
                                std::uint32_t panel) {
   TensorDesc packed = products::without_repeats(b);
-  packed.type = DataType::FLOAT32;
   packed.sizes[b.rank - 2] = (columns + panel - 1) / panel;
   if (__builtin_mul_overflow(depth, std::int64_t{panel}, &packed.sizes[b.rank - 1]) || !set_packed_strides(packed)) {
     return Error{ErrorKind::out_of_memory,
@@ -233,6 +241,9 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
   }
   if (products::is_convolution(desc)) {
     return products::decompose_convolution(desc, device);
+  }
+  if (auto coded = products::coded_parts(desc, device, known); coded.has_value()) {
+    return std::move(*coded);
   }
   if (device.half_products) {
     if (auto built = products::half_parts(desc); built.has_value()) {

@@ -35,9 +35,11 @@ Result<TensorDesc> packed_form(const OpDesc& desc, const TensorDesc& filter, std
   const std::int64_t rows = filter.sizes[0] / groups;
   const std::int64_t depth = rows == 0 ? 0 : element_count(filter) / filter.sizes[0];
   std::int64_t maximum = 0;  // upper limit for the bytes of a group
-  const bool fits = !__builtin_mul_overflow(rows + kFilterRowUnit, depth + 2 * kDepthUnit, &maximum) &&
+  const std::int64_t channels = filter.sizes[1];
+  const bool fits = !__builtin_mul_overflow(depth, std::int64_t{2}, &maximum) &&
+                    !__builtin_mul_overflow(rows + kFilterRowUnit, maximum + 2 * kDepthUnit, &maximum) &&
                     !__builtin_mul_overflow(maximum, groups, &maximum);
-  packed.sizes[0] = fits ? groups * integer_filter_bytes(rows, depth) : 0;
+  packed.sizes[0] = fits ? groups * integer_filter_bytes(rows, channels, channels == 0 ? 0 : depth / channels) : 0;
   if (!fits || !set_packed_strides(packed)) {
     return Error{ErrorKind::out_of_memory, format_text("{}: FilterTensor is too large to be packed", desc.op->name)};
   }

@@ -12,7 +12,8 @@
 // input. The packed filter contains the rows of each group of channels, padded to a multiple of kFilterRowUnit, for one
 // block of kFilterBlock values of k after another. A block consists of strips, and a strip has the number of rows that
 // the kernels process together. A strip is laid out like a panel. The sums of the rows follow as UINT32. If there are
-// at most kMaxLines rows, the bytes of each row are contiguous instead, in their original form.
+// at most kMaxLines rows, the bytes of each row are contiguous instead, in their original form. Some kernels have
+// another form (cpu/integer_quads.h).
 #pragma once
 
 #include "ops/product/step.h"
@@ -39,6 +40,7 @@ inline constexpr std::int64_t kDepthUnit = 8;
 inline constexpr std::int64_t kFilterBlock = 512;  // a multiple of kDepthUnit
 inline constexpr std::int64_t kFilterRowUnit = 4;  // a multiple of every kernel's row_unit
 inline constexpr std::int64_t kMaxLines = 2;
+inline constexpr std::int64_t kMinQuadChannels = 3;  // fewer channels of a group are not padded to four
 
 // The strides of a zero point or a scale in bytes: 0 if all rows, or all columns, share one value.
 struct SideStrides {
@@ -75,8 +77,10 @@ struct IntegerStep {
 [[nodiscard]] constexpr std::int64_t padded_filter_rows(std::int64_t rows) {
   return (rows + kFilterRowUnit - 1) / kFilterRowUnit * kFilterRowUnit;
 }
-[[nodiscard]] constexpr std::int64_t integer_filter_bytes(std::int64_t rows, std::int64_t depth) {
-  return integer_panel_bytes(padded_filter_rows(rows), depth);  // the bytes of one group
+// The bytes of one group of a packed filter. Kernels may pad the channels to a multiple of four.
+[[nodiscard]] constexpr std::int64_t integer_filter_bytes(std::int64_t rows, std::int64_t channels, std::int64_t taps) {
+  const std::int64_t padded = channels < kMinQuadChannels ? channels : (channels + 3) / 4 * 4;
+  return integer_panel_bytes(padded_filter_rows(rows), padded * taps);
 }
 
 // A byte convolution, or the packing of its filter.

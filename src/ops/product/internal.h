@@ -61,6 +61,14 @@ void set_batches(std::span<const std::int64_t> sizes, ProductStep& step);
 [[nodiscard]] bool is_half_product(const OpDesc& desc);
 void lower_half_product(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
 
+// Products that read B in codes, in coded.cpp. If B is not in known codes, or the kernels cannot read them, returns no
+// value, and B is computed by a separate operator.
+[[nodiscard]] std::optional<Result<Decomposition>> coded_parts(const OpDesc& desc, const DeviceTraits& device,
+                                                               const KnownInputs& known);
+[[nodiscard]] bool is_coded_part(const OpDesc& desc);
+[[nodiscard]] bool passes_coded_tiles(const OpDesc& desc);
+void lower_coded_part(const OpDesc& desc, std::span<const PlacedTensor> tensors, Plan& plan);
+
 // FLOAT64 products and convolutions, in double.cpp.
 [[nodiscard]] Result<Decomposition> double_parts(const OpDesc& desc);
 [[nodiscard]] bool is_double_part(const OpDesc& desc);

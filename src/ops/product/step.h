@@ -2,9 +2,9 @@
 // The parameters of a product's steps. A product is one step over A, B, C and the output, in this order; C may be
 // absent. B is in its original form, or packed by a separate step, which runs once if B is known in advance.
 //
-// The packed form depends only on B and on the device's vectors. The columns are cut into panels. A panel contains the
-// elements of its columns for k = 0, then for k = 1, and so on; missing columns in the last panel are +0. Panels and
-// matrices are stored without gaps.
+// The packed form depends only on B and on the device's vectors, and has the type of B. The columns are cut into
+// panels. A panel contains the elements of its columns for k = 0, then for k = 1, and so on; missing columns in the
+// last panel are +0. Panels and matrices are stored without gaps.
 //
 // A convolution is one step over the input, the filter, the bias and the output; the bias may be absent. Its output
 // channels are the rows of a product, and the pixels of an image are its columns. The packed filter has the rows of
@@ -22,8 +22,9 @@
 
 namespace anydml {
 
-// A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), and the
-// parameters of a FLOAT64 product are a DoubleStep (double.h); both begin with a ProductStep. The parameters of an
+// A step begins with its kind. The parameters of an integer product are an IntegerStep (integer_step.h), the parameters
+// of a FLOAT64 product are a DoubleStep (double.h), and those of a product with weights in codes are a CodedStep
+// (coded.h); all of them begin with a ProductStep. The parameters of an
 // integer convolution are an IntegerConvolutionStep, which begins with a ConvolutionStep.
 enum class ProductKind : std::uint32_t {
   pack,
@@ -34,6 +35,8 @@ enum class ProductKind : std::uint32_t {
   integer_product,
   integer_filter,
   integer_convolution,
+  coded_pack,  // weights in codes: coded.h
+  coded_product,
   half_product,    // not bit-identical to the CPU: half.h
   double_product,  // FLOAT64: double.h
   double_convolution
@@ -57,7 +60,7 @@ struct ProductStep {
   ProductKind kind;
   std::uint32_t panel;   // columns of a panel of B; 0 if B is not packed, because no kernel needs it packed
   std::uint32_t strip;   // rows of a strip of A; 0 if A is in its original form
-  std::uint32_t halves;  // a bit for each unpacked operand that is FLOAT16 instead of FLOAT32
+  std::uint32_t halves;  // a bit for each operand that is FLOAT16 instead of FLOAT32
   std::uint32_t batch_rank;
   ProductScale scale;
   std::int64_t rows;                     // of A and the output

@@ -216,7 +216,7 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
     product = added.value();
   }
   const auto packed = packed_tensor(
-      desc, {std::int64_t{step.directions}, step.panels() * step.gates, step.units, std::int64_t{step.panel}});
+      desc, {std::int64_t{step.directions}, step.panels() * step.gates, step.packed_rows(), std::int64_t{step.panel}});
   ANYDML_TRY(packed);
   RecurrentStep packing = step;
   packing.kind = RecurrentKind::pack;

@@ -5,7 +5,10 @@
 //
 // The packed form: the units of each direction are split into panels. A panel contains its gates one after another, and
 // a gate contains the factors of the panel's units for k = 0, then for k = 1, and so on. Missing units in the last
-// panel are +0.
+// panel are +0. If the device packs weights, a gate has a compact form too, which takes half the bytes: the scale, or 0
+// if there is no such form, and after panel elements the factors divided by this scale, as BFLOAT16, two k in each
+// word. Dequantized weights have such a form: all their factors are integers of at most 256, multiplied by the scale
+// and rounded.
 #pragma once
 
 #include <cstddef>
@@ -77,6 +80,8 @@ struct RecurrentStep {
   [[nodiscard]] std::int64_t panels() const { return (units + panel - 1) / panel; }
   // The number of units in all panels, including missing units.
   [[nodiscard]] std::int64_t width() const { return panels() * panel; }
+  // The elements of a gate of a panel in the packed form are this many times `panel`.
+  [[nodiscard]] std::int64_t packed_rows() const { return strip > 1 ? units + 1 + (units + 1) / 2 : units; }
   // A GRU that multiplies the hidden state after the reset needs two consecutive products.
   [[nodiscard]] bool has_two_products() const { return kind == RecurrentKind::gru && linear_before_reset == 0; }
   [[nodiscard]] std::uint32_t biases() const { return kind == RecurrentKind::gru ? gates + 1 : gates; }

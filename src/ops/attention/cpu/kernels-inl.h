@@ -86,6 +86,22 @@ ANYDML_FLATTEN void divide(f32* __restrict values, std::int64_t count, const f32
   }
 }
 
+#if defined(HWY_NAMESPACE)
+#include "ops/attention/cpu/extend-inl.h"
+#else
+void extend(const f32* exponentials, std::int64_t beside, const f32* factors, std::int64_t rows, std::int64_t count,
+            const i32* firsts, const i32* ends, f32* sums) noexcept {
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < beside; ++i) {
+      for (std::int64_t key = firsts[i]; key < std::min<std::int64_t>(count, ends[i]); ++key) {
+        sums[row * beside + i] =
+            fused(exponentials[key * beside + i], factors[key * rows + row], sums[row * beside + i]);
+      }
+    }
+  }
+}
+#endif
+
 void narrow_row(const f32* from, std::int64_t count, std::byte* to) noexcept { narrow_halves(from, count, to); }
 void widen_row(const std::byte* from, std::int64_t count, f32* to) noexcept { widen_halves(from, count, to); }
 
@@ -97,6 +113,7 @@ constexpr ScoreKernels kScoreKernels = {.scale = scale,
                                         .raise = raise,
                                         .add_lanes = add_lanes,
                                         .divide = divide,
+                                        .extend = extend,
                                         .narrow = narrow_row,
                                         .widen = widen_row};
 

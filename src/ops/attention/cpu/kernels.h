@@ -32,6 +32,12 @@ struct ScoreKernels {
   void (*add_lanes)(f32* sums, const f32* exponentials, std::int64_t count) noexcept;
   // values[i] /= divisors[i modulo kScorePeriod]
   void (*divide)(f32* values, std::int64_t count, const f32* divisors) noexcept;
+  // For each of some rows of values and each of `beside` queries, continues a sum of products over the keys that the
+  // query sees, which are those from firsts[i] to ends[i] of `count` keys. The exponential of key k and query i is at k
+  // * beside + i, the factor of key k and row r at k * rows + r, the sum of row r and query i at r * beside + i.
+  // beside: a multiple of kScoresTogether.
+  void (*extend)(const f32* exponentials, std::int64_t beside, const f32* factors, std::int64_t rows,
+                 std::int64_t count, const i32* firsts, const i32* ends, f32* sums) noexcept;
   void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;  // converts to FLOAT16
   void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
 };

@@ -88,19 +88,40 @@ void Scores::add_filter(const QueryRange& queries, const std::byte* mask, std::i
   add(std::max(before, after), count * beside_);
 }
 
-void Scores::hide(const QueryRange& queries, const std::byte* lengths, std::int64_t first, std::int64_t count,
-                  f32* scores) const {
-  const std::int64_t past = past_length(step_, lengths, queries.batch);
-  for (std::int64_t query = 0; query < queries.count; ++query) {
-    const std::int64_t end = seen_keys(step_, past, queries.first + query);
-    for (std::int64_t key = std::max(first, end); key < first + count; ++key) {
-      scores[(key - first) * beside_ + query] = kMinScore;
+SeenKeys Scores::seen(const QueryRange& queries, const Masks& masks) const {
+  SeenKeys seen{};
+  bool is_any = false;
+  for (std::int64_t i = 0; i < queries.count; ++i) {
+    const KeyRange range = seen_keys(step_, masks.mask, masks.lengths, queries.batch, queries.first + i);
+    seen.firsts[i] = range.first;
+    seen.ends[i] = range.end;
+    if (range.end == 0) {
+      continue;
     }
+    seen.lowest_first = is_any ? std::min(seen.lowest_first, range.first) : range.first;
+    seen.highest_first = std::max(seen.highest_first, range.first);
+    seen.lowest_end = is_any ? std::min(seen.lowest_end, range.end) : range.end;
+    seen.highest_end = std::max(seen.highest_end, range.end);
+    is_any = true;
+  }
+  return seen;
+}
+
+void Scores::hide(const QueryRange& queries, const SeenKeys& seen, std::int64_t first, std::int64_t count,
+                  f32* scores) const {
+  for (std::int64_t query = 0; query < queries.count; ++query) {
+    const auto hide_keys = [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t key = from; key < to; ++key) {
+        scores[(key - first) * beside_ + query] = kMinScore;
+      }
+    };
+    hide_keys(first, std::min(first + count, seen.firsts[query]));
+    hide_keys(std::max(first, seen.ends[query]), first + count);
   }
 }
 
-void Scores::set(const QueryRange& queries, const Masks& masks, std::int64_t first, std::int64_t count, f32* scores,
-                 f32* room) const {
+void Scores::set(const QueryRange& queries, const SeenKeys& seen, const Masks& masks, std::int64_t first,
+                 std::int64_t count, f32* scores, f32* room) const {
   const std::int64_t elements = rounded_up(count * beside_, kScoresTogether);
   if (step_.kind == AttentionKind::attend && !is_scaled_later(masks)) {
     kernels_.scale(scores, elements, step_.scale);
@@ -109,11 +130,11 @@ void Scores::set(const QueryRange& queries, const Masks& masks, std::int64_t fir
     gather(queries, step_.bias, masks.bias, step_.type, first, count, room);
     kernels_.add(scores, elements, room);
   }
-  if (masks.mask != nullptr) {
+  if (masks.mask != nullptr && step_.hides_masked == 0) {
     add_filter(queries, masks.mask, first, count, scores, room);
   }
-  if (masks.lengths != nullptr) {
-    hide(queries, masks.lengths, first, count, scores);
+  if (hides_keys(masks)) {
+    hide(queries, seen, first, count, scores);
   }
 }
 
@@ -123,17 +144,18 @@ bool Scores::is_scaled_later(const Masks& masks) const {
          masks.lengths == nullptr;
 }
 
-void Scores::raise(const QueryRange& queries, const Masks& masks, f32* scores, f32* found, f32* room,
-                   f32* totals) const noexcept {
+void Scores::raise(const QueryRange& queries, const SeenKeys& seen, const Masks& masks, f32* scores, f32* found,
+                   f32* room, f32* totals) const noexcept {
+  const std::int64_t keys = seen.highest_end;
   f32* const lanes = room;
   f32* const others = room + kReduceLanes * beside_;
   alignas(64) f32 own_max[kScorePeriod];
   f32* const maximum = found != nullptr ? found : own_max;
   if (found == nullptr) {
     std::fill_n(maximum, kScorePeriod, kMinScore);
-    for (std::int64_t first = 0; first < step_.keys; first += block()) {
-      const std::int64_t count = std::min(block(), step_.keys - first);
-      set(queries, masks, first, count, scores + first * beside_, others);
+    for (std::int64_t first = 0; first < keys; first += block()) {
+      const std::int64_t count = std::min(block(), keys - first);
+      set(queries, seen, masks, first, count, scores + first * beside_, others);
       kernels_.find_max(scores + first * beside_, count * beside_, maximum);
     }
   }
@@ -144,8 +166,8 @@ void Scores::raise(const QueryRange& queries, const Masks& masks, f32* scores, f
   }
   repeat(maximum, beside_);
   BlockTree<f32> trees[kMaxQueriesBeside];
-  for (std::int64_t first = 0; first < step_.keys; first += kReduceBlock) {
-    const std::int64_t end = std::min(step_.keys, first + kReduceBlock);
+  for (std::int64_t first = 0; first < keys; first += kReduceBlock) {
+    const std::int64_t end = std::min(keys, first + kReduceBlock);
     const std::int64_t all = kReduceLanes * beside_;
     std::fill_n(lanes, all, kNothing<f32>);
     for (std::int64_t key = first; key < end; key += block()) {

@@ -2,6 +2,7 @@
 // Compiles the kernels once for each Highway target.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "ops/attention/cpu/kernels.h"
 #include "ops/attention/scalar/scores.h"

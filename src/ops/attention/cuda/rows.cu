@@ -16,7 +16,7 @@ constexpr u32 kLanes = static_cast<u32>(kReduceLanes);
 // Adds bias and mask to the score of a key.
 template <class T>
 [[nodiscard]] __device__ f32 finished_score(const RowsLaunch& launch, f32 score, const std::byte* bias,
-                                            const std::byte* mask, KeyRange range, i64 seen, i64 key) {
+                                            const std::byte* mask, KeyRange range, i64 key) {
   const AttentionStep& step = launch.step;
   if (bias != nullptr) {
     score += widen(__builtin_bit_cast(T, load_element<T>(bias + key * step.bias.column, launch.bias_is_aligned)));
@@ -28,7 +28,7 @@ template <class T>
   if (is_masked) {
     score += step.filter;
   }
-  return key < seen ? score : kMinScore;
+  return score;
 }
 
 template <class T>
@@ -47,15 +47,20 @@ __global__ void __launch_bounds__(kMaxRowThreads) raise_rows(const __grid_consta
   const std::byte* const bias = launch.bias == nullptr ? nullptr : launch.bias + step.bias.at(batch, head, query, 0);
   const std::byte* const mask = is_boolean ? launch.mask + step.mask.at(batch, head, query, 0) : nullptr;
   KeyRange range{0, step.keys};
-  if (launch.mask != nullptr && !is_boolean) {
+  if (launch.mask != nullptr && !is_boolean && step.hides_masked == 0) {
     range = unmasked_keys(step, launch.mask, batch, query);
   }
-  const i64 seen =
-      launch.lengths == nullptr ? step.keys : seen_keys(step, past_length(step, launch.lengths, batch), query);
+  const KeyRange seen = seen_keys(step, launch.mask, launch.lengths, batch, query);
+  if (seen.end == 0) {  // so that the result is 0 / 0
+    if (threadIdx.x == 0) {
+      launch.totals[blockIdx.x] = 0;
+    }
+    return;
+  }
 
   f32 maximum = kMinScore;
-  for (i64 key = threadIdx.x; key < step.keys; key += blockDim.x) {
-    const f32 score = finished_score<T>(launch, scores[key], bias, mask, range, seen, key);
+  for (i64 key = threadIdx.x; key < seen.end; key += blockDim.x) {
+    const f32 score = key < seen.first ? kMinScore : finished_score<T>(launch, scores[key], bias, mask, range, key);
     exponentials[key] = score;  // read back by the same thread
     maximum = greater_score(maximum, score);
   }
@@ -71,8 +76,8 @@ __global__ void __launch_bounds__(kMaxRowThreads) raise_rows(const __grid_consta
   }
 
   BlockTree<f32> tree;  // only used by the first thread
-  for (i64 first = 0; first < step.keys; first += kBlock) {
-    const u32 count = static_cast<u32>(step.keys - first < kBlock ? step.keys - first : kBlock);
+  for (i64 first = 0; first < seen.end; first += kBlock) {
+    const u32 count = static_cast<u32>(seen.end - first < kBlock ? seen.end - first : kBlock);
     // The number of threads divides kBlock, so each thread reads back the scores that it wrote itself.
     for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
       const f32 exponential = exponential_of_score(exponentials[first + i] - maximum);
@@ -104,27 +109,38 @@ __global__ void __launch_bounds__(kMaxRowThreads) raise_rows(const __grid_consta
   }
 }
 
-// Each thread writes some of the output elements.
+// Each thread writes some of the elements: of the past, unless it is there already, then of the new rows, and then of
+// the rows that become 0. Thread blocks with nothing to write return at once.
 template <class Bits>
 __global__ void __launch_bounds__(kAppendThreads)
     append_rows(const __grid_constant__ AppendLaunch launch, const u64 elements) {
   const AttentionStep& step = launch.step;
   const u64 all_threads = u64{gridDim.x} * kAppendThreads;
   for (u64 number = u64{blockIdx.x} * kAppendThreads + threadIdx.x; number < elements; number += all_threads) {
-    const i64 column = static_cast<i64>(number % static_cast<u64>(step.width));
-    const u64 row_number = number / static_cast<u64>(step.width);
-    const i64 row = static_cast<i64>(row_number % static_cast<u64>(step.rows));
-    const i64 head_number = static_cast<i64>(row_number / static_cast<u64>(step.rows));
+    const bool is_past = number < launch.past_elements;
+    const bool is_new = !is_past && number < launch.past_elements + launch.new_elements;
+    const u64 of_part = number - (is_past  ? 0
+                                  : is_new ? launch.past_elements
+                                           : launch.past_elements + launch.new_elements);
+    const i64 rows = is_past ? step.past_keys : is_new ? step.new_keys : step.rows;
+    const i64 column = static_cast<i64>(of_part % static_cast<u64>(step.width));
+    const u64 row_number = of_part / static_cast<u64>(step.width);
+    const i64 row = static_cast<i64>(row_number % static_cast<u64>(rows));
+    const i64 head_number = static_cast<i64>(row_number / static_cast<u64>(rows));
     const i64 batch = head_number / step.heads;
     const i64 head = head_number % step.heads;
     const i64 past = past_length(step, launch.lengths, batch);
-    Bits bits = 0;
-    if (row < past) {
-      bits = load_element<Bits>(launch.past + step.q.at(batch, head, row, column), launch.is_aligned);
-    } else if (row - past < step.new_keys) {
-      bits = load_element<Bits>(launch.fresh + step.k.at(batch, head, row - past, column), launch.is_aligned);
+    const i64 target = is_new ? past + row : row;
+    if (target >= step.rows || (is_past && row >= past) || (!is_past && !is_new && row < past + step.new_keys)) {
+      continue;
     }
-    store_element<Bits>(launch.all + step.output.at(batch, head, row, column), bits, launch.is_aligned);
+    Bits bits = 0;
+    if (is_past) {
+      bits = load_element<Bits>(launch.past + step.q.at(batch, head, row, column), launch.is_aligned);
+    } else if (is_new) {
+      bits = load_element<Bits>(launch.fresh + step.k.at(batch, head, row, column), launch.is_aligned);
+    }
+    store_element<Bits>(launch.all + step.output.at(batch, head, target, column), bits, launch.is_aligned);
   }
 }
 
@@ -139,7 +155,13 @@ cudaError_t start_rows(const RowsLaunch& launch, u32 rows, u32 threads, cudaStre
   return cudaGetLastError();
 }
 
-cudaError_t start_append(const AppendLaunch& launch, u64 elements, cudaStream_t stream) {
+cudaError_t start_append(const AppendLaunch& launch, cudaStream_t stream) {
+  const AttentionStep& step = launch.step;
+  const u64 zeros = step.has_zeros != 0 ? static_cast<u64>(step.batches * step.heads * step.rows * step.width) : 0;
+  const u64 elements = launch.past_elements + launch.new_elements + zeros;
+  if (elements == 0) {
+    return cudaSuccess;
+  }
   constexpr u64 kMaxBlocks = 1 << 16;
   const u64 blocks = (elements - 1) / kAppendThreads + 1;
   const auto grid = static_cast<u32>(blocks < kMaxBlocks ? blocks : kMaxBlocks);

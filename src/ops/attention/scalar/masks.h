@@ -11,7 +11,8 @@
 
 namespace anydml {
 
-// The unmasked keys [first, end). MaskFilterValue is added to the scores of all other keys.
+// The keys [first, end): those that are not masked, or those that a query sees. MaskFilterValue is added to the scores
+// of masked keys. A key that a query does not see takes no part in its result.
 struct KeyRange {
   i64 first;
   i64 end;
@@ -65,11 +66,38 @@ template <class T>
   return length < 0 ? 0 : length > step.past_keys ? step.past_keys : length;
 }
 
-// With lengths, a query sees the keys up to its own position: the last new key belongs to the last query. Returns the
-// end of these keys.
-[[nodiscard]] ANYDML_HOST_DEVICE inline i64 seen_keys(const AttentionStep& step, i64 past, i64 query) {
-  const i64 end = past + step.new_keys - step.queries + query + 1;
-  return end < 0 ? 0 : end > step.keys ? step.keys : end;
+// With lengths, a query sees the keys up to its own position: the last new key belongs to the last query. It sees none
+// if its own key has no place among the keys. If masked keys are hidden, it does not see these either. mask and
+// lengths: null if absent.
+[[nodiscard]] ANYDML_HOST_DEVICE inline KeyRange seen_keys(const AttentionStep& step, const std::byte* mask,
+                                                           const std::byte* lengths, i64 batch, i64 query) {
+  KeyRange range{0, step.keys};
+  if (lengths != nullptr) {
+    range.end = past_length(step, lengths, batch) + step.new_keys - step.queries + query + 1;
+    range.end = range.end < 0 || range.end > step.keys ? 0 : range.end;
+  }
+  if (step.hides_masked != 0 && mask != nullptr) {
+    const KeyRange unmasked = unmasked_keys(step, mask, batch, query);
+    range.first = unmasked.first;
+    range.end = unmasked.end < range.end ? unmasked.end : range.end;
+  }
+  return range.first < range.end ? range : KeyRange{0, 0};
+}
+
+// All keys that any query of the batch sees are in this range.
+[[nodiscard]] ANYDML_HOST_DEVICE inline KeyRange keys_of_batch(const AttentionStep& step, const std::byte* mask,
+                                                               const std::byte* lengths, i64 batch) {
+  KeyRange range{0, step.keys};
+  if (lengths != nullptr) {
+    const i64 end = past_length(step, lengths, batch) + step.new_keys;
+    range.end = end < step.keys ? end : step.keys;
+  }
+  if (step.hides_masked != 0 && mask != nullptr && step.mask_kind != MaskKind::key_query_starts) {
+    const KeyRange unmasked = unmasked_keys(step, mask, batch, 0);
+    range.first = unmasked.first;
+    range.end = unmasked.end < range.end ? unmasked.end : range.end;
+  }
+  return range.first < range.end ? range : KeyRange{0, 0};
 }
 
 }  // namespace anydml

@@ -19,8 +19,9 @@ HWY_BEFORE_NAMESPACE();
 namespace anydml {
 namespace HWY_NAMESPACE {
 
-// Sanitizer builds compile the vector kernels of only a few files (ANYDML_PLAIN_ENTRIES): the remaining entries use the
-// same loops with different definitions and would take minutes to compile.
+// Builds with sanitizers compile the vector kernels of only the first file (ANYDML_PLAIN_ENTRIES in the others): the
+// remaining entries use the same loops with different definitions and would take minutes to compile. With the option
+// ANYDML_SANITIZE_ALL_ENTRIES, as in ./test --sanitizers, all of them are compiled.
 template <>
 void replace_entries<ANYDML_ENTRY_FILE>([[maybe_unused]] KernelTable& table) {
 #if !defined(ANYDML_PLAIN_ENTRIES)

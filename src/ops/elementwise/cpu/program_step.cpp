@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/inline_vector.h"
 #include "ops/elementwise/cpu/runs.h"
 #include "ops/elementwise/entries.h"
 
@@ -198,7 +199,9 @@ class ProgramStep final : public TiledStep {
 class ProgramMaker {
  public:
   ProgramMaker(const ElementwiseStep& step, const Step& flat, const KernelTable& kernels)
-      : step_(step), flat_(flat), kernels_(kernels), last_use_(step.program.size(), 0) {}
+      : step_(step), flat_(flat), kernels_(kernels), last_use_(step.program.size()) {
+    operations_.reserve(step.program.size() + step.stored.size());
+  }
 
   // Returns an empty list if the program needs a kernel that does not exist.
   std::vector<Operation> make() {
@@ -247,7 +250,7 @@ class ProgramMaker {
     return std::move(operations_);
   }
 
-  [[nodiscard]] std::vector<Repeated> repeated() const { return repeated_; }
+  [[nodiscard]] std::vector<Repeated> take_repeated() { return std::move(repeated_); }
 
   [[nodiscard]] std::size_t buffer_elements() const {
     return std::min(kMaxOfBuffer, kScratchBytes / (std::max<std::size_t>(busy_until_.size(), 1) * sizeof(f64)));
@@ -340,9 +343,9 @@ class ProgramMaker {
   const ElementwiseStep& step_;
   const Step& flat_;
   const KernelTable& kernels_;
-  std::vector<std::size_t> last_use_;    // for each result, the last instruction that reads it
-  std::vector<std::uint16_t> buffers_;   // for each result so far
-  std::vector<std::size_t> busy_until_;  // for each buffer, the last instruction that reads its contents
+  InlineVector<std::size_t, 16> last_use_;    // for each result, the last instruction that reads it
+  InlineVector<std::uint16_t, 16> buffers_;   // for each result so far
+  InlineVector<std::size_t, 16> busy_until_;  // for each buffer, the last instruction that reads its contents
   std::vector<Repeated> repeated_;
   std::vector<Operation> operations_;
 };
@@ -357,6 +360,7 @@ class Scheduler {
 
   Schedule make() {
     const std::size_t count = result_.operations.size();
+    result_.steps.reserve(3 * count + 1);
     for (std::size_t i = 0, end = 0; i < count; i = end) {
       for (end = i; end < count && end - i < kMaxOfRun && result_.operations[end].run != nullptr;) {
         ++end;
@@ -445,11 +449,11 @@ std::unique_ptr<TiledStep> make_program_step(const ElementwiseStep& step, const 
   if (operations.empty()) {
     return nullptr;
   }
-  const std::vector<Repeated> repeated = maker.repeated();
+  std::vector<Repeated> repeated = maker.take_repeated();
   Schedule schedule = Scheduler(std::move(operations), repeated, kernels.runs).make();
   Division division = divide(flat, *step.nest, context.target != cpu::Target::generic, context.threads);
   return std::make_unique<ProgramStep>(step, std::move(division), context.target, kernels.runs, std::move(schedule),
-                                       repeated, maker.buffer_elements());
+                                       std::move(repeated), maker.buffer_elements());
 }
 
 }  // namespace anydml

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-set(runtime_headers cuda/launch_device.cuh cuda/entry_device.cuh cuda/variant_lists.h cuda/traits.h cuda/fused_device.cuh)
+set(runtime_headers cuda/launch_device.cuh cuda/entry_device.cuh variant_lists.h cuda/traits.h cuda/fused_device.cuh)
 # Each file compiles in seconds. kernel_file.cuh distributes the variants of the entries among these files.
 set(instance_files 12)
 set(instance_text [=[

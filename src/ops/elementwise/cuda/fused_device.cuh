@@ -5,7 +5,7 @@
 
 #include "ops/elementwise/cuda/entry_device.cuh"
 #include "ops/elementwise/cuda/traits.h"
-#include "ops/elementwise/cuda/variant_lists.h"
+#include "ops/elementwise/variant_lists.h"
 
 namespace anydml::cuda {
 

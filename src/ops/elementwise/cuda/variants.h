@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "ops/elementwise/cuda/variant_lists.h"
 #include "ops/elementwise/entries.h"
+#include "ops/elementwise/variant_lists.h"
 #include "ops/scalar/scalars.h"
 
 namespace anydml::cuda {

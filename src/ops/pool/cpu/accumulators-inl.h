@@ -91,6 +91,30 @@ std::int64_t fold_few(const typename Op::Value* const* taps, typename Op::Value*
   }
   return i;
 }
+
+// Processes the elements from `i` on, which do not fill a vector, with vectors of 16 bytes: a row of bytes would
+// otherwise end with up to 63 single elements. The last vector may begin at elements that are done already: a maximum
+// stays the same. Returns the index after the last processed element.
+template <class Op>
+std::int64_t fold_rest(const typename Op::Value* const* taps, std::uint64_t count, bool begins,
+                       typename Op::Value* totals, std::int64_t i, std::int64_t columns) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::Full128<typename Op::Value> d;
+  constexpr auto kLanes = static_cast<std::int64_t>(16 / sizeof(typename Op::Value));
+  if (!Op::kIsMax || columns < kLanes) {
+    return i;
+  }
+  while (i < columns) {
+    const std::int64_t at = std::min(i, columns - kLanes);
+    auto a = begins ? hn::Set(d, Op::kNeutral) : hn::LoadU(d, totals + at);
+    for (std::uint64_t tap = 0; tap < count; ++tap) {
+      a = Op::combine_vectors(a, hn::LoadU(d, taps[tap] + at));
+    }
+    hn::StoreU(a, d, totals + at);
+    i = at + kLanes;
+  }
+  return i;
+}
 #endif
 
 // totals[i] = the combination of taps[0][i], taps[1][i], ... in this order, starting with totals[i] itself unless
@@ -133,6 +157,7 @@ void fold(const typename Op::Value* const* taps, std::uint64_t count, bool begin
     }
     hn::StoreU(a, d, totals + i);
   }
+  i = fold_rest<Op>(taps, count, begins, totals, i, columns);
 #endif
   for (; i < columns; ++i) {
     Value a = begins ? Op::kNeutral : totals[i];

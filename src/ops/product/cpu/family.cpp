@@ -5,12 +5,17 @@
 #include "backend/cpu/family.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "base/element.h"
 #include "base/float_bits.h"
+#include "ops/product/coded.h"
+#include "ops/product/cpu/coded_dots.h"
+#include "ops/product/cpu/coded_kernels.h"
+#include "ops/product/cpu/coded_pack.h"
 #include "ops/product/cpu/convolution.h"
 #include "ops/product/cpu/double_kernels.h"
 #include "ops/product/cpu/integer.h"
@@ -51,13 +56,16 @@ struct Buffers {
 
   bool is_strip = false;  // a single strip of rows, whose factors are packed as a whole
 
-  Buffers(const ProductStep& step, const ProductKernels* kernels, const Tiles& tiles)
+  Buffers(const ProductStep& step, const CodedForm& form, const ProductKernels* kernels, const Tiles& tiles)
       : totals(tiles.rows * tiles.columns) {
-    if (kernels != nullptr) {
+    if (form.activation_bits != 0) {
+      of_a = tiles.rows * ActivationRow::bytes(form) / kBytes;
+      of_b = step.depth;  // a row of A as numbers
+    } else if (kernels != nullptr) {
       const std::int64_t depth = std::min(kProductBlock, step.depth);
       is_strip = tiles.rows <= kernels->strip && step.depth <= kMaxDepth;
       of_a = step.strip != 0 ? 0 : tiles.rows * (is_strip ? step.depth : depth);
-      of_b = step.panel == 0 ? kernels->panel * depth : 0;
+      of_b = step.panel == 0 || (step.halves & kHalfB) != 0 ? kernels->panel * depth : 0;
     }
   }
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>((totals + of_a + of_b) * kBytes); }
@@ -65,17 +73,24 @@ struct Buffers {
 
 class ProductRun final : public cpu::PreparedStep {
  public:
-  // `kernels` is null to use the scalar definition.
-  ProductRun(const ProductStep& step, const ProductKernels* kernels, bool has_c, const Tiles& tiles,
-             const cpu::StepContext& context, cpu::Neighbor after)
+  // `kernels` is null to use the scalar definition. form: of B; without bits if B is not in codes.
+  ProductRun(const ProductStep& step, const CodedForm& form, const ProductKernels* kernels, bool has_c,
+             const Tiles& tiles, const cpu::StepContext& context, cpu::Neighbor after)
       : PreparedStep(static_cast<std::uint64_t>(tiles.of_matrix() * step.batches), 1,
-                     Buffers(step, kernels, tiles).bytes()),
+                     Buffers(step, form, kernels, tiles).bytes()),
         step_(step),
+        form_(form),
         kernels_(kernels),
         tiles_(tiles),
-        buffers_(step, kernels, tiles),
+        buffers_(step, form, kernels, tiles),
+        dots_(form.activation_bits != 0 ? &coded_dot_kernels(context.target) : nullptr),
+        coded_(kernels != nullptr && form.bits != 0 ? coded_kernels(context.target, form) : nullptr),
         vectors_(kernels != nullptr ? vector_kernels(context.target) : nullptr),
         row_product_(find_row_product()),
+        panel_row_(vectors_ != nullptr && step.rows == 1 && step.panel != 0 && step.strip == 0 &&
+                           (step.halves & kHalfB) != 0 && buffers_.is_strip
+                       ? vectors_->half_panel_row
+                       : nullptr),
         after_(std::move(after)),
         target_(context.target),
         has_c_(has_c) {}
@@ -83,7 +98,9 @@ class ProductRun final : public cpu::PreparedStep {
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const Bounds bounds = bounds_of(step_, tiles_, static_cast<std::int64_t>(piece.number));
     auto* const totals = reinterpret_cast<f32*>(piece.scratch);
-    if (kernels_ == nullptr || step_.depth == 0) {
+    if (dots_ != nullptr) {
+      multiply_codes(bounds, operands, totals);
+    } else if (kernels_ == nullptr || step_.depth == 0) {
       compute_by_definition(bounds, operands, totals);
     } else if (step_.strip != 0) {
       PackedStrips a{.first = reinterpret_cast<const f32*>(operands[kA] + batch_offset(step_, step_.a, bounds.batch)) +
@@ -95,7 +112,15 @@ class ProductRun final : public cpu::PreparedStep {
       if (buffers_.is_strip) {
         a.begin(0, step_.depth);
       }
-      if (row_product_ != nullptr) {
+      if (coded_ != nullptr && buffers_.is_strip && bounds.rows <= kCodedRows) {
+        coded_->rows[bounds.rows - 1](form_, a.packed, operands[kB], bounds.column, bounds.columns, totals,
+                                      tiles_.columns);
+      } else if (panel_row_ != nullptr) {
+        for (std::int64_t column = 0; column < bounds.columns; column += kernels_->panel) {
+          panel_row_(a.packed, column_of(bounds.batch, operands, bounds.column + column).first, step_.depth,
+                     totals + column);
+        }
+      } else if (row_product_ != nullptr) {
         row_product_(a.packed, at(operands, kB, step_.b, bounds.batch, 0, bounds.column),
                      is_along() ? step_.b.row : step_.b.column, step_.depth, bounds.columns, totals);
       } else {
@@ -107,7 +132,11 @@ class ProductRun final : public cpu::PreparedStep {
 
   void explain(char* text, std::size_t capacity) const noexcept override {
     std::snprintf(text, capacity, "tiles of %lld x %lld, %s, %s kernel", static_cast<long long>(tiles_.rows),
-                  static_cast<long long>(tiles_.columns), step_.panel != 0 ? "packed" : "not packed",
+                  static_cast<long long>(tiles_.columns),
+                  step_.panel != 0  ? "packed"
+                  : form_.bits == 4 ? "packed in four bits"
+                  : form_.bits == 8 ? "packed in eight bits"
+                                    : "not packed",
                   cpu::target_name(kernels_ != nullptr ? target_ : cpu::Target::generic));
   }
 
@@ -126,7 +155,8 @@ class ProductRun final : public cpu::PreparedStep {
     return (step_.halves & kHalfB) != 0 ? static_cast<std::int64_t>(sizeof(f16)) : kBytes;
   }
   [[nodiscard]] RowProduct find_row_product() const {
-    if (vectors_ == nullptr || step_.rows != 1 || step_.panel != 0 || step_.strip != 0 || !buffers_.is_strip) {
+    if (vectors_ == nullptr || form_.bits != 0 || step_.rows != 1 || step_.panel != 0 || step_.strip != 0 ||
+        !buffers_.is_strip) {
       return nullptr;
     }
     const RowKernels& of_type = (step_.halves & kHalfB) != 0 ? vectors_->halves : vectors_->singles;
@@ -157,11 +187,12 @@ class ProductRun final : public cpu::PreparedStep {
     }
     const auto panel = static_cast<std::int64_t>(step_.panel);
     const std::int64_t offset = column / panel * panel * step_.depth + column % panel;
-    return {.first = operands[kB] + batch_offset(step_, step_.b, batch) + offset * kBytes, .k_stride = panel * kBytes};
+    return {.first = operands[kB] + batch_offset(step_, step_.b, batch) + offset * bytes_of_b(),
+            .k_stride = panel * bytes_of_b()};
   }
 
   void compute_by_definition(const Bounds& bounds, std::byte* const* operands, f32* totals) const {
-    const bool b_is_half = step_.panel == 0 && (step_.halves & kHalfB) != 0;
+    const bool b_is_half = (step_.halves & kHalfB) != 0;
     for (std::int64_t row = 0; row < bounds.rows; ++row) {
       for (std::int64_t column = 0; column < bounds.columns; ++column) {
         const std::byte* const a = at(operands, kA, step_.a, bounds.batch, bounds.row + row, 0);
@@ -172,8 +203,35 @@ class ProductRun final : public cpu::PreparedStep {
                      : packed_factor(reinterpret_cast<const f32*>(at(operands, kA, step_.a, bounds.batch, 0, 0)),
                                      step_.rows, step_.strip, step_.depth, bounds.row + row, k);
         };
-        totals[row * tiles_.columns + column] = sum_of_products(
-            step_.depth, of_a, [&](std::int64_t k) { return load(b.first + k * b.k_stride, b_is_half); });
+        const auto of_b = [&](std::int64_t k) {
+          return form_.bits != 0 ? coded_element(form_, operands[kB], k, bounds.column + column)
+                                 : load(b.first + k * b.k_stride, b_is_half);
+        };
+        totals[row * tiles_.columns + column] = sum_of_products(step_.depth, of_a, of_b);
+      }
+    }
+  }
+
+  // Rounds the rows of A to codes, and multiplies panel by panel.
+  void multiply_codes(const Bounds& bounds, std::byte* const* operands, f32* totals) const {
+    auto* const codes = reinterpret_cast<std::byte*>(totals + buffers_.totals);
+    f32* const numbers = totals + buffers_.totals + buffers_.of_a;
+    const std::int64_t bytes = ActivationRow::bytes(form_);
+    for (std::int64_t row = 0; row < bounds.rows; ++row) {
+      pack(kHalfA, at(operands, kA, step_.a, bounds.batch, bounds.row + row, 0), step_.a.column, step_.a.row,
+           step_.depth, 1, 1, numbers);
+      make_activation_codes(form_, numbers, ActivationRow::at(form_, codes + row * bytes));
+    }
+    const auto width = static_cast<std::int64_t>(form_.width);
+    for (std::int64_t column = 0; column < bounds.columns; column += width) {
+      for (std::int64_t row = 0; row < bounds.rows; row += kDotRows) {
+        ActivationRow rows[kDotRows];
+        const std::int64_t count = std::min(kDotRows, bounds.rows - row);
+        for (std::int64_t i = 0; i < count; ++i) {
+          rows[i] = ActivationRow::at(form_, codes + (row + i) * bytes);
+        }
+        dots_->rows[count - 1](form_, rows, operands[kB], bounds.column + column, width,
+                               totals + row * tiles_.columns + column, tiles_.columns);
       }
     }
   }
@@ -225,10 +283,20 @@ class ProductRun final : public cpu::PreparedStep {
     }
   }
 
-  // The elements of B for one panel and block, either in place or packed into the buffer. In a wide matrix these
-  // elements are far apart, on more pages than the TLB covers, so packing them pays off if several strips use them.
+  // The elements of B for one panel and block as FLOAT32, either in place or packed into the buffer. In a wide matrix
+  // these elements are far apart, on more pages than the TLB covers, so packing them pays off if several strips use
+  // them.
   [[nodiscard]] Panel panel_of(const Bounds& bounds, std::byte* const* operands, std::int64_t column,
                                std::int64_t first, std::int64_t depth, f32* buffer) const {
+    if (coded_ != nullptr) {
+      coded_->widen(form_, operands[kB], column, first, depth, buffer);
+      return {.first = buffer, .step = kernels_->panel};
+    }
+    if (step_.panel != 0 && (step_.halves & kHalfB) != 0) {
+      const Column of_column = column_of(bounds.batch, operands, column);
+      vectors_->widen(of_column.first + first * of_column.k_stride, depth * kernels_->panel, buffer);
+      return {.first = buffer, .step = kernels_->panel};
+    }
     if (step_.panel != 0) {
       const std::byte* const matrix = operands[kB] + batch_offset(step_, step_.b, bounds.batch);
       const auto* const elements = reinterpret_cast<const f32*>(matrix);
@@ -297,11 +365,15 @@ class ProductRun final : public cpu::PreparedStep {
   }
 
   ProductStep step_;
+  CodedForm form_;
   const ProductKernels* kernels_;
   Tiles tiles_;
   Buffers buffers_;
+  const CodedDotKernels* dots_;   // null unless the activations are codes too
+  const CodedKernels* coded_;     // null if B is not in codes, or without kernels
   const VectorKernels* vectors_;  // null if kernels_ is null
   RowProduct row_product_;        // null if tiles are computed from strips and panels
+  PanelRow panel_row_;            // null unless this is one row, and B is packed as FLOAT16
   cpu::Neighbor after_;
   cpu::Target target_;
   bool has_c_;
@@ -309,11 +381,10 @@ class ProductRun final : public cpu::PreparedStep {
 
 class PackRun final : public cpu::PreparedStep {
  public:
-  PackRun(const ProductStep& step, const ProductKernels* kernels, const VectorKernels* vectors, std::int64_t panels)
+  PackRun(const ProductStep& step, const ProductKernels* kernels, std::int64_t panels)
       : PreparedStep(static_cast<std::uint64_t>(ceil_div(step.batches * step.panels(), panels))),
         step_(step),
         kernels_(kernels),
-        vectors_(vectors),
         panels_(panels) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
@@ -323,12 +394,13 @@ class PackRun final : public cpu::PreparedStep {
     for (std::int64_t number = first; number < end; ++number) {
       const std::int64_t batch = number / step_.panels();
       const std::int64_t column = number % step_.panels() * width;
-      std::byte* const to = operands[1] + batch_offset(step_, step_.output, batch) + column * step_.depth * kBytes;
+      const bool is_half = (step_.halves & kHalfB) != 0;
+      const auto bytes = is_half ? static_cast<std::int64_t>(sizeof(f16)) : kBytes;
+      std::byte* const to = operands[1] + batch_offset(step_, step_.output, batch) + column * step_.depth * bytes;
       const std::byte* const from = operands[0] + batch_offset(step_, step_.b, batch) + column * step_.b.column;
       const std::int64_t count = std::min(width, step_.columns - column);
-      if ((step_.halves & kHalfB) != 0) {
-        pack_halves(kernels_, vectors_, from, step_.b.row, step_.b.column, step_.depth, count, width,
-                    reinterpret_cast<f32*>(to));
+      if (is_half) {
+        pack_half_panel(from, step_.b.row, step_.b.column, step_.depth, count, width, to);
       } else {
         pack_panel(kernels_, from, step_.b.row, step_.b.column, step_.depth, count, width, reinterpret_cast<f32*>(to));
       }
@@ -342,7 +414,6 @@ class PackRun final : public cpu::PreparedStep {
  private:
   ProductStep step_;
   const ProductKernels* kernels_;
-  const VectorKernels* vectors_;
   std::int64_t panels_;  // per piece
 };
 
@@ -372,13 +443,19 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   if (kind == ProductKind::half_product) {
     return nullptr;  // inexact results would not be faster on the CPU
   }
+  if (kind == ProductKind::coded_pack) {
+    return prepare_coded_pack(flat);
+  }
   ProductStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  CodedForm form{};
+  if (kind == ProductKind::coded_product) {
+    std::memcpy(&form, flat.parameters.data() + offsetof(CodedStep, form), sizeof(form));
+  }
   if (step.kind == ProductKind::pack) {
     constexpr std::int64_t kElementsOfPiece = 1 << 16;
     const std::int64_t of_panel = std::max<std::int64_t>(1, step.depth * step.panel);
-    return std::make_unique<PackRun>(step, kernels, vector_kernels(context.target),
-                                     std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
+    return std::make_unique<PackRun>(step, kernels, std::max<std::int64_t>(1, kElementsOfPiece / of_panel));
   }
   if (step.panel != 0 && kernels != nullptr && kernels->panel != step.panel) {
     return nullptr;
@@ -387,13 +464,20 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
     return nullptr;
   }
   TileLimits maximum = kMax;
-  if (step.rows == 1 && step.panel == 0) {  // B is read once, preferably in long rows
+  if (step.rows == 1 && step.panel == 0 && form.bits == 0) {  // B is read once, preferably in long rows
     maximum.columns =
         std::clamp(ceil_div(step.columns, 2 * std::int64_t{context.threads}), kMax.columns, 8 * kMax.columns);
   }
-  const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, kernels != nullptr ? kernels->panel : 1,
-                          maximum, context.threads);
-  return std::make_unique<ProductRun>(step, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, context,
+  if (form.bits != 0) {  // the rows of a usual prompt together, because each tile converts the codes again
+    maximum.rows = 144;
+  }
+  if (form.activation_bits != 0) {  // the codes of the rows stay in the second-level cache
+    constexpr std::int64_t kCacheBytes = 1 << 18;
+    maximum.rows = std::clamp(kCacheBytes / ActivationRow::bytes(form), kDotRows, maximum.rows);
+  }
+  const std::int64_t unit = form.bits != 0 ? form.width : kernels != nullptr ? kernels->panel : 1;
+  const Tiles tiles = cut(step, kernels != nullptr ? kernels->strip : 1, unit, maximum, context.threads);
+  return std::make_unique<ProductRun>(step, form, kernels, flat.operands[kC].slot != kAbsentSlot, tiles, context,
                                       std::move(neighbors.after));
 }
 

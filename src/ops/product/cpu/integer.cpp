@@ -90,8 +90,8 @@ class IntegerRun final : public cpu::PreparedStep {
         depth_(depth_block(kernels.padded_rows(tiles.rows))),
         buffers_(step, kernels, tiles),
         after_(std::move(after)),
-        pack_a_(packing_of(kernels, rows_, step.signed_a != 0, !kernels.unsigned_a)),
-        pack_b_(packing_of(kernels, rows_, step.signed_b != 0, true)) {}
+        pack_a_(packing_of_a(kernels, rows_, step.signed_a != 0)),
+        pack_b_(packing_of_b(kernels, rows_, step.signed_b != 0)) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     Work work{.bounds = bounds_of(product_, tiles_, static_cast<std::int64_t>(piece.number)),
@@ -397,7 +397,7 @@ class IntegerPackRun final : public cpu::PreparedStep {
                      static_cast<std::size_t>(kernels.row_unit * (kDepthBlock + kernels.panel * kWord))),
         product_(step.product),
         kernels_(kernels),
-        pack_(packing_of(kernels, rows, step.signed_b != 0, true)),
+        pack_(packing_of_b(kernels, rows, step.signed_b != 0)),
         panels_(panels) {}
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {

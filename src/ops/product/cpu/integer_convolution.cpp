@@ -102,7 +102,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
         line_(integer_line(context.target, step.signed_input != 0)),
         tiles_(tiles),
         buffers_(step, kernels, tiles),
-        pack_(packing_of(kernels, rows_, step.signed_input != 0, true)),
+        pack_(packing_of_b(kernels, rows_, step.signed_input != 0)),
         after_(std::move(after)),
         depth_(depth_of(step.convolution)),
         tiles_of_piece_(of_piece) {}
@@ -190,7 +190,7 @@ class IntegerConvolutionRun final : public cpu::PreparedStep {
   }
   [[nodiscard]] const u8* filter_of_group(const Work& work) const {
     return reinterpret_cast<const u8*>(operand(work, IntegerOperand::a)) +
-           work.group * integer_filter_bytes(convolution_.rows, depth_);
+           work.group * integer_filter_bytes(convolution_.rows, convolution_.channels, convolution_.taps());
   }
   [[nodiscard]] i32 filter_zero(const Work& work, std::int64_t row) const {
     const std::byte* const zero = operand(work, IntegerOperand::a_zero);
@@ -421,7 +421,7 @@ class IntegerFilterRun final : public cpu::PreparedStep {
                      1, static_cast<std::size_t>(kernels.strip * kFilterBlock)),
         step_(step.convolution),
         kernels_(kernels),
-        pack_(packing_of(kernels, rows, step.signed_filter != 0, !kernels.unsigned_a)),
+        pack_(packing_of_a(kernels, rows, step.signed_filter != 0)),
         depth_(depth_of(step.convolution)),
         strips_(strips),
         is_contiguous_(is_contiguous_filter(step.convolution, 1)) {}
@@ -434,7 +434,8 @@ class IntegerFilterRun final : public cpu::PreparedStep {
       const std::int64_t group = number / of_group;
       const std::int64_t row = number % of_group * kernels_.strip;
       pack(operands[0] + group * step_.filter_group + row * step_.filter_row, row,
-           reinterpret_cast<u8*>(operands[1]) + group * integer_filter_bytes(step_.rows, depth_), piece.scratch);
+           reinterpret_cast<u8*>(operands[1]) + group * integer_filter_bytes(step_.rows, step_.channels, step_.taps()),
+           piece.scratch);
     }
   }
 
@@ -505,7 +506,13 @@ std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat,
   IntegerConvolutionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   const IntegerKernels& kernels = integer_kernels(context.target);
-  if (step.convolution.kind == ProductKind::integer_filter) {
+  const bool is_filter = step.convolution.kind == ProductKind::integer_filter;
+  if (is_filter || step.is_packed != 0) {
+    if (auto quads = prepare_quad_convolution(step, kernels, context, after)) {
+      return quads;
+    }
+  }
+  if (is_filter) {
     constexpr std::int64_t kBytesOfPiece = 1 << 16;
     const std::int64_t of_strip = kernels.strip * depth_of(step.convolution);
     return std::make_unique<IntegerFilterRun>(step, kernels, integer_rows(context.target),
@@ -513,6 +520,12 @@ std::unique_ptr<cpu::PreparedStep> prepare_integer_convolution(const Step& flat,
   }
   if (step.is_packed == 0) {
     return prepare_integer_definition(step, std::move(after));
+  }
+  if (auto rows = prepare_row_convolution(step, kernels, after)) {
+    return rows;
+  }
+  if (auto depthwise = prepare_integer_depthwise(step, context, after)) {
+    return depthwise;
   }
   const bool lines = by_lines(step.convolution);
   const std::int64_t min_work = lines ? kLineMinWork : kMinWork;

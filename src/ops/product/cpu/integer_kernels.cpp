@@ -3,6 +3,7 @@
 // added exactly in 32 bits. integer_neon.cpp and integer_vnni.cpp use instructions that multiply bytes.
 #include "ops/product/cpu/integer_kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -31,6 +32,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#include "ops/product/cpu/integer_quantize-inl.h"
 #include "ops/product/cpu/integer_rows-inl.h"
 
 constexpr std::size_t kBytes = HWY_MAX_BYTES;
@@ -187,19 +189,10 @@ HWY_INLINE Vector corrected_vector(const IntegerRow& row, std::int64_t i) {
 // output.
 template <bool kCorrects>
 HWY_INLINE hn::Vec<hn::Rebind<i16, Sums>> quantized_vector(const IntegerRow& row, std::int64_t i) {
-  const hn::RebindToFloat<Sums> d_float;
-  const auto scaled =
-      hn::Mul(hn::ConvertTo(d_float, corrected_vector<kCorrects>(row, i)), hn::LoadU(d_float, row.factors + i));
-  const auto zeros = hn::LoadU(Sums(), row.zeros + i);
-#if HWY_TARGET == HWY_NEON
-  const int32x4_t nearest = vcvtnq_s32_f32(scaled.raw);  // saturates, and converts NaN to 0
-  return hn::DemoteTo(hn::Rebind<i16, Sums>(), Vector(vqaddq_s32(nearest, zeros.raw)));
-#else
-  // Clamps to values so large that no zero point could bring them back into range.
-  const auto number = hn::IfThenElseZero(hn::Eq(scaled, scaled), scaled);
-  const auto bounded = hn::Min(hn::Max(number, hn::Set(d_float, -1024.0F)), hn::Set(d_float, 1024.0F));
-  return hn::DemoteTo(hn::Rebind<i16, Sums>(), hn::Add(hn::NearestInt(bounded), zeros));
-#endif
+  const Sums d;
+  return hn::DemoteTo(hn::Rebind<i16, Sums>(), quantized_lanes(d, corrected_vector<kCorrects>(row, i),
+                                                               hn::LoadU(hn::RebindToFloat<Sums>(), row.factors + i),
+                                                               hn::LoadU(d, row.zeros + i)));
 }
 
 // Quantizes the elements that fill whole vectors, and returns the number of these elements.
@@ -219,14 +212,59 @@ HWY_INLINE std::int64_t quantize_vectors(const IntegerRow& row, std::byte* to) {
   return i;
 }
 
-// Computes the last elements directly from the definition.
+// Quantizes one vector.
+template <class Out, bool kCorrects>
+HWY_INLINE void quantize_vector(const IntegerRow& row, std::int64_t i, Out* to) {
+  const hn::Rebind<Out, hn::Rebind<i16, Sums>> d_out;
+  hn::StoreU(hn::DemoteTo(d_out, quantized_vector<kCorrects>(row, i)), d_out, to);
+}
+
+// Quantizes a row. The last vector overlaps the one before it; rows shorter than a vector are copied and extended.
+template <class Out, bool kCorrects>
+HWY_INLINE void quantize_row(const IntegerRow& row, std::byte* bytes) {
+  constexpr auto kLanes = static_cast<std::int64_t>(kBytes / sizeof(i32));
+  auto* const to = reinterpret_cast<Out*>(bytes);
+  if (row.count >= kLanes) {
+    for (std::int64_t i = quantize_vectors<Out, kCorrects>(row, bytes); i < row.count; i += kLanes) {
+      const std::int64_t at = std::min(i, row.count - kLanes);
+      quantize_vector<Out, kCorrects>(row, at, to + at);
+    }
+    return;
+  }
+  if (row.count == 0) {
+    return;
+  }
+  const auto size = static_cast<std::size_t>(row.count) * sizeof(u32);
+  const auto extended = [size](const auto* from, auto* buffer) HWY_ATTR {
+    if (from != nullptr) {
+      std::memcpy(buffer, from, size);
+      from = buffer;
+    }
+    return from;
+  };
+  u32 totals[kLanes] = {};
+  u32 column_sums[kLanes] = {};
+  u32 column_zeros[kLanes] = {};
+  f32 factors[kLanes] = {};
+  i32 zeros[kLanes] = {};
+  IntegerRow one = row;
+  one.totals = extended(row.totals, totals);
+  one.column_sums = extended(row.column_sums, column_sums);
+  one.column_zeros = extended(row.column_zeros, column_zeros);
+  one.factors = extended(row.factors, factors);
+  one.zeros = extended(row.zeros, zeros);
+  Out quantized[kLanes];
+  quantize_vector<Out, kCorrects>(one, 0, quantized);
+  std::memcpy(to, quantized, static_cast<std::size_t>(row.count));
+}
+
 template <class Out>
 void to_quantized(const IntegerRow& given, std::byte* to) noexcept {
   const IntegerRow row = given;
-  std::int64_t i =
-      row.column_sums != nullptr ? quantize_vectors<Out, true>(row, to) : quantize_vectors<Out, false>(row, to);
-  for (; i < row.count; ++i) {
-    put(to, i, quantized_total<Out>(corrected(row, i), row.factors[i], row.zeros[i]));
+  if (row.column_sums != nullptr) {
+    quantize_row<Out, true>(row, to);
+  } else {
+    quantize_row<Out, false>(row, to);
   }
 }
 
@@ -253,6 +291,7 @@ const IntegerKernels* widening_kernels() {
                                           .row_unit = 1,
                                           .panel = kPanel,
                                           .group = kGroup,
+                                          .row_block = kGroup,
                                           .unsigned_a = false,
                                           .blocks = kBlocks.data()};
   return &kAll;
@@ -317,6 +356,7 @@ const IntegerKernels* kernels() {
                                           .row_unit = 1,
                                           .panel = kPanel,
                                           .group = kGroup,
+                                          .row_block = kGroup,
                                           .unsigned_a = false,
                                           .blocks = kBlocks};
   return &kAll;
@@ -340,6 +380,7 @@ std::vector<const IntegerKernels*> all_integer_kernels(cpu::Target target) {
   } else if (target == cpu::Target::avx2) {
     add(avx_vnni_kernels());
   } else if (target == cpu::Target::avx512) {
+    add(amx_kernels());
     add(avx512_vnni_kernels());
   }
   add(ANYDML_FOR_TARGET(target, generic::kernels(), widening_kernels()));

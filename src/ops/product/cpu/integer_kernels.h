@@ -14,9 +14,10 @@
 namespace anydml {
 
 // The product of strips of rows and a panel of columns, over one or more groups of k. a: for each strip, the first
-// group of every row, then the second group of every row, and so on. b: the same layout for the panel's columns. start:
-// a number for each column, to which the products are added. The sums replace the totals if this is the first part of
-// k. Otherwise they are added to the totals.
+// block of row_block values of k of every row, then the second block of every row, and so on; the last block may be
+// shorter. b: the same layout for the panel's columns, in groups. start: a number for each column, to which the
+// products are added. The sums replace the totals if this is the first part of k. Otherwise they are added to the
+// totals.
 struct IntegerBlockArguments {
   const u8* a;
   const u8* b;
@@ -28,14 +29,20 @@ struct IntegerBlockArguments {
 };
 using IntegerBlock = void (*)(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept;
 
+struct QuadKernels;  // integer_quads.h
+struct DotKernels;   // integer_row_dots.h
+
 struct IntegerKernels {
   const char* name;
-  std::int64_t strip;          // maximum number of rows in a strip, a multiple of row_unit
-  std::int64_t row_unit;       // the number of rows in a strip is a multiple of this
-  std::int64_t panel;          // columns of a panel
-  std::int64_t group;          // values of k that are stored together: 4 or 8
-  bool unsigned_a;             // whether the bytes of A are unsigned; the bytes of B are signed
-  const IntegerBlock* blocks;  // indexed by the row units of the strip minus 1
+  std::int64_t strip;                  // maximum number of rows in a strip, a multiple of row_unit
+  std::int64_t row_unit;               // the number of rows in a strip is a multiple of this
+  std::int64_t panel;                  // columns of a panel
+  std::int64_t group;                  // values of k that are stored together: 4 or 8
+  std::int64_t row_block;              // the same for the rows of A: group, or a multiple of it
+  bool unsigned_a;                     // whether the bytes of A are unsigned; the bytes of B are signed
+  const IntegerBlock* blocks;          // indexed by the row units of the strip minus 1
+  const QuadKernels* quads = nullptr;  // for convolutions with several channels
+  const DotKernels* dots = nullptr;    // for convolutions of single channels
 
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
     return (rows + row_unit - 1) / row_unit * row_unit;
@@ -111,5 +118,6 @@ inline constexpr std::int64_t kIntegerLineSlack = 64;
 [[nodiscard]] const IntegerKernels* neon_dot_kernels();     // SDOT
 [[nodiscard]] const IntegerKernels* avx_vnni_kernels();     // VPDPBUSD on 32-byte vectors
 [[nodiscard]] const IntegerKernels* avx512_vnni_kernels();  // VPDPBUSD on 64-byte vectors
+[[nodiscard]] const IntegerKernels* amx_kernels();          // TDPBSSD
 
 }  // namespace anydml

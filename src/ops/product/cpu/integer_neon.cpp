@@ -236,6 +236,7 @@ constexpr IntegerKernels kMatrixKernels = {.name = "SMMLA",
                                            .row_unit = 2,
                                            .panel = kPanel,
                                            .group = 8,
+                                           .row_block = 8,
                                            .unsigned_a = false,
                                            .blocks = kMatrices.data()};
 constexpr IntegerKernels kDotKernels = {.name = "SDOT",
@@ -243,6 +244,7 @@ constexpr IntegerKernels kDotKernels = {.name = "SDOT",
                                         .row_unit = 4,
                                         .panel = kPanel,
                                         .group = 4,
+                                        .row_block = 4,
                                         .unsigned_a = false,
                                         .blocks = kDots.data()};
 

@@ -65,10 +65,50 @@ void pack_panel_bytes(const BytePacking& packing, const std::byte* from, std::in
   }
 }
 
+// Packs a strip block by block, like panels of one block first unless the rows are contiguous.
+void pack_blocks(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
+                 std::int64_t depth, std::int64_t rows, std::int64_t width, u8* to) {
+  constexpr std::int64_t kMaxRows = 32;
+  constexpr std::int64_t kMaxBlock = 64;
+  u8 grouped[kMaxRows * kMaxBlock];
+  const BytePacking by_groups{
+      .rows = packing.rows, .group = packing.group, .block = packing.group, .flip = packing.flip};
+  const std::int64_t group = packing.group;
+  const std::int64_t padded = (depth + group - 1) / group * group;
+  for (std::int64_t first = 0; first < depth; first += packing.block) {
+    const std::int64_t length = std::min(packing.block, padded - first);
+    const std::int64_t count = std::min(packing.block, depth - first);
+    const std::byte* const block = from + first * k_stride;
+    for (std::int64_t done = 0; k_stride != 1 && done < width; done += kMaxRows) {
+      pack_bytes(by_groups, block + done * stride, k_stride, stride, count,
+                 std::clamp<std::int64_t>(rows - done, 0, kMaxRows), {.first = grouped, .width = kMaxRows, .step = 0});
+      for (std::int64_t i = 0; i < std::min(kMaxRows, width - done); ++i, to += length) {
+        for (std::int64_t k = 0; k < length; k += group) {
+          std::memcpy(to + k, grouped + k * kMaxRows + i * group, static_cast<std::size_t>(group));
+        }
+      }
+    }
+    for (std::int64_t i = 0; k_stride == 1 && i < width; ++i, to += length) {
+      const std::int64_t here = i < rows ? count : 0;
+      std::memcpy(to, block + i * stride, static_cast<std::size_t>(here));
+      std::memset(to + here, 0, static_cast<std::size_t>(length - here));
+      if (packing.flip != 0) {
+        for (std::int64_t k = 0; k < here; ++k) {
+          to[k] = static_cast<u8>(to[k] ^ packing.flip);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, const PanelBuffer& to) noexcept {
+  if (packing.block != packing.group) {
+    pack_blocks(packing, from, k_stride, stride, depth, count, to.width, to.first);
+    return;
+  }
   const auto interleave = packing.rows->interleave[packing.group == 8 ? 1 : 0];
   std::int64_t done = 0;  // columns that are already packed
   if (stride == 1 && k_stride != 1 && interleave != nullptr && to.width % kInterleaved == 0) {

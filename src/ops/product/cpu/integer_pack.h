@@ -14,13 +14,15 @@ namespace anydml {
 struct BytePacking {
   const IntegerRows* rows;
   std::int64_t group;
+  std::int64_t block;  // of rows of A that are packed block by block; otherwise the group
   u8 flip;
 };
 
 // Packs `count` columns into panels, the last of which may have fewer columns. In a panel,
 //   first[(k / group * width + i) * group + k % group] = from[k, i] for k below `depth`,
 // XORed with flip, and 0 for the columns missing from the last panel and the k missing from the last group. Strides are
-// in bytes. A strip of rows is packed as a panel with that many columns.
+// in bytes. A strip of rows is packed as a panel with that many columns. If it is packed by blocks, these take the
+// place of groups, except that the last block is only as long as the remaining groups.
 void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t k_stride, std::int64_t stride,
                 std::int64_t depth, std::int64_t count, const PanelBuffer& to) noexcept;
 
@@ -30,10 +32,15 @@ void pack_bytes(const BytePacking& packing, const std::byte* from, std::int64_t 
   return is_signed == wants_signed ? 0 : is_signed ? 128 : -128;
 }
 
-// How the bytes of A or B are packed for the kernels.
-[[nodiscard]] inline BytePacking packing_of(const IntegerKernels& kernels, const IntegerRows& rows, bool is_signed,
-                                            bool wants_signed) {
-  return {.rows = &rows, .group = kernels.group, .flip = byte_flip(is_signed, wants_signed)};
+// How the bytes of A and B are packed for the kernels.
+[[nodiscard]] inline BytePacking packing_of_a(const IntegerKernels& kernels, const IntegerRows& rows, bool is_signed) {
+  return {.rows = &rows,
+          .group = kernels.group,
+          .block = kernels.row_block,
+          .flip = byte_flip(is_signed, !kernels.unsigned_a)};
+}
+[[nodiscard]] inline BytePacking packing_of_b(const IntegerKernels& kernels, const IntegerRows& rows, bool is_signed) {
+  return {.rows = &rows, .group = kernels.group, .block = kernels.group, .flip = byte_flip(is_signed, true)};
 }
 
 inline constexpr std::int64_t kWord = 4;           // size of a total in bytes

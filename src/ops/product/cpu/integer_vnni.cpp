@@ -3,6 +3,8 @@
 // 32-bit sum without saturation. A group of four bytes from a row of A is multiplied by all columns of a vector.
 // Functions that use this instruction are called only on machines that support it.
 #include "ops/product/cpu/integer_kernels.h"
+#include "ops/product/cpu/integer_quads.h"
+#include "ops/product/cpu/integer_row_dots.h"
 
 #if defined(__x86_64__)
 
@@ -74,13 +76,17 @@ constexpr IntegerKernels kKernelsOf64 = {.name = "VPDPBUSD",
                                          .row_unit = 1,
                                          .panel = 32,
                                          .group = kGroup,
+                                         .row_block = kGroup,
                                          .unsigned_a = true,
-                                         .blocks = kDotsOf64.data()};
+                                         .blocks = kDotsOf64.data(),
+                                         .quads = &kVnniQuads,
+                                         .dots = &kVnniDots};
 constexpr IntegerKernels kKernelsOf32 = {.name = "VPDPBUSD",
                                          .strip = kRowsOf32,
                                          .row_unit = 1,
                                          .panel = 16,
                                          .group = kGroup,
+                                         .row_block = kGroup,
                                          .unsigned_a = true,
                                          .blocks = kDotsOf32.data()};
 

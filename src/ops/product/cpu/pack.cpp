@@ -21,6 +21,24 @@ void copy_rows(const std::byte* from, std::int64_t k_stride, std::int64_t depth,
   }
 }
 
+// to[k * width + i] = the element (k, i), `depth` of them in each of `count` columns. The output stays in the
+// first-level cache while each column adds its elements.
+template <class T>
+void turn_columns(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
+                  std::int64_t count, std::int64_t width, std::byte* to) {
+  constexpr std::int64_t kTogether = 64;
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t first = 0; first < depth; first += kTogether) {
+    const std::int64_t end = std::min(depth, first + kTogether);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::byte* const column = from + i * stride;
+      for (std::int64_t k = first; k < end; ++k) {
+        std::memcpy(to + (k * width + i) * kSize, column + k * k_stride, sizeof(T));
+      }
+    }
+  }
+}
+
 f32 load_half(const std::byte* from) {
   f16 value;
   std::memcpy(&value, from, sizeof(value));
@@ -58,17 +76,7 @@ void pack_panel(const ProductKernels* kernels, const std::byte* from, std::int64
     kernels->transpose(from, stride, depth, count, width, to);
     return;
   }
-  // Small enough that the output stays in the first-level cache while each column adds its elements.
-  constexpr std::int64_t kTogether = 64;
-  for (std::int64_t first = 0; first < depth; first += kTogether) {
-    const std::int64_t end = std::min(depth, first + kTogether);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::byte* const column = from + i * stride;
-      for (std::int64_t k = first; k < end; ++k) {
-        std::memcpy(to + k * width + i, column + k * k_stride, sizeof(f32));
-      }
-    }
-  }
+  turn_columns<f32>(from, k_stride, stride, depth, count, width, reinterpret_cast<std::byte*>(to));
 }
 
 void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, const std::byte* from,
@@ -111,6 +119,21 @@ void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, co
     pack_panel(kernels, reinterpret_cast<const std::byte*>(some), kBytes, kTogether * kBytes, of_these, count, width,
                to + first * width);
   }
+}
+
+void pack_half_panel(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
+                     std::int64_t count, std::int64_t width, std::byte* to) noexcept {
+  constexpr auto kHalf = static_cast<std::int64_t>(sizeof(f16));
+  if (count < width) {
+    std::memset(to, 0, static_cast<std::size_t>(depth * width * kHalf));
+  }
+  if (stride == kHalf) {
+    for (std::int64_t k = 0; k < depth; ++k) {
+      std::memcpy(to + k * width * kHalf, from + k * k_stride, static_cast<std::size_t>(count * kHalf));
+    }
+    return;
+  }
+  turn_columns<f16>(from, k_stride, stride, depth, count, width, to);
 }
 
 }  // namespace anydml

@@ -20,4 +20,8 @@ void pack_halves(const ProductKernels* kernels, const VectorKernels* vectors, co
                  std::int64_t k_stride, std::int64_t stride, std::int64_t depth, std::int64_t count, std::int64_t width,
                  f32* to) noexcept;
 
+// Like pack_panel, but copies FLOAT16 elements without converting them.
+void pack_half_panel(const std::byte* from, std::int64_t k_stride, std::int64_t stride, std::int64_t depth,
+                     std::int64_t count, std::int64_t width, std::byte* to) noexcept;
+
 }  // namespace anydml

@@ -6,6 +6,7 @@
 
 #include "base/element.h"
 #include "base/float_bits.h"
+#include "ops/product/step.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/product/cpu/vector_kernels.cpp"
@@ -115,6 +116,31 @@ void along(const f32* factors, const std::byte* matrix, std::int64_t stride, std
   by_definition<T>(factors, matrix, stride, kBytes, depth, whole, count, totals);
 }
 
+// The sums of a panel's columns stay in registers, and its elements are read one after the other.
+void half_panel_row(const f32* factors, const std::byte* panel, std::int64_t depth, f32* totals) noexcept {
+  const hn::ScalableTag<f32> d;
+  constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
+  constexpr std::size_t kVectors = panel_columns(HWY_MAX_BYTES) / kLanes;
+  for (std::int64_t first = 0; first < depth; first += kProductBlock) {
+    const std::int64_t end = std::min(depth, first + kProductBlock);
+    hn::Vec<decltype(d)> sums[kVectors];
+    for (auto& sum : sums) {
+      sum = hn::Zero(d);
+    }
+    for (std::int64_t k = first; k < end; ++k) {
+      const auto factor = hn::Set(d, factors[k]);
+      for (std::size_t i = 0; i < kVectors; ++i) {
+        sums[i] = hn::MulAdd(factor, load_wide<f16>(d, panel), sums[i]);
+        panel += kLanes * sizeof(f16);
+      }
+    }
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      f32* const to = totals + i * kLanes;
+      hn::StoreU(first == 0 ? sums[i] : hn::Add(hn::LoadU(d, to), sums[i]), d, to);
+    }
+  }
+}
+
 using Quad = hn::Full128<f32>;
 
 // Adds the products of four outputs for four values of k, with 4-element vectors on every target. The elements are
@@ -192,6 +218,7 @@ void widen_row(const std::byte* from, std::int64_t count, f32* to) noexcept { wi
 const VectorKernels* row_kernels() {
   static constexpr VectorKernels kAll = {.singles = {.along = along<f32>, .across = across<f32>},
                                          .halves = {.along = along<f16>, .across = across<f16>},
+                                         .half_panel_row = half_panel_row,
                                          .widen = widen_row};
   return &kAll;
 }

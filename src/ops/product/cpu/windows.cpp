@@ -48,8 +48,19 @@ void copy_near(const std::byte* from, std::int64_t count, Word* to) {
     return;
   }
   if (count < kWords) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::memcpy(to + i, from + i * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+    // Two copies that may overlap.
+    const auto bytes = static_cast<std::size_t>(count) * sizeof(Word);
+    auto* const first = reinterpret_cast<std::byte*>(to);
+    if (bytes >= 8) {
+      std::memcpy(first, from, 8);
+      std::memcpy(first + bytes - 8, from + bytes - 8, 8);
+    } else if (bytes >= 4) {
+      std::memcpy(first, from, 4);
+      std::memcpy(first + bytes - 4, from + bytes - 4, 4);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::memcpy(to + i, from + i * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+      }
     }
     return;
   }
@@ -59,16 +70,71 @@ void copy_near(const std::byte* from, std::int64_t count, Word* to) {
   }
 }
 
+// Copies every second element.
+template <class Word>
+void copy_second(const std::byte* from, std::int64_t count, Word* to) {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    Word word;
+    std::memcpy(&word, from + i * 2 * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
+    to[i] = word;
+  }
+}
+
+template <>
+void copy_second(const std::byte* from, std::int64_t count, std::uint8_t* to) {
+  using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
+  constexpr std::int64_t kBytes = sizeof(Bytes);
+  std::int64_t i = 0;
+  if (count > kBytes) {
+    Bytes low;
+    Bytes high;
+    // A vector reads one byte behind its last element, except the last vector, which begins one byte earlier.
+    for (; i + kBytes < count; i += kBytes) {
+      std::memcpy(&low, from + 2 * i, kBytes);
+      std::memcpy(&high, from + 2 * i + kBytes, kBytes);
+      const Bytes even = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+      std::memcpy(to + i, &even, kBytes);
+    }
+    i = count - kBytes;
+    std::memcpy(&low, from + 2 * i - 1, kBytes);
+    std::memcpy(&high, from + 2 * i - 1 + kBytes, kBytes);
+    const Bytes odd = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    std::memcpy(to + i, &odd, kBytes);
+    return;
+  }
+  for (; i < count; ++i) {
+    std::memcpy(to + i, from + 2 * i, 1);
+  }
+}
+
 template <class Word>
 struct Copier {
   const Windows& windows;
   const WindowPlane& plane;
   Word padding;
 
-  // Copies elements of the image row `from`, at positions start, start + coordinate_step, and so on.
-  void copy_stretch(const std::byte* from, std::int64_t start, Word* to) const {
+  // A stretch of a row: its elements [first, end) are inside the image, and the first of them is `from` bytes after the
+  // beginning of the image's row. The rest is padding.
+  struct Inside {
+    std::int64_t first;
+    std::int64_t end;
+    std::int64_t from;
+  };
+  static constexpr std::int64_t kKnown = 4;
+  Inside known[kKnown] = {};  // of the first stretches, which are the same in all rows
+
+  Copier(const Windows& all, const WindowPlane& copied, const void* outside) : windows(all), plane(copied) {
+    std::memcpy(&padding, outside, sizeof(Word));
+    for (std::int64_t part = 0; part < std::min(kKnown, plane.axes[2].parts); ++part) {
+      known[part] = inside_of(part);
+    }
+  }
+
+  [[nodiscard]] Inside inside_of(std::int64_t part) const {
     const WindowPlane::Axis& axis = plane.axes[2];
     const WindowAxis& image = windows.axes[2];
+    const std::int64_t start = axis.start + part * axis.part_move;
     const std::int64_t move = axis.coordinate_step;
     const std::int64_t length = axis.length;
     const auto moves_to = [move](std::int64_t positions) {
@@ -77,19 +143,31 @@ struct Copier {
     };
     const std::int64_t first = start >= 0 ? 0 : std::min(length, moves_to(-start));
     const std::int64_t end = start >= image.input ? first : std::clamp(moves_to(image.input - start), first, length);
-    std::fill(to, to + first, padding);
-    std::fill(to + end, to + length, padding);
-    const std::int64_t step = move * image.input_step;
-    const std::byte* at = from + (start + first * move) * image.input_step;
-    if (step == static_cast<std::int64_t>(sizeof(Word))) {
-      copy_near(at, end - first, to + first);
-    } else if (step == 2 * static_cast<std::int64_t>(sizeof(Word))) {
-      ANYDML_INDEPENDENT
-      for (std::int64_t i = first; i < end; ++i) {
-        Word word;
-        std::memcpy(&word, at + (i - first) * 2 * static_cast<std::int64_t>(sizeof(Word)), sizeof(Word));
-        to[i] = word;
+    return {.first = first, .end = end, .from = (start + first * move) * image.input_step};
+  }
+
+  // Usually there is one element of padding, and a call of memset would take longer.
+  void pad(Word* from, Word* end) const {
+    if (from != end) {
+      *from = padding;
+      if (++from != end) {
+        std::fill(from, end, padding);
       }
+    }
+  }
+
+  // Copies elements of the image row `from`, in steps of coordinate_step.
+  void copy_stretch(const std::byte* from, const Inside& inside, Word* to) const {
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(Word));
+    const auto [first, end, offset] = inside;
+    pad(to, to + first);
+    pad(to + end, to + plane.axes[2].length);
+    const std::int64_t step = plane.axes[2].coordinate_step * windows.axes[2].input_step;
+    const std::byte* at = from + offset;
+    if (step == kBytes) {
+      copy_near(at, end - first, to + first);
+    } else if (step == 2 * kBytes) {
+      copy_second(at, end - first, to + first);
     } else {
       for (std::int64_t i = first; i < end; ++i, at += step) {
         std::memcpy(to + i, at, sizeof(Word));
@@ -100,7 +178,7 @@ struct Copier {
   void copy_row(const std::byte* from, Word* to) const {
     const WindowPlane::Axis& axis = plane.axes[2];
     for (std::int64_t part = 0; part < axis.parts; ++part) {
-      copy_stretch(from, axis.start + part * axis.part_move, to + part * axis.length);
+      copy_stretch(from, part < kKnown ? known[part] : inside_of(part), to + part * axis.length);
     }
   }
 
@@ -134,8 +212,7 @@ struct Copier {
 template <class Word>
 void copy_words(const Windows& windows, const WindowPlane& plane, const std::byte* from, std::int64_t channel_step,
                 std::int64_t channels, const void* padding, std::byte* to) {
-  Copier<Word> copier{.windows = windows, .plane = plane, .padding = {}};
-  std::memcpy(&copier.padding, padding, sizeof(Word));
+  const Copier<Word> copier(windows, plane, padding);
   auto* words = reinterpret_cast<Word*>(to);
   for (std::int64_t i = 0; i < channels; ++i, words += plane.elements()) {
     copier.copy_plane(from + i * channel_step, words);

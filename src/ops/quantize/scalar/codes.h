@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/element.h"
+#include "ops/scalar/coded_number.h"
 #include "ops/scalar/quantize.h"
 
 namespace anydml {
@@ -48,11 +49,6 @@ struct CodeRange {
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 quantized_code(f32 x, f32 scale, i32 zero, CodeRange range) {
   const i32 code = quantized_quotient(x, scale) + zero;
   return code < range.minimum ? range.minimum : code > range.maximum ? range.maximum : code;
-}
-
-// Computes (code - zero) * scale. The difference is exact, and the product is rounded to FLOAT32.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr f32 number_of_code(i32 code, i32 zero, f32 scale) {
-  return static_cast<f32>(code - zero) * scale;
 }
 
 }  // namespace anydml

@@ -272,7 +272,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   // Multiplies the tile's rows by the matrices of some gates and writes the sums. strips: the hidden states of all
   // rows.
   void multiply(const Tile& tile, const f32* strips, std::int64_t gate, std::int64_t gates) const {
-    const std::int64_t gate_step = step_.units * tile.size.panel;
+    const std::int64_t gate_step = step_.packed_rows() * tile.size.panel;
     const f32* const panels = reinterpret_cast<const f32*>(tile.operands[kRecurrentPacked]) +
                               ((tile.direction * step_.panels() + tile.panel) * step_.gates + gate) * gate_step;
     const f32* const rows = strips + tile.row * step_.units;
@@ -303,7 +303,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   void multiply_by_definition(const Tile& tile, const f32* strips, const f32* panels, std::int64_t gate,
                               std::int64_t gates) const {
     for (std::int64_t i = 0; i < gates; ++i) {
-      const f32* const panel = panels + i * step_.units * tile.size.panel;
+      const f32* const panel = panels + i * step_.packed_rows() * tile.size.panel;
       for (std::int64_t row = 0; row < tile.size.rows; ++row) {
         for (std::int64_t column = 0; column < tile.columns; ++column) {
           tile.sums(gate + i)[row * tile.size.panel + column] = sum_of_products(

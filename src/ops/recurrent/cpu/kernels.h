@@ -36,8 +36,9 @@ struct ResetTerms {
 };
 
 struct RecurrentKernels {
-  // Multiplies one row by the panels of `gates` gates, which are gate_step elements apart. The totals of a gate are
-  // totals_step elements after those of the previous gate. Null if not available.
+  // Multiplies one row by the panels of `gates` gates, which are gate_step elements apart, in the compact form if all
+  // of them have it. The totals of a gate are totals_step elements after those of the previous gate. Null if not
+  // available.
   void (*multiply_row)(const f32* hidden, const f32* panels, std::int64_t gate_step, std::int64_t gates,
                        std::int64_t depth, f32* totals, std::int64_t totals_step) noexcept;
   // Replaces the products in `sums`, which were computed from the hidden state, with the sums of all terms.

@@ -2,8 +2,11 @@
 #include "ops/recurrent/cpu/pack.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
 #include "base/element.h"
 #include "base/float_bits.h"
@@ -34,13 +37,19 @@ class RecurrentPack final : public cpu::PreparedStep {
     const std::byte* const from =
         operands[0] + direction * strides.direction + (gate * step_.units + panel * width) * strides.unit;
     const std::int64_t count = std::min(width, step_.units - panel * width);
-    f32* const to = reinterpret_cast<f32*>(operands[1]) + number * step_.units * width;
+    f32* const to = reinterpret_cast<f32*>(operands[1]) + number * step_.packed_rows() * width;
+    if (step_.strip > 1) {
+      to[step_.units * width] = 0;  // there is no compact form
+    }
     if (is_plain_) {
       copy_units(from, count, to);
     } else if (step_.is_half != 0) {
       pack_halves(products_, vectors_, from, strides.time, strides.unit, step_.units, count, width, to);
     } else {
       pack_panel(products_, from, strides.time, strides.unit, step_.units, count, width, to);
+      if (step_.strip > 1) {
+        compact(to, to + step_.units * width);
+      }
     }
   }
 
@@ -70,6 +79,40 @@ class RecurrentPack final : public cpu::PreparedStep {
     std::memcpy(&value, from, sizeof(value));
     return value;
   }
+
+  // Adds the compact form of a gate if it has one. The smallest factor is a multiple of the scale, and nearly always
+  // the scale itself.
+  void compact(const f32* factors, f32* to) const {
+    const std::int64_t width = step_.panel;
+    const std::int64_t count = step_.units * width;
+    f32 scale = std::numeric_limits<f32>::infinity();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const f32 size = std::fabs(factors[i]);
+      scale = size > 0.0F && size < scale ? size : scale;
+    }
+    if (!std::isfinite(scale)) {
+      return;
+    }
+    auto* const words = reinterpret_cast<u32*>(to + width);
+    for (std::int64_t k = 0; k < step_.units; ++k) {
+      for (std::int64_t i = 0; i < width; ++i) {
+        const f32 factor = factors[k * width + i];
+        const f32 quotient = factor / scale;
+        if (!(std::fabs(quotient) <= kMaxInteger)) {
+          return;
+        }
+        const f32 integer = std::nearbyint(quotient);
+        if (bits_of(integer * scale) != bits_of(factor)) {
+          return;
+        }
+        u32& word = words[k / 2 * width + i];
+        word = k % 2 == 0 ? bits_of(integer) >> 16 : word | bits_of(integer);
+      }
+    }
+    to[0] = scale;
+  }
+  static u32 bits_of(f32 value) { return std::bit_cast<u32>(value); }
+  static constexpr f32 kMaxInteger = 256;  // BFLOAT16 represents all smaller integers
 
   RecurrentStep step_;
   const ProductKernels* products_;

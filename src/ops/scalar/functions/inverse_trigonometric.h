@@ -198,7 +198,7 @@ struct AtanYxOf {
     constexpr LongAtan kTerms = kLongAtan;
     Pair p = {kTerms.of[25][0], kTerms.of[25][1]};
     for (int i = 24; i >= 0; --i) {
-      p = ordered_sum({kTerms.of[i][0], kTerms.of[i][1]}, product(z, p));
+      p = ordered_sum(term_of(kTerms, i), product(z, p));
     }
     Pair angle = ordered_sum(t, product(t, product(z, p)));
     const f64 there = select(of.far, kAtanThere, 0.0);
@@ -242,6 +242,24 @@ struct AtanYxOf {
     const f64 of_b = first - a;
     return {first, (a - (first - of_b)) + (b - of_b)};
   }
+#if defined(ANYDML_PRIMITIVES_HEADER)
+  // A device's compiler may not be able to read a table at a varying index (clang's, for SPIR-V), so every term is
+  // compared.
+  static constexpr Pair term_of(const inverse_trigonometric::LongAtan& terms, int i) {
+    u64 first = 0;
+    u64 second = 0;
+    [&]<std::size_t... k>(std::index_sequence<k...>) {
+      ((first = i == static_cast<int>(k) ? to_bits(terms.of[k][0]) : first), ...);
+      ((second = i == static_cast<int>(k) ? to_bits(terms.of[k][1]) : second), ...);
+    }
+    (std::make_index_sequence<25>());
+    return {from_bits<f64>(first), from_bits<f64>(second)};
+  }
+#else
+  ANYDML_HOST_DEVICE static constexpr Pair term_of(const inverse_trigonometric::LongAtan& terms, int i) {
+    return {terms.of[i][0], terms.of[i][1]};
+  }
+#endif
   ANYDML_HOST_DEVICE static constexpr Pair ordered_sum(f64 a, f64 b) {  // |a| >= |b|
     const f64 first = a + b;
     return {first, b - (first - a)};

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The primitives of a device: its own operations where a trial found them exact, and ours otherwise.
+//
+// A primitive has up to three versions in the function library: native_NAME is the device's own operation, exact_NAME
+// is composed of FLOAT64's operations, and integer_NAME uses integers only, which the specification makes exact. The
+// first of them that is available and exact is used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/vulkan/family.h"
+#include "backend/vulkan/spirv/builder.h"
+#include "backend/vulkan/spirv/primitive_list.h"
+#include "backend/vulkan/trials.h"
+
+namespace anydml::vulkan::spirv {
+
+enum class Primitive : std::uint32_t {
+#define ANYDML_PRIMITIVE_NAME(result, name, parameters) name,
+  ANYDML_IMPORTED_PRIMITIVES(ANYDML_PRIMITIVE_NAME)
+#undef ANYDML_PRIMITIVE_NAME
+      count_,
+};
+inline constexpr std::uint32_t kPrimitiveCount = static_cast<std::uint32_t>(Primitive::count_);
+
+// A set of primitives is a number (GpuProperties::primitives) with one bit for each native version, and then one for
+// each composed version.
+[[nodiscard]] constexpr std::uint64_t primitive_bit(Primitive primitive) {
+  return std::uint64_t{1} << static_cast<std::uint32_t>(primitive);
+}
+// The composed versions (library/primitives_exact.cpp), and the primitives that must be the device's own for one to be
+// worth its operations.
+struct Composed {
+  Primitive primitive;
+  std::uint64_t parts;
+};
+inline constexpr std::uint32_t kComposedCount = 4;
+extern const Composed kComposed[kComposedCount];
+static_assert(kPrimitiveCount + kComposedCount <= 64);
+[[nodiscard]] constexpr std::uint64_t composed_bit(std::ptrdiff_t index) {
+  return std::uint64_t{1} << (kPrimitiveCount + static_cast<std::uint32_t>(index));
+}
+[[nodiscard]] std::string_view primitive_name(Primitive primitive);
+
+// The function of the library that a kernel calls for each import, on a device on which these primitives are native.
+[[nodiscard]] std::string resolve_primitive(std::string_view import, std::uint64_t native);
+
+// The execution modes that a kernel has to request for the floats that it uses.
+[[nodiscard]] std::vector<FloatMode> float_modes(const Builder& builder, const GpuProperties& gpu);
+
+// Tries one version of a primitive, such as "native_f32_add", on a device: whether it exists and all results have the
+// bits of base/integer_floats.h. It may call other primitives, of which these are native.
+[[nodiscard]] bool is_exact(const std::string& function, Primitive primitive, std::uint64_t native,
+                            const GpuProperties& gpu, TrialRunner& runner);
+
+// For people: which primitives are the device's own, which are composed, and which are integers.
+[[nodiscard]] std::string describe_primitives(std::uint64_t native);
+
+}  // namespace anydml::vulkan::spirv
