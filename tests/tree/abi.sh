@@ -3,6 +3,7 @@
 # The C API's functions and structs have the same binary interface as the one recorded in data/abi, by abidiff (Debian:
 # abigail-tools). It reads debug information, which releases do not have. So this compiles the headers' declarations as
 # functions without a meaning; the exports test ensures that the real libraries export the same functions.
+# These libraries cannot run, so their files have other names than the real ones.
 # The headers' constants are compared without abidiff, which does not see them.
 # usage: abi.sh SOURCE WORK     compares; with ANYDML_UPDATE=1 it writes data/abi/*.abi and data/abi/constants.txt
 set -euo pipefail
@@ -30,12 +31,12 @@ interface() {
   expected=$(cat "${@/#/$source/include/anydml/}" | grep -c '^ANYDML_API')
   [ "$(grep -c __builtin_trap "$work/$name.c")" = "$expected" ] || { echo "expected $expected functions in $work/$name.c" >&2 && exit 1; }
   cc -std=c11 -g -O0 -Wno-unused-parameter -shared -fPIC -fvisibility=hidden -I "$source/include" \
-    -Wl,--version-script="$map" -Wl,-soname,"$name" "$work/$name.c" -o "$work/$name.so"
+    -Wl,--version-script="$map" -Wl,-soname,"$name" "$work/$name.c" -o "$work/$name-declared.so"
   if [ "${ANYDML_UPDATE-}" = 1 ]; then
-    abidw --no-corpus-path --no-comp-dir-path --short-locs --no-show-locs "$work/$name.so" --out-file "$source/data/abi/$name.abi"
+    abidw --no-corpus-path --no-comp-dir-path --short-locs --no-show-locs "$work/$name-declared.so" --out-file "$source/data/abi/$name.abi"
   fi
   # New functions are allowed; everything else that abidiff finds must be looked at.
-  abidiff --no-added-syms --no-architecture --no-show-locs "$source/data/abi/$name.abi" "$work/$name.so" || status=$?
+  abidiff --no-added-syms --no-architecture --no-show-locs "$source/data/abi/$name.abi" "$work/$name-declared.so" || status=$?
   [ $status = 0 ] || { echo "$name: the binary interface differs from data/abi/$name.abi. docs/promises.md says which changes are allowed;" \
     "after one of those, ANYDML_UPDATE=1 $0 SOURCE WORK records it" >&2 && exit 1; }
   echo "$name: $expected functions and their types as recorded"

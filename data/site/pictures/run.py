@@ -91,7 +91,6 @@ class Library:
 
 
 def find_library() -> Library | None:
-    """Returns the newest library in build/release or in the folder ANYDML_BUILD, or None if there is none."""
-    folder = Path(os.environ.get("ANYDML_BUILD", ROOT / "build" / "release"))
-    found = sorted(folder.glob("**/libanydml.so"), key=lambda one: -one.stat().st_mtime)
-    return Library(found[0]) if found else None
+    """Returns the library in build/release or in the folder ANYDML_BUILD, or None if it is not built."""
+    library = Path(os.environ.get("ANYDML_BUILD", ROOT / "build" / "release")) / "lib" / "libanydml.so"
+    return Library(library) if library.exists() else None
