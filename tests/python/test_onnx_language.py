@@ -331,6 +331,7 @@ def test_sinks_without_weight_change_no_bit():
     ({}, {"k_quant_type": "PER_TENSOR"}, backend.Unsupported, "k_quant_type"),
     ({}, {"qk_output": 1}, backend.Unsupported, "qk_output"),
     ({}, {"num_heads": 5}, ValueError, "num_heads is 5 and kv_num_heads is 2"),
+    ({}, {"num_heads": 2**40, "kv_num_heads": 2**40}, ValueError, "expected a multiple of kv_num_heads, up to 2147483647"),
     ({}, {"local_window_size": 0}, ValueError, "local_window_size is 0"),
     ({}, {"sliding_window_cache": 1}, ValueError, "local_window_size is -1"),
     ({6: np.array(1, np.int32)}, {}, ValueError, "total_sequence_length is 1"),
