@@ -561,3 +561,10 @@ def test_products_of_bits_without_zero_points():
     given = [x, packed, scales.ravel()]
     actual, = run("MatMulNBits", given, K=32, N=6, bits=4, block_size=16, constants=(1, 2))
     close(actual, np.float64(x) @ weights.T, 4)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int32])
+def test_codes_are_bytes(kind):
+    model, given = model_of("MatMulNBits", [floats(3, 32), np.zeros((6, 2, 8), kind), floats(12)], K=32, N=6, bits=4, block_size=16)
+    with pytest.raises(backend.Unsupported, match="with codes in"):
+        backend.Prepared(model).run(given)
