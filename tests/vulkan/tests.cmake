@@ -34,7 +34,7 @@ if(TARGET anydml_vulkan)
     --gtest_filter=DevicePrograms.*)
   set_property(TEST split_programs_on_vulkan APPEND PROPERTY ENVIRONMENT ANYDML_VULKAN_OPERATIONS=20000)
   add_executable(vulkan_device_test vulkan/vulkan_device_test.cpp)
-  set_target_properties(vulkan_device_test PROPERTIES CXX_EXTENSIONS OFF)
+  set_target_properties(vulkan_device_test PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)  # its pthread_create
   target_link_libraries(vulkan_device_test PRIVATE anydml_options anydml_backend_table GTest::gtest ${CMAKE_DL_LIBS})
   target_compile_options(vulkan_device_test PRIVATE ${light})
   anydml_test_on_vulkan(vulkan_device vulkan_device_test $<TARGET_FILE:anydml_vulkan>)
