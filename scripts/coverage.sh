@@ -30,7 +30,7 @@ fi
 find $build -name '*.gcda' -delete
 (cd $build && ctest -j "$(nproc)" --output-on-failure "${exclude[@]}" "${tests[@]}")
 mkdir -p $build/report
-# Functions that the compiler generates, and branches that only exceptions take, are no code that somebody wrote.
+# Nobody wrote the functions that the compiler generates, or the branches that only exceptions take.
 $gcovr --root . --filter src/ --exclude '.*_tables\.h' --exclude-throw-branches --exclude-unreachable-branches \
   --gcov-ignore-parse-errors all --gcov-ignore-errors no_working_dir_found --merge-mode-functions merge-use-line-0 \
   --html-details $build/report/index.html --json-summary $build/report/summary.json --txt $build/report/files.txt \

@@ -146,7 +146,7 @@ if [ -n "$twice_over" ]; then
   for argument in "${arguments[@]}"; do
     [ "$argument" = --twice ] || [ "$argument" = --check ] || again+=("$argument")
   done
-  "$0" "${again[@]}"
+  scripts/release.sh "${again[@]}"
   diff "$work/first/SHA256SUMS" dist/SHA256SUMS || fail "the second build differs from the first"
   stage "both builds are the same, byte for byte"
 fi

@@ -182,7 +182,7 @@ void Submission::run(DeviceCore& core, BackendQueue* queue) noexcept {
                    },
                    work);
     if (status.code != BackendCode::ok) {
-      core.remove(kDeviceRemoved, status.message);
+      core.remove(status.code == BackendCode::failed ? kDeviceHung : kDeviceRemoved, status.message);
     } else if (trail_ != nullptr) {
       trail_->advance();
     }

@@ -56,6 +56,11 @@ class DmlCore {
   // removed.
   void remove(HRESULT reason, const char* message) noexcept;
   void remove(HRESULT reason, const std::string& message) noexcept { remove(reason, message.c_str()); }
+  // Removes the device because the backend could not run its work: either memory ran out, or the backend's device
+  // failed, which the D3D12 device reports as hung, too.
+  void remove(const BackendStatus& status) noexcept {
+    remove(status.code == BackendCode::out_of_memory ? E_OUTOFMEMORY : kDeviceHung, status.message);
+  }
   // S_OK unless this device or the D3D12 device was removed.
   [[nodiscard]] HRESULT removed_reason() const noexcept;
   [[nodiscard]] bool removed() const noexcept { return removed_reason() != S_OK; }

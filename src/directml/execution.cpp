@@ -435,7 +435,7 @@ void Execution::run(BackendQueue* queue, const DeviceAddress* bound, const Memor
       has_temporary() ? bound[temporary_slot()] : 0,
       [&](const DeviceAddress* slots) { return device.backend->run(queue, program_.get(), slots, nullptr); });
   if (status.code != BackendCode::ok) {
-    core().remove(hresult_of(kind_of(status.code)), status.message);
+    core().remove(status);
   }
 }
 

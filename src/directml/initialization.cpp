@@ -278,7 +278,7 @@ void Initialization::run(BackendQueue* queue, const DeviceAddress* addresses,
     }
     const BackendStatus status = target.initialize(queue, inputs.get(), input_locations.get(), persistent, temporary);
     if (status.code != BackendCode::ok) {
-      return core().remove(hresult_of(kind_of(status.code)), status.message);
+      return core().remove(status);
     }
   }
   for (const auto& target : targets_) {

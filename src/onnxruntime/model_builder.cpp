@@ -84,11 +84,6 @@ class AttributeReader {
       }
     }
   }
-  ~AttributeReader() {
-    for (Value* const one : values_) {
-      runtime_(kReleaseValue, one);
-    }
-  }
   AttributeReader(const AttributeReader&) = delete;
   AttributeReader& operator=(const AttributeReader&) = delete;
 
@@ -158,8 +153,7 @@ class AttributeReader {
   }
 
   void read_tensor(const Attribute* attribute, anydml_onnx_attribute& to) {
-    Value* const value = runtime_.get(kAttributeTensor, attribute);
-    values_.push_back(value);
+    Value* const value = values_.add(runtime_.get(kAttributeTensor, attribute));
     const TensorContents contents(runtime_, value);
     anydml_onnx_tensor& tensor = tensors_.emplace_back(contents.tensor());
     sizes_.push_back(contents.sizes());
@@ -170,6 +164,28 @@ class AttributeReader {
     to.value.t = &tensor;
   }
 
+  // A class of its own, because the constructor fails if one of the attributes is not supported.
+  class Values {
+   public:
+    explicit Values(const Runtime& runtime) : runtime_(runtime) {}
+    ~Values() {
+      for (Value* const one : all_) {
+        runtime_(kReleaseValue, one);
+      }
+    }
+    Values(const Values&) = delete;
+    Values& operator=(const Values&) = delete;
+
+    Value* add(Value* value) {
+      all_.push_back(value);
+      return value;
+    }
+
+   private:
+    const Runtime& runtime_;
+    std::vector<Value*> all_;
+  };
+
   const ModelBuilder& of_;
   const Runtime& runtime_;
   std::vector<anydml_onnx_attribute> all_;
@@ -179,7 +195,7 @@ class AttributeReader {
   std::deque<std::vector<float>> floats_;
   std::deque<std::vector<const char*>> lists_;
   std::deque<anydml_onnx_tensor> tensors_;
-  std::vector<Value*> values_;
+  Values values_{runtime_};
   std::vector<OnnxBuilder> bodies_;
 };
 

@@ -190,9 +190,12 @@ target_link_libraries(lacking_test PRIVATE anydml_options GTest::gtest_main anyd
 anydml_test_later(lacking_test lacking_test ANYDML_LATER_LACKS=PRODUCT,REDUCE,FLOAT64,INT4)
 anydml_test_later(random_graphs_test_workspace random_graphs_test ANYDML_LATER_WORKSPACE=1000)
 anydml_test_later(random_graphs_test_apart random_graphs_test ANYDML_LATER_APART=1)
-add_test(NAME fault_on_later COMMAND asynchronous_test --gtest_filter=AsynchronousFault.*)
-set_tests_properties(fault_on_later PROPERTIES
-  ENVIRONMENT "${on_later};ANYDML_LATER_FAILS=1;ANYDML_THREADS=2;${without_leak_check}")
+# The device fails while it works, and when work is submitted.
+foreach(run 1 -1)
+  add_test(NAME fault_${run}_on_later COMMAND asynchronous_test --gtest_filter=AsynchronousFault.*)
+  set_tests_properties(fault_${run}_on_later PROPERTIES
+    ENVIRONMENT "${on_later};ANYDML_LATER_FAILS=${run};ANYDML_THREADS=2;${without_leak_check}")
+endforeach()
 anydml_test(conformance_test FAST NO_RACES LABELS long LIBRARIES anydml::directml anydml::anydml anydml_base)
 if(NOT ANYDML_SANITIZE)  # the scripts compile programs without sanitizers
   add_test(NAME directml_headers COMMAND ${CMAKE_CURRENT_LIST_DIR}/headers.sh ${ANYDML_PYTHON}

@@ -2,120 +2,29 @@
 // The text generator through the C interface, with a small model of random weights: one layer of GroupQueryAttention.
 #include <anydml/generate.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "onnx/message_bytes.h"
+#include "onnx/language_model.h"
 #include "onnx/onnx_models.h"
 
 namespace anydml::test {
 namespace {
-
-using onnx::test::Bytes;
-using Tokens = std::vector<std::int64_t>;
-
-constexpr std::int64_t kWords = 40;
-constexpr std::int64_t kContext = 64;
-constexpr std::int64_t kSize = 8;
-constexpr std::int64_t kEnd = 39;  // the model's end token
 
 struct ReleaseGenerator {
   void operator()(anydml_generator* generator) const { anydml_generator_release(generator); }
 };
 using GeneratorPointer = std::unique_ptr<anydml_generator, ReleaseGenerator>;
 
-std::vector<float> random_floats(std::size_t count, std::uint32_t seed) {
-  std::vector<float> all(count);
-  for (float& one : all) {
-    seed = seed * 1664525 + 1013904223;
-    one = static_cast<float>(seed >> 8) / static_cast<float>(1U << 24) - 0.5F;
-  }
-  return all;
-}
-
-Bytes integer_attribute(const char* name, std::int64_t number) {
-  Bytes bytes = onnx::test::attribute(name, 2);
-  bytes.number(3, number);
-  return bytes;
-}
-
-// Embeddings that are queries, keys and values, attention, and a product that gives the logits.
-std::string model_bytes() {
-  using onnx::test::node;
-  using onnx::test::raw_tensor;
-  using onnx::test::value;
-  std::vector<float> angles;
-  std::vector<float> other_angles;
-  for (std::int64_t row = 0; row < kContext; ++row) {
-    for (std::int64_t i = 0; i < kSize / 2; ++i) {
-      const double angle = static_cast<double>(row) / std::pow(10.0, static_cast<double>(i));
-      angles.push_back(static_cast<float>(std::cos(angle)));
-      other_angles.push_back(static_cast<float>(std::sin(angle)));
-    }
-  }
-  Bytes graph;
-  graph.text(2, "g")
-      .message(1, node("Gather", {"embedding", "input_ids"}, {"qkv"}))
-      .message(1, node("ReduceSum", {"attention_mask", "one"}, {"sum"}, "", {integer_attribute("keepdims", 0)}))
-      .message(1, node("Sub", {"sum", "one"}, {"last"}))
-      .message(1, node("Cast", {"last"}, {"last32"}, "", {integer_attribute("to", 6)}))
-      .message(1, node("Shape", {"attention_mask"}, {"shape"}))
-      .message(1, node("Gather", {"shape", "one"}, {"total"}))
-      .message(1, node("Cast", {"total"}, {"total32"}, "", {integer_attribute("to", 6)}))
-      .message(1, node("GroupQueryAttention",
-                       {"qkv", "", "", "past_key_values.0.key", "past_key_values.0.value", "last32", "total32",
-                        "cosines", "sines"},
-                       {"y", "present.0.key", "present.0.value"}, "com.microsoft",
-                       {integer_attribute("num_heads", 1), integer_attribute("kv_num_heads", 1),
-                        integer_attribute("do_rotary", 1)}))
-      .message(1, node("MatMul", {"y", "head"}, {"logits"}))
-      .message(5, raw_tensor<float>("embedding", 1, {kWords, 3 * kSize}, random_floats(kWords * 3 * kSize, 1)))
-      .message(5, raw_tensor<float>("head", 1, {kSize, kWords}, random_floats(kSize * kWords, 2)))
-      .message(5, raw_tensor<float>("cosines", 1, {kContext, kSize / 2}, angles))
-      .message(5, raw_tensor<float>("sines", 1, {kContext, kSize / 2}, other_angles))
-      .message(5, raw_tensor<std::int64_t>("one", 7, {1}, {1}))
-      .message(11, value("input_ids", 7, {-1, -1}))
-      .message(11, value("attention_mask", 7, {-1, -1}))
-      .message(11, value("past_key_values.0.key", 1, {-1, 1, -1, kSize}))
-      .message(11, value("past_key_values.0.value", 1, {-1, 1, -1, kSize}))
-      .message(12, value("logits", 1, {-1, -1, kWords}))
-      .message(12, value("present.0.key", 1, {-1, 1, -1, kSize}))
-      .message(12, value("present.0.value", 1, {-1, 1, -1, kSize}));
-  Bytes bytes = onnx::test::model(graph);
-  bytes.message(8, onnx::test::opset("com.microsoft", 1));
-  return bytes.data();
-}
-
-std::string config_text(const std::string& changed = {}, const std::string& with = {}) {
-  std::string text = R"({"model": {"context_length": 64, "eos_token_id": [39], "vocab_size": 40, "decoder": {
-    "filename": "model.onnx", "head_size": 8, "num_hidden_layers": 1, "num_key_value_heads": 1,
-    "inputs": {"past_key_names": "past_key_values.%d.key"}}}, "search": {"max_length": 48, "do_sample": false}})";
-  if (!changed.empty()) {
-    text.replace(text.find(changed), changed.size(), with);
-  }
-  return text;
-}
-
 class OnnxGenerate : public testing::Test {
  protected:
-  OnnxGenerate() : folder_(testing::TempDir() + "anydml_generate_" + std::to_string(getpid())) {
-    std::filesystem::create_directories(folder_);
-    std::ofstream(folder_ + "/model.onnx", std::ios::binary) << model_bytes();
-    write_config(config_text());
-  }
-  ~OnnxGenerate() override { std::filesystem::remove_all(folder_); }
-
-  void write_config(const std::string& text) const { std::ofstream(folder_ + "/genai_config.json") << text; }
+  void write_config(const std::string& text) const { model_.write_config(text); }
 
   [[nodiscard]] GeneratorPointer create(std::int64_t slots = 0, std::int64_t cache = ANYDML_CACHE_FIXED,
                                         std::int64_t chunk = 0) const {
@@ -146,7 +55,8 @@ class OnnxGenerate : public testing::Test {
     return std::distance(last, std::max_element(last, logits.end()));
   }
 
-  std::string folder_;
+  const LanguageModel model_;
+  const std::string& folder_ = model_.folder();
 };
 
 int start(const GeneratorPointer& generator, const std::vector<Tokens>& prompts,
@@ -183,8 +93,6 @@ std::vector<Tokens> generate(const GeneratorPointer& generator, const std::vecto
                        [](const anydml_generator_token& one) { return one.end == ANYDML_GENERATOR_CONTINUES; }));
   return all;
 }
-
-const Tokens kPrompt = {3, 17, 8, 25, 1, 30, 12};
 
 TEST_F(OnnxGenerate, TakesTheMostLikelyToken) {
   const GeneratorPointer generator = create();
@@ -290,6 +198,23 @@ TEST_F(OnnxGenerate, AFullCacheIsAnError) {
                  "the cache is full: text 0 has 11 tokens, and the cache has 10 slots");
   EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, start(generator, {Tokens(11, 1)}, search_for(0)),
                  "prompt 0 has 11 tokens and the cache 10 slots");
+}
+
+// Such a token does not exist in the model, and no run may have it.
+TEST_F(OnnxGenerate, TheTokenForPaddingMayBeOutsideOfTheVocabulary) {
+  const std::vector<Tokens> prompts = {kPrompt, {5}};
+  const std::vector<Tokens> expected = generate(create(), prompts, search_for(4));
+  write_config(config_text("\"context_length\"", "\"pad_token_id\": 40, \"context_length\""));
+  EXPECT_EQ(generate(create(), prompts, search_for(4)), expected);
+}
+
+TEST_F(OnnxGenerate, AnUnknownVocabularyHasTokensOf32Bits) {
+  write_config(config_text(" \"vocab_size\": 40,"));
+  const GeneratorPointer generator = create();
+  EXPECT_EQ(anydml_generator_get_info(generator.get())->vocabulary, 0);
+  for (const std::int64_t token : {std::int64_t{-1}, std::int64_t{1} << 31, (std::int64_t{1} << 32) + 5}) {
+    EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, start(generator, {{1, token}}, search_for(4)), "expected 0 to 2147483647");
+  }
 }
 
 // Tokens share one compiled form, and prompts of up to 16 tokens five.

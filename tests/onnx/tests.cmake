@@ -22,6 +22,7 @@ anydml_test(onnx_in_place_test NO_RACES LIBRARIES anydml::onnx ENVIRONMENT ANYDM
 anydml_test_on_later(onnx_in_place_test)
 anydml_test(onnx_generate_test NO_RACES LIBRARIES anydml::onnx ENVIRONMENT ANYDML_THREADS=3)
 anydml_test_on_later(onnx_generate_test)
+anydml_test(onnx_lane_test NO_RACES LIBRARIES anydml_onnx_generate anydml_onnx_values anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 # The headers as C programs use them, with warnings as errors.
 if(ANYDML_BUILD_EXAMPLES)
   target_compile_options(onnx PRIVATE -Werror -Wall -Wextra -Wmissing-braces)

@@ -27,8 +27,7 @@
 namespace anydml::ort::test {
 namespace {
 
-// ---- Memory of devices
-// -----------------------------------------------------------------------------------------------
+// ---- Memory of devices ----------------------------------------------------------------------------------------------
 
 TEST(Pool, UsesMemoryAgain) {
   DevicePool pool(nullptr);

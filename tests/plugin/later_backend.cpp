@@ -8,7 +8,8 @@
 //
 // anydml_later_copied_bytes() returns the number of bytes that were copied between the CPU and the device so far.
 //
-// ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU.
+// ANYDML_LATER_FAILS=N: the N-th run of a program fails, and everything after it, as after a fault on a GPU. With -N,
+// the call of the N-th run fails, as if the device had been lost before.
 // ANYDML_LATER_ABSENT=1: the plugin reports that it has no device.
 // ANYDML_LATER_WORKSPACE=N: every program requests N bytes of workspace. A run fails if the workspace is misaligned or
 // was overwritten by the plan's own steps. ANYDML_LATER_APART=1: the device rejects every plan with joined steps,
@@ -64,7 +65,7 @@ struct LaterDevice {
   std::map<std::uintptr_t, LaterMemory*> memory;  // by device address
   std::atomic<std::uint64_t> promised_bytes{0};
   std::atomic<const char*> failed{nullptr};  // the reason, or null
-  std::atomic<long> runs_left{0};            // until the run that fails; 0 if none fails
+  std::atomic<long> runs_left{0};  // until the run that fails; 0 if none fails, and negative if its call fails
   std::uint64_t workspace_bytes = 0;
 };
 
@@ -422,6 +423,10 @@ BackendStatus fill(BackendQueue* queue, MemoryLocation to, std::uint64_t bytes, 
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
                   const Interrupt* /*interrupt*/) {
   LaterDevice& device = *own(queue).device;
+  if (device.runs_left < 0 && ++device.runs_left == 0) {
+    device.failed = kToldToFail;
+    return failed(device);
+  }
   LaterProgram::Addresses kept(addresses, addresses + own(program).slots);
   for (const std::size_t slot : own(program).used_slots) {
     std::byte* const contents = find_contents(device, kept[slot]);
@@ -432,7 +437,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
     kept[slot] = reinterpret_cast<std::uintptr_t>(contents);
   }
   return own(queue).give([=, &device] {
-    if (device.runs_left != 0 && --device.runs_left == 0) {
+    if (device.runs_left > 0 && --device.runs_left == 0) {
       device.failed = kToldToFail;
     }
     if (device.failed == nullptr) {

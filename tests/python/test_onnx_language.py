@@ -331,6 +331,7 @@ def test_sinks_without_weight_change_no_bit():
     ({}, {"k_quant_type": "PER_TENSOR"}, backend.Unsupported, "k_quant_type"),
     ({}, {"qk_output": 1}, backend.Unsupported, "qk_output"),
     ({}, {"num_heads": 5}, ValueError, "num_heads is 5 and kv_num_heads is 2"),
+    ({}, {"num_heads": 2**40, "kv_num_heads": 2**40}, ValueError, "expected a multiple of kv_num_heads, up to 2147483647"),
     ({}, {"local_window_size": 0}, ValueError, "local_window_size is 0"),
     ({}, {"sliding_window_cache": 1}, ValueError, "local_window_size is -1"),
     ({6: np.array(1, np.int32)}, {}, ValueError, "total_sequence_length is 1"),
@@ -560,3 +561,10 @@ def test_products_of_bits_without_zero_points():
     given = [x, packed, scales.ravel()]
     actual, = run("MatMulNBits", given, K=32, N=6, bits=4, block_size=16, constants=(1, 2))
     close(actual, np.float64(x) @ weights.T, 4)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int32])
+def test_codes_are_bytes(kind):
+    model, given = model_of("MatMulNBits", [floats(3, 32), np.zeros((6, 2, 8), kind), floats(12)], K=32, N=6, bits=4, block_size=16)
+    with pytest.raises(backend.Unsupported, match="with codes in"):
+        backend.Prepared(model).run(given)

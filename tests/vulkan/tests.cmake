@@ -34,10 +34,15 @@ if(TARGET anydml_vulkan)
     --gtest_filter=DevicePrograms.*)
   set_property(TEST split_programs_on_vulkan APPEND PROPERTY ENVIRONMENT ANYDML_VULKAN_OPERATIONS=20000)
   add_executable(vulkan_device_test vulkan/vulkan_device_test.cpp)
-  set_target_properties(vulkan_device_test PROPERTIES CXX_EXTENSIONS OFF)
+  set_target_properties(vulkan_device_test PROPERTIES CXX_EXTENSIONS OFF ENABLE_EXPORTS ON)  # its pthread_create
   target_link_libraries(vulkan_device_test PRIVATE anydml_options anydml_backend_table GTest::gtest ${CMAKE_DL_LIBS})
   target_compile_options(vulkan_device_test PRIVATE ${light})
   anydml_test_on_vulkan(vulkan_device vulkan_device_test $<TARGET_FILE:anydml_vulkan>)
+  # A device that is lost.
+  if(TARGET asynchronous_test)
+    anydml_test_on_vulkan(fault asynchronous_test --gtest_filter=AsynchronousFault.*)
+    set_property(TEST fault_on_vulkan APPEND PROPERTY ENVIRONMENT ANYDML_VULKAN_FAILS=1)
+  endif()
   # A case of each operator. lacks() answers for those that the device does not have.
   anydml_test_on_vulkan(operator_digests operator_digests --every 32)
   set_tests_properties(operator_digests_on_vulkan PROPERTIES LABELS long TIMEOUT 1500)

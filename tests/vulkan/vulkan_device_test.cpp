@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Tests the Vulkan plugin on a device: what happens in a process that was forked, and work that is split into many
-// submissions. usage: vulkan_device_test PLUGIN
+// Tests the Vulkan plugin on a device: what happens in a process that was forked or that cannot start threads, and work
+// that is split into many submissions. usage: vulkan_device_test PLUGIN
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +16,17 @@
 #include <vector>
 
 #include "backend/backend.h"
+
+namespace {
+std::atomic<bool> g_refuses_threads = false;
+}  // namespace
+
+// Takes the place of the C library's function in the plugin.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                              void* argument) noexcept {
+  static const auto next = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return g_refuses_threads ? EAGAIN : next(thread, attributes, start, argument);
+}
 
 namespace anydml {
 namespace {
@@ -42,6 +56,31 @@ int in_child(const Body& body) {
 bool is_refused(BackendStatus status) {
   return status.code == BackendCode::failed && status.message != nullptr &&
          std::strstr(status.message, "forked") != nullptr;
+}
+
+// The first test, because a child cannot use devices that its parent has opened.
+TEST(VulkanThreads, AreTriedAgain) {
+  EXPECT_EQ(in_child([] {
+              setenv("ANYDML_VULKAN_PRIMITIVES", "own", 1);  // so that no kernel was needed before
+              BackendDevice* const device = open_device();
+              BackendQueue* queue = nullptr;
+              MemoryBlock block{};
+              if (device == nullptr || g_table->create_queue(device, &queue).code != BackendCode::ok ||
+                  g_table->allocate(device, MemoryKind::device_buffer, 4096, &block).code != BackendCode::ok) {
+                return 1;
+              }
+              const std::uint32_t pattern[] = {1, 2, 3, 4};
+              const auto fill = [&] { return g_table->fill(queue, {block.handle, 0}, 4096, pattern, 16).code; };
+              g_refuses_threads = true;
+              int wrong = fill() == BackendCode::out_of_memory ? 0 : 2;
+              g_refuses_threads = false;
+              wrong += fill() == BackendCode::ok ? 0 : 4;  // must not wait for the kernel of the first call
+              g_table->release(device, MemoryKind::device_buffer, 4096, block.handle);
+              g_table->destroy_queue(queue);
+              g_table->close(device);
+              return wrong;
+            }),
+            0);
 }
 
 TEST(VulkanFork, LeavesTheParentsDevicesToTheParent) {

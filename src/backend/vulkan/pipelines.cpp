@@ -203,18 +203,22 @@ KernelRef Pipelines::find(KernelCode code, std::span<const std::uint32_t> consta
     }
   }
   auto kernel = std::make_shared<Kernel>(device_);
-  std::vector<std::uint32_t> values = key.second;
-  kernels_[std::move(key)] = kernel;
-  recent_.push_back(kernel);
+  // The kernel becomes known only when a thread will create it: others would wait for it forever.
+  jobs_.push_back({kernel, std::move(code), key.second});
+  try {
+    start_threads();
+    if (threads_.empty()) {
+      throw std::bad_alloc();
+    }
+    recent_.push_back(kernel);
+    kernels_[std::move(key)] = kernel;
+  } catch (...) {
+    jobs_.pop_back();
+    throw;
+  }
   if (recent_.size() > kMaxRecent) {
     recent_.pop_front();
     std::erase_if(kernels_, [](const auto& one) { return one.second.expired(); });
-  }
-  jobs_.push_back({kernel, std::move(code), std::move(values)});
-  start_threads();
-  if (threads_.empty()) {
-    jobs_.pop_back();
-    throw std::bad_alloc();
   }
   wanted_.notify_one();
   return kernel;

@@ -197,10 +197,6 @@ GenerateConfig read_generate_config(const std::string& folder) {
   config.context_length = fields.integer("model.context_length", 1, kMaxLength);
   config.words = fields.integer("model.vocab_size", 1, kMaxSize, 0);
   config.end_tokens = fields.integers("model.eos_token_id", 0, kMaxSize);
-  config.pad_token = fields.integer("model.pad_token_id", -1, kMaxSize, -1);
-  if (config.pad_token < 0) {
-    config.pad_token = config.end_tokens.empty() ? 0 : config.end_tokens.front();
-  }
   config.search = search_defaults(fields, config.context_length);
   return config;
 }

@@ -28,7 +28,6 @@ struct GenerateConfig {
   std::int64_t context_length = 0;
   std::int64_t words = 0;  // the number of tokens in the vocabulary; 0 if the file does not say
   std::vector<std::int64_t> end_tokens;
-  std::int64_t pad_token = 0;
   SearchDefaults search;
 };
 

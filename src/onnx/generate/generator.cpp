@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 #include "onnx/values/dispatch.h"
@@ -49,8 +50,10 @@ void Generator::check(const std::vector<Tokens>& prompts, const Search& search) 
     fail("there are no prompts; expected one or more");
   }
   const auto check_token = [this](std::int64_t token, const char* what, std::size_t number) {
-    if (token < 0 || (config_.words != 0 && token >= config_.words)) {
-      fail("{} {} has the token {}; expected 0 to {}", what, number, token, config_.words - 1);
+    // A model whose vocabulary is not known may take its tokens as int32.
+    const std::int64_t last = config_.words != 0 ? config_.words - 1 : std::numeric_limits<std::int32_t>::max();
+    if (token < 0 || token > last) {
+      fail("{} {} has the token {}; expected 0 to {}", what, number, token, last);
     }
   };
   for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -113,7 +116,7 @@ void Generator::set_lanes(std::size_t count, std::size_t longest) {
     return;
   }
   lanes_.clear();
-  Lane::Form form = {.rows = options_.slots, .chunk = options_.chunk, .pad_token = config_.pad_token};
+  Lane::Form form = {.rows = options_.slots, .chunk = options_.chunk};
   while (options_.cache == CacheMode::kDoubling && form.rows < static_cast<std::int64_t>(longest)) {
     form.rows = std::min(2 * form.rows, config_.context_length);
   }

@@ -10,6 +10,10 @@
 namespace anydml::onnx {
 namespace {
 
+// Fills the runs of shorter sequences. Its results are not used, and every model has it; the pad_token_id of a
+// description may be outside of the model's vocabulary.
+constexpr std::int64_t kPadToken = 0;
+
 // A matrix of integers of the type of an input.
 Array matrix_of(Kind kind, std::int64_t rows, std::int64_t columns, const Tokens& numbers) {
   if (kind == Kind::kInt64) {
@@ -90,7 +94,7 @@ void Lane::run(std::span<const Tokens> tokens, std::size_t first, std::int64_t c
     const std::size_t end = std::min(first + width, tokens[i].size());
     last.push_back(end > first ? static_cast<std::int64_t>(end - first - 1) : 0);
     for (std::size_t j = 0; j < width; ++j) {
-      ids.push_back(first + j < tokens[i].size() ? tokens[i][first + j] : form_.pad_token);
+      ids.push_back(first + j < tokens[i].size() ? tokens[i][first + j] : kPadToken);
       positions.push_back(before + static_cast<std::int64_t>(j));
     }
     for (std::int64_t j = 0; j < columns; ++j) {
@@ -130,18 +134,20 @@ void Lane::run(std::span<const Tokens> tokens, std::size_t first, std::int64_t c
     fail("the logits have the shape {}; expected [{}, {}, tokens of the vocabulary]", listed(logits.shape()), batch,
          rows);
   }
-  cache_.keep();
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     const std::size_t end = std::min(first + width, tokens[i].size());
     if (end <= first) {
       continue;
     }
-    texts_[i].insert(texts_[i].end(), tokens[i].begin() + static_cast<std::ptrdiff_t>(first),
-                     tokens[i].begin() + static_cast<std::ptrdiff_t>(end));
+    texts_[i].reserve(texts_[i].size() + end - first);
+    // The text and the cache get the new tokens last. If the receiver fails, the next run has the same tokens.
     if (end == tokens[i].size()) {
       receive(i, logits.at(0, static_cast<std::int64_t>(i)).at(0, has_one ? 0 : last[i]));
     }
+    texts_[i].insert(texts_[i].end(), tokens[i].begin() + static_cast<std::ptrdiff_t>(first),
+                     tokens[i].begin() + static_cast<std::ptrdiff_t>(end));
   }
+  cache_.keep();
 }
 
 void Lane::begin(std::size_t sequence, std::size_t kept) {

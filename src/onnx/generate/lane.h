@@ -20,15 +20,15 @@ class Lane {
   struct Form {
     std::int64_t rows = 0;   // of the cache; 0: it grows with each token
     std::int64_t chunk = 1;  // the most tokens of a run, of all sequences together; a power of two
-    std::int64_t pad_token = 0;
   };
   // Sequences of different lengths can be in one lane only if the decoder can pad.
   Lane(Decoder& decoder, std::size_t batch, const Form& form);
 
   // Receives the logits that follow the last new token of a sequence. They are valid until the function returns.
   using Receive = std::function<void(std::size_t sequence, const Array& logits)>;
-  // Appends tokens to each sequence, and calls the function for each sequence that has new tokens. If it raises an
-  // error, the sequences end before the run that failed. The rows of the cache must suffice.
+  // Appends tokens to each sequence, and calls the function for each sequence that has new tokens. If it, or the
+  // function, raises an error, the sequences whose logits were not received end before the run that failed. The rows of
+  // the cache must suffice.
   void append(std::span<const Tokens> tokens, const Receive& receive);
   // Begins another sequence, which keeps this many tokens of the old one: 0 unless the decoder can pad.
   void begin(std::size_t sequence, std::size_t kept);

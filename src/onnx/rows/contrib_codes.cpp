@@ -44,6 +44,9 @@ CodedOptions coded_options(const Expansion& given) {
   if (!given.input(kCodedOrder).empty()) {
     given.refuse("with g_idx");
   }
+  if (given.kind(kCodedB) != Kind::kUint8) {  // the bytes of other numbers are not codes
+    given.refuse("with codes in " + std::string(kind_name(given.kind(kCodedB))));
+  }
   if (!given.input(kCodedZeros).empty() && given.kind(kCodedZeros) != Kind::kUint8) {
     given.refuse("with zero points of " + std::string(kind_name(given.kind(kCodedZeros))));
   }

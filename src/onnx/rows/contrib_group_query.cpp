@@ -370,9 +370,10 @@ GroupQueryOptions group_query_options(const Expansion& given) {
   options.is_sliding = given.integer("sliding_window_cache") != 0;
   options.outputs = given.node().outputs.size();
   const std::string label = label_of(given.node());
-  if (options.heads < 1 || options.shared < 1 || options.heads % options.shared != 0) {
-    fail("{}: num_heads is {} and kv_num_heads is {}; expected a multiple of kv_num_heads", label, options.heads,
-         options.shared);
+  constexpr std::int64_t kMaxHeads = std::numeric_limits<std::int32_t>::max();
+  if (options.heads < 1 || options.shared < 1 || options.heads % options.shared != 0 || options.heads > kMaxHeads) {
+    fail("{}: num_heads is {} and kv_num_heads is {}; expected a multiple of kv_num_heads, up to {}", label,
+         options.heads, options.shared, kMaxHeads);
   }
   if (options.window == 0 || options.window < -1 || options.window > std::numeric_limits<std::int32_t>::max()) {
     fail("{}: local_window_size is {}; expected -1, or 1 or more", label, options.window);
