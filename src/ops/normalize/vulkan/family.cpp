@@ -60,6 +60,18 @@ class NormalizeRun final : public PreparedStep {
            team_of(step.loops.has_lanes != 0, step.loops.count);
   }
 
+  // The iterations of the longest thread.
+  [[nodiscard]] static u64 iterations_of_thread(const NormalizeStep& step, const GpuProperties& gpu) {
+    constexpr u64 kVisits = 3;  // of each element
+    const AxisLoops& loops = step.loops;
+    const i64 block = std::min(loops.count, kReduceBlock);
+    const u64 elements = static_cast<u64>(ceil_div(block, i64{team_of(loops.has_lanes != 0, loops.count)}));
+    const u64 blocks = static_cast<u64>(ceil_div(loops.count, kReduceBlock));
+    const u64 operations = step.function == NormalizeFunction::hardmax ? 1 : 32;  // an exponential has about 30
+    return std::max(iterations_of(gpu, elements * kVisits, loops.reduced_rank, operations),
+                    iterations_of(gpu, blocks, 2, 1));
+  }
+
   [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override {
     return blocks_ == 1 ? 0 : u64{loops_.outputs} * (u64{blocks_} + 1) * kBlockResults;
   }
@@ -146,6 +158,10 @@ const FamilyKernels normalize_family = {
       if (step.loops.count > kMaxThreads || step.loops.outputs > kMaxThreads ||
           NormalizeRun::threads_of(step) > kMaxThreads) {
         *why = kTooManyThreads;
+        return nullptr;
+      }
+      if (NormalizeRun::iterations_of_thread(step, kernels.gpu()) > kernels.gpu().max_iterations) {
+        *why = kTooManyIterations;
         return nullptr;
       }
       return std::make_unique<NormalizeRun>(step, kernels);

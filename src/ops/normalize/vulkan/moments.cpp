@@ -108,9 +108,10 @@ struct WindowConstants {
 
 class WindowRun final : public PreparedStep {
  public:
-  WindowRun(const WindowStep& step, u32 count, Kernels& kernels)
+  WindowRun(const WindowStep& step, u32 count, u64 additions, Kernels& kernels)
       : bytes_(static_cast<u32>(element_size(step.type))),
-        squares_(step.function == NormalizeFunction::window_squares) {
+        squares_(step.function == NormalizeFunction::window_squares),
+        additions_(additions) {
     const i64 longest = *std::max_element(step.sizes, step.sizes + step.rank);
     parameters_.count = count;
     parameters_.rank = step.rank;
@@ -121,9 +122,6 @@ class WindowRun final : public PreparedStep {
       parameters_.dimensions[i] = {
           .size = static_cast<u32>(step.sizes[i]), .is_windowed = is_windowed ? 1U : 0U, .stride = step.strides[i]};
       steps_ |= static_cast<u64>(step.strides[i]);
-      if (is_windowed) {
-        additions_ *= std::min<u64>(static_cast<u64>(step.sizes[i]), u64{parameters_.before} + 1 + parameters_.after);
-      }
     }
     const u32 constants[] = {bytes_, squares_ ? 1U : 0U};
     kernel_ = kernels.find(spirv::linked_kernel("windows", k_windows, kernels.gpu()), constants);
@@ -152,8 +150,8 @@ class WindowRun final : public PreparedStep {
   WindowParameters parameters_{};
   u32 bytes_;
   bool squares_;
+  u64 additions_;  // for each sum
   u64 steps_ = 0;
-  u64 additions_ = 1;
   KernelRef kernel_;
 };
 
@@ -171,6 +169,12 @@ std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, Kernels& kernels
     *why = kTooManyThreads;
     return nullptr;
   }
+  const u64 elements = ceil_div(static_cast<u64>(step.loops.count), team);
+  const u32 ranks = step.loops.reduced_rank + step.affine.reduced_rank;
+  if (iterations_of(kernels.gpu(), 3 * elements, ranks, 3) > kernels.gpu().max_iterations) {
+    *why = kTooManyIterations;
+    return nullptr;
+  }
   return std::make_unique<MomentRun>(step, has_address(flat.operands[kScale].slot),
                                      has_address(flat.operands[kBias].slot), kernels);
 }
@@ -179,14 +183,21 @@ std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, Kernels& kernels
   WindowStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   i64 count = 1;
+  u64 additions = 1;
   for (u32 i = 0; i < step.rank; ++i) {
     count *= step.sizes[i];
+    const i64 window = (step.windowed >> i & 1) != 0 ? std::min(step.sizes[i], step.before + 1 + step.after) : 1;
+    additions *= static_cast<u64>(window);
   }
   if (count > kMaxThreads) {
     *why = kTooManyThreads;
     return nullptr;
   }
-  return std::make_unique<WindowRun>(step, static_cast<u32>(count), kernels);
+  if (iterations_of(kernels.gpu(), additions, step.rank + 1, 3) > kernels.gpu().max_iterations) {
+    *why = "windows are so large that this software driver would end the loops over their elements too early";
+    return nullptr;
+  }
+  return std::make_unique<WindowRun>(step, static_cast<u32>(count), additions, kernels);
 }
 
 }  // namespace anydml::vulkan

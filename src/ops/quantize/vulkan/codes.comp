@@ -153,7 +153,9 @@ void main() {
       } else {
         code = load_code(kInput, at.offsets[kInput]);
       }
-      const uint x = import_f32_multiply(float_of_integer(int64_t(code - zero)), scale);
+      const int difference = code - zero;
+      const uint sign = difference < 0 ? kSignOfValue : 0u;
+      const uint x = import_f32_multiply(float_of_integer(int64_t(abs(difference))) | sign, scale);
       const uint64_t bits = element_of(x, kNumberBytes);
       if (is_run) {
         const uint word = kNumberBytes == 2 ? i / 2 : i % 4;

@@ -170,6 +170,15 @@ const FamilyKernels reduce_family = {
         *why = "the Vulkan kernels for reductions have at most 4,294,967,232 elements in a reduction, or blocks";
         return nullptr;
       }
+      const bool combines = step.phase == ReducePhase::combine;
+      const i64 elements = combines              ? 2 * step.blocks()
+                           : step.has_lanes != 0 ? kReduceBlock / kReduceLanes
+                                                 : std::min(step.count, kReduceBlock);
+      if (iterations_of(kernels.gpu(), static_cast<u64>(elements), combines ? 1 : step.reduced_rank,
+                        is_ordered(step) ? 2 : 0) > kernels.gpu().max_iterations) {
+        *why = kTooManyIterations;
+        return nullptr;
+      }
       return std::make_unique<ReduceRun>(step, kernels);
     },
 };
