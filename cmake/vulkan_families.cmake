@@ -40,7 +40,7 @@ endfunction()
 
 # The interface between the Vulkan backend and a family.
 set(anydml_vulkan_interface base facts plan backend/vulkan/family.h backend/vulkan/trials.h
-  backend/vulkan/strided.h backend/vulkan/fast_divisor.h backend/vulkan/spirv backend/vulkan/shaders)
+  backend/vulkan/axis_loops.h backend/vulkan/strided.h backend/vulkan/fast_divisor.h backend/vulkan/spirv backend/vulkan/shaders)
 # The headers that the backend itself sees. They belong to no family.
 set(anydml_vulkan_backend base plan backend/backend.h backend/vulkan)
 

@@ -35,7 +35,7 @@ NAVIGATION: list[Any] = [
         {"Python": ["python.md", "python-reference.md", "exact-modulus.md", "onnx.md", "language-models.md", "onnx-ml.md", "onnxruntime.md", "dask.md"]},
         {"C and C++": ["c.md", "errors.md"]},
         {"dmlrun": ["dmlrun.md", "dmlrun-errors.md"]},
-        {"GPUs": ["cuda.md"]},
+        {"GPUs": ["cuda.md", "vulkan.md"]},
         {"Results and speed": ["numerics.md", "performance.md", "network-speed.md", "operator-speed.md"]},
         {"The inside": ["architecture.md", "adding-an-operator.md", "adding-a-device.md", "site.md", "releasing.md", "promises.md",
                         "contributing.md", "security.md", "changelog.md"]}]},

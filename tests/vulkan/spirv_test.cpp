@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -64,7 +66,8 @@ std::string complaint_about(const Words& words) {
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(words.data()), static_cast<std::streamsize>(words.size() * 4));
   std::string output;
-  std::FILE* const pipe = popen((tool + " --target-env vulkan1.2 " + path + " 2>&1").c_str(), "r");
+  const std::string options = " --target-env vulkan1.2 --scalar-block-layout ";
+  std::FILE* const pipe = popen((tool + options + path + " 2>&1").c_str(), "r");
   char line[256];
   while (pipe != nullptr && std::fgets(line, sizeof(line), pipe) != nullptr) {
     output += line;
@@ -292,6 +295,45 @@ TEST(ElementKernels, RoundEveryOperationAndRequestModes) {
   const Words ours = write_kernel(kernel_of(EntryId::ELEMENT_WISE_ADD, add, 1, 4, false), gpu_with(0));
   EXPECT_EQ(count_of(ours, Op::FAdd), 0U);
   EXPECT_EQ(count_of(ours, Op::TypeFloat), 0U);  // no trace of the device's floats
+}
+
+// The words of a shader that the build compiled, as a list in C.
+Words shader_words(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::ranges::replace_if(text, [](char letter) { return letter == '{' || letter == '}' || letter == ','; }, ' ');
+  std::istringstream numbers(text);
+  Words words;
+  for (std::string number; numbers >> number;) {
+    words.push_back(static_cast<std::uint32_t>(std::stoul(number, nullptr, 0)));
+  }
+  return words;
+}
+
+TEST(Shaders, AreValidWhenTheyAreLinked) {
+  std::size_t linked = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(ANYDML_VULKAN_SHADERS)) {
+    if (file.path().extension() != ".inc") {
+      continue;
+    }
+    SCOPED_TRACE(file.path().filename().string());
+    const Words words = shader_words(file.path());
+    ASSERT_GT(words.size(), spirv::kHeaderWords);
+    const std::string_view text(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0]));
+    if (text.find("import_") == std::string_view::npos) {
+      EXPECT_EQ(complaint_about(words), "");
+      continue;
+    }
+    for (const std::uint64_t native : {possible(kAllNative), std::uint64_t{0}}) {
+      const Words kernel = spirv::linked_kernel("test", words, gpu_with(native)).make();
+      EXPECT_EQ(complaint_about(kernel), "");
+      if (native == 0) {
+        EXPECT_EQ(count_of(kernel, Op::TypeFloat), 0U);
+      }
+    }
+    ++linked;
+  }
+  EXPECT_GT(linked, 0U);
 }
 
 }  // namespace

@@ -17,7 +17,10 @@ if(TARGET anydml_vulkan)
   target_include_directories(spirv_test SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(spirv_test PRIVATE
     ANYDML_VULKAN_FUNCTIONS="${PROJECT_BINARY_DIR}/src/backend/vulkan/vulkan_functions/functions.spv"
+    ANYDML_VULKAN_SHADERS="${PROJECT_BINARY_DIR}/src/backend/vulkan/vulkan_shaders"
     ANYDML_SPIRV_VAL="$<$<BOOL:${ANYDML_SPIRV_VAL}>:${ANYDML_SPIRV_VAL}>")
+
+  add_dependencies(spirv_test anydml_vulkan)  # which compiles the shaders
 
   # anydml_test_on_vulkan(NAME PROGRAM [argument ...])
   function(anydml_test_on_vulkan name program)

@@ -5,17 +5,18 @@
 #include <cstring>
 
 #include "backend/vulkan/family.h"
+#include "backend/vulkan/spirv/functions.h"
 #include "backend/vulkan/strided.h"
 #include "ops/fill/step.h"
 #include "shaders/sequence.h"
+#include "shaders/sequence_of_doubles.h"
+#include "shaders/sequence_of_floats.h"
 
 namespace anydml::vulkan {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;
 constexpr std::int64_t kMaxCount = (std::int64_t{1} << 32) - kThreads;
-
-bool is_small_float(DataType type) { return type == DataType::FLOAT16 || type == DataType::FLOAT32; }
 
 class FillRun final : public PreparedStep {
  public:
@@ -74,7 +75,9 @@ struct SequenceParameters {
 
 class SequenceRun final : public PreparedStep {
  public:
-  SequenceRun(const FillStep& step, Kernels& kernels) : bytes_(static_cast<std::uint32_t>(element_size(step.type))) {
+  SequenceRun(const FillStep& step, Kernels& kernels)
+      : bytes_(static_cast<std::uint32_t>(element_size(step.type))),
+        steps_(static_cast<std::uint64_t>(step.nest.offsets[1])) {
     parameters_.index_offset = step.nest.offsets[0];
     parameters_.to_offset = step.nest.offsets[1];
     parameters_.start = step.bits;
@@ -84,9 +87,14 @@ class SequenceRun final : public PreparedStep {
     for (std::uint32_t i = 0; i < step.nest.rank; ++i) {
       const Loop& loop = step.nest.loops[i];
       parameters_.loops[i] = {.size = loop.size, .index = loop.strides[0], .to = loop.strides[1]};
+      steps_ |= static_cast<std::uint64_t>(loop.strides[1]);
     }
-    const std::uint32_t constants[] = {bytes_, is_small_float(step.type) ? 1U : 0U};
-    kernel_ = kernels.find({.key = "sequence", .words = k_sequence, .make = {}}, constants);
+    const GpuProperties& gpu = kernels.gpu();
+    const KernelCode code = !is_float_type(step.type) ? KernelCode{.key = "sequence", .words = k_sequence, .make = {}}
+                            : step.type == DataType::FLOAT64
+                                ? spirv::linked_kernel("sequence_of_doubles", k_sequence_of_doubles, gpu)
+                                : spirv::linked_kernel("sequence_of_floats", k_sequence_of_floats, gpu);
+    kernel_ = kernels.find(code, std::span(&bytes_, 1));
   }
 
   [[nodiscard]] std::span<const std::byte> parameters() const noexcept override {
@@ -96,7 +104,9 @@ class SequenceRun final : public PreparedStep {
   void record(Recorder& recorder) const override {
     if (parameters_.count != 0) {
       constexpr std::uint64_t kOperations = 512;  // of a thread, roughly
-      recorder.dispatch(*kernel_, (parameters_.count + kThreads - 1) / kThreads, {}, kThreads * kOperations);
+      const std::uint32_t is_aligned = (steps_ | recorder.low_bits(0)) % bytes_ == 0 ? 1 : 0;
+      recorder.dispatch(*kernel_, (parameters_.count + kThreads - 1) / kThreads,
+                        std::as_bytes(std::span(&is_aligned, 1)), kThreads * kOperations);
     }
   }
   void explain(char* text, std::size_t capacity) const noexcept override {
@@ -105,6 +115,7 @@ class SequenceRun final : public PreparedStep {
 
  private:
   std::uint32_t bytes_;
+  std::uint64_t steps_;  // the OR of the output's offset and strides
   SequenceParameters parameters_{};
   KernelRef kernel_;
 };
@@ -113,20 +124,12 @@ class SequenceRun final : public PreparedStep {
 
 extern const FamilyKernels fill_family;
 const FamilyKernels fill_family = {
-    .lacks = [](const GpuProperties&, const AskedOperator& op) -> const char* {
-      return op.name == "FILL_VALUE_SEQUENCE" && std::ranges::find(op.types, DataType::FLOAT64) != op.types.end()
-                 ? "its Vulkan kernels for sequences have no FLOAT64"
-                 : nullptr;
-    },
+    .lacks = [](const GpuProperties&, const AskedOperator&) -> const char* { return nullptr; },
     .prepare = [](const Step& flat, Kernels& kernels, const char** why) -> std::unique_ptr<PreparedStep> {
       FillStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
       if (step.is_sequence == 0) {
         return std::make_unique<FillRun>(step, kernels);
-      }
-      if (step.type == DataType::FLOAT64) {
-        *why = "the Vulkan kernels for sequences have no FLOAT64";
-        return nullptr;
       }
       if (step.nest.count > kMaxCount) {
         *why = "the Vulkan kernels for sequences have at most 4,294,967,040 elements";

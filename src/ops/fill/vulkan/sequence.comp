@@ -1,13 +1,16 @@
 #version 460
 // SPDX-License-Identifier: MIT
-// Writes an arithmetic sequence, as in ops/fill/scalar. Each thread writes the bytes of one element, at any alignment.
+// Writes an arithmetic sequence, as in ops/fill/scalar. Each thread writes one element. FLOATS: 1 for FLOAT32 and FLOAT16,
+// 2 for FLOAT64, 0 for integers.
 #extension GL_GOOGLE_include_directive : require
-#include "backend/vulkan/shaders/kernel.glsl"
-#include "backend/vulkan/shaders/soft_float.glsl"
+#include "backend/vulkan/shaders/elements.glsl"
+#if FLOATS
+#define DOUBLE (FLOATS == 2)
+#include "backend/vulkan/shaders/floats.glsl"
+#endif
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint kBytes = 4;
-layout(constant_id = 1) const bool kIsFloat = false;
 
 struct Loop {
   int64_t size;
@@ -23,9 +26,9 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Par
   uint rank;
   Loop loops[8];
 };
-layout(buffer_reference, scalar, buffer_reference_align = 1) writeonly buffer Byte { uint8_t bits; };
 layout(push_constant, scalar) uniform Push {
   KernelHeader header;
+  uint is_aligned;
 } push;
 
 void main() {
@@ -44,17 +47,11 @@ void main() {
     index += position * parameters.loops[loop].index;
     to += position * parameters.loops[loop].to;
   }
-  uint64_t value;
-  if (kIsFloat) {  // the index, the product and the sum are rounded
-    const uint start = kBytes == 2 ? widen16(uint(parameters.start)) : uint(parameters.start);
-    const uint delta = kBytes == 2 ? widen16(uint(parameters.delta)) : uint(parameters.delta);
-    const uint total = add32(start, multiply32(of_integer32(uint64_t(index)), delta));
-    value = uint64_t(kBytes == 2 ? narrow16(total) : total);
-  } else {
-    value = parameters.start + uint64_t(index) * parameters.delta;
-  }
-  const uint64_t address = operand_address(0) + uint64_t(to);
-  for (uint i = 0; i < kBytes; ++i) {
-    Byte(address + i).bits = uint8_t(value >> (8 * i));
-  }
+#if FLOATS  // the index, the product and the sum are rounded
+  const Value product = multiply_floats(float_of_integer(index), value_of(parameters.delta, kBytes));
+  const uint64_t bits = element_of(add_floats(value_of(parameters.start, kBytes), product), kBytes);
+#else
+  const uint64_t bits = parameters.start + uint64_t(index) * parameters.delta;
+#endif
+  store_bits(operand_address(0) + uint64_t(to), bits, kBytes, push.is_aligned != 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs gathers, scatters and ONE_HOT on a device with Vulkan.
+// Runs gathers, scatters, ONE_HOT and NONZERO_COORDINATES (nonzero.h) on a device with Vulkan.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -12,6 +12,7 @@
 #include "backend/vulkan/strided.h"
 #include "base/integers.h"
 #include "ops/gather/step.h"
+#include "ops/gather/vulkan/nonzero.h"
 #include "shaders/one_hot.h"
 #include "shaders/select_words_1.h"
 #include "shaders/select_words_16.h"
@@ -288,9 +289,7 @@ std::unique_ptr<PreparedStep> prepare_selection(const Step& flat, Kernels& kerne
 
 extern const FamilyKernels gather_family;
 const FamilyKernels gather_family = {
-    .lacks = [](const GpuProperties&, const AskedOperator& op) -> const char* {
-      return op.name == "NONZERO_COORDINATES" ? "it has no Vulkan kernels yet" : nullptr;
-    },
+    .lacks = [](const GpuProperties&, const AskedOperator&) -> const char* { return nullptr; },
     .prepare = [](const Step& flat, Kernels& kernels, const char** why) -> std::unique_ptr<PreparedStep> {
       switch (*reinterpret_cast<const GatherKind*>(flat.parameters.data())) {
         case GatherKind::gather:
@@ -301,8 +300,7 @@ const FamilyKernels gather_family = {
         case GatherKind::nonzero:
           break;
       }
-      *why = "NONZERO_COORDINATES has no Vulkan kernels";
-      return nullptr;
+      return prepare_nonzero(flat, kernels);
     },
 };
 

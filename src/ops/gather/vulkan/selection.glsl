@@ -2,7 +2,7 @@
 // The loops of gathers, scatters and ONE_HOT, and how they read indices. An index never refers to an element outside its
 // dimension (ops/gather/scalar/index.h).
 #extension GL_GOOGLE_include_directive : require
-#include "backend/vulkan/shaders/kernel.glsl"
+#include "backend/vulkan/shaders/elements.glsl"
 #include "backend/vulkan/shaders/strided.glsl"
 
 struct Loop {
@@ -38,10 +38,6 @@ layout(push_constant, scalar) uniform Push {
   FastDivisor run;
 } push;
 
-layout(buffer_reference, scalar, buffer_reference_align = 1) buffer Bits8 { uint8_t bits; };
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Bits32 { uint bits; };
-layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Bits64 { uint64_t bits; };
-
 struct Position {
   int64_t table;
   int64_t indices;
@@ -67,14 +63,7 @@ Position position_of(Selection selection, uint n, uint word) {
 
 // The position in a dimension, or -1 if the index is out of range. If is_nearest, it is clamped instead.
 int64_t load_index(Selection selection, uint64_t address, int64_t size, bool is_nearest) {
-  uint64_t bits = 0;
-  if (push.indices_are_aligned != 0) {
-    bits = selection.index_bytes == 4 ? uint64_t(Bits32(address).bits) : Bits64(address).bits;
-  } else {
-    for (uint i = 0; i < selection.index_bytes; ++i) {
-      bits |= uint64_t(Bits8(address + i).bits) << (8 * i);
-    }
-  }
+  const uint64_t bits = load_bits(address, selection.index_bytes, push.indices_are_aligned != 0);
   if (selection.index_is_signed == 0) {
     return bits < uint64_t(size) ? int64_t(bits) : is_nearest ? size - 1 : int64_t(-1);
   }

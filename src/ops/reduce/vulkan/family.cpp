@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Runs reductions on a device with Vulkan. FLOAT32 and FLOAT16 are computed with integers, which are exact on every
-// device.
+// Runs reductions on a device with Vulkan. Integers, extremes and exact sums of FLOAT16 are computed with integers,
+// other floats with the device's primitives.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 
+#include "backend/vulkan/axis_loops.h"
 #include "backend/vulkan/family.h"
+#include "backend/vulkan/spirv/functions.h"
 #include "ops/reduce/scalar/folds.h"
 #include "ops/reduce/step.h"
 #include "shaders/fold_blocks.h"
+#include "shaders/fold_blocks_of_doubles.h"
+#include "shaders/fold_blocks_of_floats.h"
 #include "shaders/fold_columns.h"
+#include "shaders/fold_columns_of_doubles.h"
+#include "shaders/fold_columns_of_floats.h"
 #include "shaders/fold_lanes.h"
+#include "shaders/fold_lanes_of_doubles.h"
+#include "shaders/fold_lanes_of_floats.h"
 
 namespace anydml::vulkan {
 namespace {
@@ -19,27 +27,10 @@ constexpr std::uint32_t kThreads = 64;
 constexpr std::uint64_t kOperations = 64;  // for each element, roughly
 constexpr std::uint64_t kMaxUnits = (std::uint64_t{1} << 32) - kThreads;
 
-// The layouts and constants in fold.glsl.
-struct LoopParameters {
-  std::uint32_t size;
-  std::uint32_t unused;
-  std::int64_t from;
-  std::int64_t to;
-};
-struct FoldParameters {
-  std::int64_t input_offset;
-  std::int64_t output_offset;
-  std::uint32_t outputs;
-  std::uint32_t count;
-  std::uint32_t blocks;
-  std::uint32_t kept_rank;
-  std::uint32_t reduced_rank;
-  std::uint32_t unused;
-  LoopParameters kept[kMaxRank];
-  LoopParameters reduced[kMaxRank];
-};
+// The constants in fold.glsl. The parameters are the loops.
 struct FoldConstants {
   std::uint32_t units;
+  std::uint32_t blocks;
   std::uint32_t input_is_aligned;
   std::uint32_t output_is_aligned;
 };
@@ -63,69 +54,88 @@ Finish finish_of(ReduceFunction function) {
                                              : Finish::nothing;
 }
 
-struct KernelName {
+// Whether a result depends on the order of its elements, which are then floats.
+bool is_ordered(const ReduceStep& step) {
+  const FoldId fold = fold_of(step.function);
+  return is_product(fold) ? is_float_type(step.input_type)
+                          : is_sum(fold) && is_float_type(step.input_type) && step.input_type != DataType::FLOAT16;
+}
+
+struct FoldKernel {
   const char* key;
   std::span<const std::uint32_t> words;
 };
-KernelName kernel_of(const ReduceStep& step) {
-  if (step.phase == ReducePhase::combine) {
-    return {"fold_blocks", k_fold_blocks};
+#define ANYDML_FOLD_KERNEL(name) \
+  FoldKernel { #name, k_##name }
+FoldKernel kernel_of(const ReduceStep& step) {
+  // Of integers, floats and doubles.
+  static constexpr FoldKernel kBlocks[] = {ANYDML_FOLD_KERNEL(fold_blocks), ANYDML_FOLD_KERNEL(fold_blocks_of_floats),
+                                           ANYDML_FOLD_KERNEL(fold_blocks_of_doubles)};
+  static constexpr FoldKernel kLanes[] = {ANYDML_FOLD_KERNEL(fold_lanes), ANYDML_FOLD_KERNEL(fold_lanes_of_floats),
+                                          ANYDML_FOLD_KERNEL(fold_lanes_of_doubles)};
+  static constexpr FoldKernel kColumns[] = {ANYDML_FOLD_KERNEL(fold_columns),
+                                            ANYDML_FOLD_KERNEL(fold_columns_of_floats),
+                                            ANYDML_FOLD_KERNEL(fold_columns_of_doubles)};
+  const std::size_t numbers = !is_ordered(step) ? 0 : step.input_type == DataType::FLOAT64 ? 2 : 1;
+  return (step.phase == ReducePhase::combine ? kBlocks : step.has_lanes != 0 ? kLanes : kColumns)[numbers];
+}
+#undef ANYDML_FOLD_KERNEL
+
+AxisLoops loops_of(const ReduceStep& step) {
+  AxisLoops loops{};
+  loops.kept_rank = step.kept_rank;
+  loops.reduced_rank = step.reduced_rank;
+  loops.input_offset = step.input_offset;
+  loops.output_offset = step.output_offset;
+  loops.outputs = step.outputs;
+  loops.count = step.count;
+  std::copy_n(step.kept, step.kept_rank, loops.kept);
+  for (u32 i = 0; i < step.reduced_rank; ++i) {
+    loops.reduced[i] = {.size = step.reduced[i].size, .input = step.reduced[i].input, .output = 0};
   }
-  return step.has_lanes != 0 ? KernelName{"fold_lanes", k_fold_lanes} : KernelName{"fold_columns", k_fold_columns};
+  return loops;
 }
 
 class ReduceRun final : public PreparedStep {
  public:
   ReduceRun(const ReduceStep& step, Kernels& kernels)
-      : combines_(step.phase == ReducePhase::combine), has_lanes_(step.has_lanes != 0) {
-    parameters_.input_offset = step.input_offset;
-    parameters_.output_offset = step.output_offset;
-    parameters_.outputs = static_cast<u32>(step.outputs);
-    parameters_.count = static_cast<u32>(step.count);
-    parameters_.blocks = static_cast<u32>(step.blocks());
-    parameters_.kept_rank = step.kept_rank;
-    parameters_.reduced_rank = step.reduced_rank;
-    const auto bytes = static_cast<u32>(element_size(step.input_type));
-    const auto output_bytes = static_cast<u32>(element_size(step.output_type));
-    input_steps_ = static_cast<u64>(step.input_offset);
-    output_steps_ = static_cast<u64>(step.output_offset);
-    input_mask_ = bytes - 1;
-    output_mask_ = output_bytes - 1;
-    const auto add = [&](const ReduceLoop* from, u32 rank, LoopParameters* to, bool is_kept) {
-      for (u32 i = 0; i < rank; ++i) {
-        to[i] = {.size = static_cast<u32>(from[i].size), .unused = 0, .from = from[i].input, .to = from[i].output};
-        input_steps_ |= static_cast<u64>(from[i].input);
-        output_steps_ |= is_kept ? static_cast<u64>(from[i].output) : 0;
-      }
-    };
-    add(step.kept, step.kept_rank, parameters_.kept, true);
-    add(step.reduced, step.reduced_rank, parameters_.reduced, false);
+      : loops_(device_loops(loops_of(step))),
+        blocks_(static_cast<u32>(step.blocks())),
+        combines_(step.phase == ReducePhase::combine),
+        has_lanes_(step.has_lanes != 0),
+        input_steps_(steps_of(loops_of(step), &AxisLoop::input)),
+        output_steps_(steps_of(loops_of(step), &AxisLoop::output)),
+        input_bytes_(static_cast<u32>(element_size(step.input_type))),
+        output_bytes_(static_cast<u32>(element_size(step.output_type))) {
     const u32 constants[] = {static_cast<u32>(fold_of(step.function)),
                              static_cast<u32>(finish_of(step.function)),
                              static_cast<u32>(kind_of(step.input_type)),
-                             bytes,
-                             output_bytes,
+                             input_bytes_,
+                             output_bytes_,
                              step.phase == ReducePhase::blocks ? 1U : 0U,
                              step.takes_last};
-    const KernelName name = kernel_of(step);
-    kernel_ = kernels.find({.key = name.key, .words = name.words, .make = {}}, constants);
+    const FoldKernel fold = kernel_of(step);
+    const KernelCode code = is_ordered(step) ? spirv::linked_kernel(fold.key, fold.words, kernels.gpu())
+                                             : KernelCode{.key = fold.key, .words = fold.words, .make = {}};
+    kernel_ = kernels.find(code, constants);
   }
 
   [[nodiscard]] std::span<const std::byte> parameters() const noexcept override {
-    return std::as_bytes(std::span(&parameters_, 1));
+    return std::as_bytes(std::span(&loops_, 1));
   }
   [[nodiscard]] OperandUse use_of(std::size_t operand) const noexcept override {
     return {.begin = INT64_MIN, .end = INT64_MAX, .is_written = operand == 1};
   }
   [[nodiscard]] std::vector<KernelRef> kernels() const override { return {kernel_}; }
   void record(Recorder& recorder) const override {
-    const u32 units = combines_ ? parameters_.outputs : parameters_.outputs * parameters_.blocks;
+    const u32 units = combines_ ? loops_.outputs : loops_.outputs * blocks_;
     const FoldConstants constants{
         .units = units,
-        .input_is_aligned = ((input_steps_ | recorder.low_bits(0)) & input_mask_) == 0 ? 1U : 0U,
-        .output_is_aligned = ((output_steps_ | recorder.low_bits(1)) & output_mask_) == 0 ? 1U : 0U};
-    const u64 elements = combines_ ? u64{kThreads} * parameters_.blocks
-                                   : std::min<u64>(parameters_.count, kReduceBlock) * (has_lanes_ ? 1 : kThreads);
+        .blocks = blocks_,
+        .input_is_aligned = (input_steps_ | recorder.low_bits(0)) % input_bytes_ == 0 ? 1U : 0U,
+        .output_is_aligned = (output_steps_ | recorder.low_bits(1)) % output_bytes_ == 0 ? 1U : 0U};
+    const u64 elements =
+        combines_ ? u64{kThreads} * blocks_ : std::min<u64>(loops_.count, kReduceBlock) * (has_lanes_ ? 1 : kThreads);
     const u32 groups = !combines_ && has_lanes_ ? units : (units + kThreads - 1) / kThreads;
     if (units != 0) {
       recorder.dispatch(*kernel_, groups, std::as_bytes(std::span(&constants, 1)), elements * kOperations);
@@ -136,14 +146,14 @@ class ReduceRun final : public PreparedStep {
   }
 
  private:
-  FoldParameters parameters_{};
+  DeviceAxisLoops loops_;
+  u32 blocks_;
   bool combines_;
   bool has_lanes_;
-  // The OR of the offset and the strides: elements are aligned if no bit of the mask is set, in the address either.
-  u64 input_steps_ = 0;
-  u64 output_steps_ = 0;
-  u64 input_mask_ = 0;
-  u64 output_mask_ = 0;
+  u64 input_steps_;
+  u64 output_steps_;
+  u32 input_bytes_;
+  u32 output_bytes_;
   KernelRef kernel_;
 };
 
@@ -151,26 +161,22 @@ class ReduceRun final : public PreparedStep {
 
 extern const FamilyKernels reduce_family;
 const FamilyKernels reduce_family = {
-    .lacks = [](const GpuProperties&, const AskedOperator& op) -> const char* {
-      const bool is_reduce = op.name == "REDUCE";
-      if (!is_reduce && op.name != "ARGMIN" && op.name != "ARGMAX") {
-        return nullptr;  // it consists of other operators
-      }
-      return is_reduce && std::ranges::find(op.types, DataType::FLOAT64) != op.types.end()
-                 ? "its Vulkan kernels for reductions have no FLOAT64"
-                 : nullptr;
-    },
+    .lacks = [](const GpuProperties&, const AskedOperator&) -> const char* { return nullptr; },
     .prepare = [](const Step& flat, Kernels& kernels, const char** why) -> std::unique_ptr<PreparedStep> {
       ReduceStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
-      const FoldId fold = fold_of(step.function);
-      if (step.input_type == DataType::FLOAT64 && (is_sum(fold) || is_product(fold))) {
-        *why = "the Vulkan kernels for sums and products have no FLOAT64";
-        return nullptr;
-      }
       if (static_cast<u64>(step.count) > kMaxUnits || static_cast<u64>(step.outputs) > kMaxUnits ||
           static_cast<u64>(step.outputs) * static_cast<u64>(step.blocks()) > kMaxUnits) {
         *why = "the Vulkan kernels for reductions have at most 4,294,967,232 elements in a reduction, or blocks";
+        return nullptr;
+      }
+      const bool combines = step.phase == ReducePhase::combine;
+      const i64 elements = combines              ? 2 * step.blocks()
+                           : step.has_lanes != 0 ? kReduceBlock / kReduceLanes
+                                                 : std::min(step.count, kReduceBlock);
+      if (iterations_of(kernels.gpu(), static_cast<u64>(elements), combines ? 1 : step.reduced_rank,
+                        is_ordered(step) ? 2 : 0) > kernels.gpu().max_iterations) {
+        *why = kTooManyIterations;
         return nullptr;
       }
       return std::make_unique<ReduceRun>(step, kernels);

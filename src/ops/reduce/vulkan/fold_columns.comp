@@ -7,20 +7,19 @@
 layout(local_size_x = 64) in;
 
 void main() {
-  Parameters parameters = Parameters(push.header.parameters);
+  AxisLoops loops = AxisLoops(push.header.parameters);
   const uint unit = group_index() * 64 + gl_LocalInvocationIndex;
   if (unit >= push.units) {
     return;
   }
-  const uint block = unit / parameters.outputs;
-  const uint output_number = unit - block * parameters.outputs;
+  const uint block = unit / loops.outputs;
+  const uint output_number = unit - block * loops.outputs;
   const uint first = block * kBlock;
-  const uint count = min(parameters.count - first, kBlock);
-  const uint64_t from = operand_address(0) + uint64_t(input_position(parameters, output_number));
-  Value value = neutral();
+  const uint count = min(loops.count - first, kBlock);
+  const uint64_t from = operand_address(0) + uint64_t(row_offsets(loops, output_number).from);
+  Total total = neutral();
   for (uint i = 0; i < count; ++i) {
-    const uint64_t bits = load_bits(from + uint64_t(element_position(parameters, first + i)));
-    value = combine(value, lift(bits, first + i, parameters.count));
+    total = combine(total, load_element(from, loops, first + i));
   }
-  put(parameters, output_number, block, value);
+  put(loops, output_number, block, total);
 }

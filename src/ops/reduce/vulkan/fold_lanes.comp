@@ -9,30 +9,29 @@ shared uint64_t s_bits[64];
 shared uint s_more[64];
 
 void main() {
-  Parameters parameters = Parameters(push.header.parameters);
+  AxisLoops loops = AxisLoops(push.header.parameters);
   const uint unit = group_index();
   const uint lane = gl_LocalInvocationIndex;
-  const uint output_number = unit / parameters.blocks;
-  const uint block = unit - output_number * parameters.blocks;
+  const uint output_number = unit / push.blocks;
+  const uint block = unit - output_number * push.blocks;
   const uint first = block * kBlock;
-  const uint count = min(parameters.count - first, kBlock);
-  const uint64_t from = operand_address(0) + uint64_t(input_position(parameters, output_number));
-  Value value = neutral();
+  const uint count = min(loops.count - first, kBlock);
+  const uint64_t from = operand_address(0) + uint64_t(row_offsets(loops, output_number).from);
+  Total total = neutral();
   for (uint i = lane; i < count; i += 64) {
-    const uint64_t bits = load_bits(from + uint64_t(element_position(parameters, first + i)));
-    value = combine(value, lift(bits, first + i, parameters.count));
+    total = combine(total, load_element(from, loops, first + i));
   }
-  s_bits[lane] = value.bits;
-  s_more[lane] = value.more;
+  s_bits[lane] = total.bits;
+  s_more[lane] = total.more;
   for (uint lanes = 32; lanes > 0; lanes /= 2) {
     barrier();
     if (lane < lanes) {
-      value = combine(value, Value(s_bits[lane + lanes], s_more[lane + lanes]));
-      s_bits[lane] = value.bits;
-      s_more[lane] = value.more;
+      total = combine(total, Total(s_bits[lane + lanes], s_more[lane + lanes]));
+      s_bits[lane] = total.bits;
+      s_more[lane] = total.more;
     }
   }
   if (lane == 0) {
-    put(parameters, output_number, block, value);
+    put(loops, output_number, block, total);
   }
 }
