@@ -202,6 +202,7 @@ void Builder::adopt(std::span<const std::uint32_t> kernel, const Library& librar
       }
       case Op::MemoryModel:
       case Op::Source:
+      case Op::SourceExtension:
       case Op::MemberName:
         return;
       case Op::Decorate:

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t kHeaderWords = 5;
 #define ANYDML_FOR_EACH_INSTRUCTION(X)         \
   X(Undef, 1, both, "tr")                      \
   X(Source, 3, module, "L")                    \
+  X(SourceExtension, 4, module, "L")           \
   X(Name, 5, module, "iL")                     \
   X(MemberName, 6, module, "ilL")              \
   X(Extension, 10, module, "L")                \
