@@ -100,6 +100,9 @@ void set_properties(const Properties& from, const Features& features, Candidate&
   gpu.has_float16 = features.v12.shaderFloat16 != 0;
   gpu.has_float64 = features.core.features.shaderFloat64 != 0;
   gpu.is_cpu = core.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  if (gpu.is_cpu) {
+    gpu.max_iterations = 60'000;  // Mesa's LP_MAX_TGSI_LOOP_ITERATIONS is 65,535
+  }
   gpu.modes_16 = modes_of(from.v12.shaderSignedZeroInfNanPreserveFloat16, from.v12.shaderRoundingModeRTEFloat16,
                           from.v12.shaderDenormPreserveFloat16);
   gpu.modes_32 = modes_of(from.v12.shaderSignedZeroInfNanPreserveFloat32, from.v12.shaderRoundingModeRTEFloat32,

@@ -70,6 +70,9 @@ struct GpuProperties {
   bool has_float16 = false;
   bool has_float64 = false;
   bool is_cpu = false;  // the driver computes on the CPU, like lavapipe
+  // Lavapipe ends the loops of a thread after this many iterations together, without an error. Steps that may need more
+  // are refused, or have parts.
+  std::uint64_t max_iterations = UINT64_MAX;
   FloatModes modes_16, modes_32, modes_64;
   bool modes_are_independent = false;  // modes may differ between widths; if not, a module sets the same for all
   std::uint32_t subgroup_size = 0;     // that kernels have by default
