@@ -33,6 +33,17 @@ u64 count_of(const FoldStep& step) {
   return count;
 }
 
+// The positions of the window that an output visits at most.
+u64 positions_of(const FoldStep& step) {
+  u64 all = 1;
+  for (u32 i = 0; i < step.rank; ++i) {
+    const FoldDimension& dimension = step.dimensions[i];
+    const i64 positions = std::min(dimension.window, (dimension.size + dimension.padding) / dimension.dilation + 1);
+    all = std::min(all * static_cast<u64>(positions), u64{1} << 32);
+  }
+  return all;
+}
+
 // The kernel expects at least two dimensions.
 FoldStep with_rows(FoldStep step) {
   if (step.rank == 1) {
@@ -50,12 +61,11 @@ class FoldRun final : public PreparedStep {
         bytes_(static_cast<u32>(element_size(step.type))),
         count_(static_cast<u32>(count_of(step))),
         input_steps_(static_cast<u64>(step.input_batch | step.input_channel | step.input_window | step.input_block)),
-        output_steps_(static_cast<u64>(step.output_batch | step.output_channel)) {
+        output_steps_(static_cast<u64>(step.output_batch | step.output_channel)),
+        operations_(kOperations * positions_of(step)) {
     for (u32 i = 0; i < step_.rank; ++i) {
       const FoldDimension& dimension = step_.dimensions[i];
       output_steps_ |= static_cast<u64>(dimension.output);
-      const i64 positions = std::min(dimension.window, (dimension.size + dimension.padding) / dimension.dilation + 1);
-      positions_ = std::min(positions_ * static_cast<u64>(positions), u64{1} << 32);
     }
     const u32 constants[] = {bytes_, is_float_type(step.type) ? 1U : 0U};
     kernel_ =
@@ -78,7 +88,7 @@ class FoldRun final : public PreparedStep {
         .output_is_aligned = ((output_steps_ | recorder.low_bits(1)) & (bytes_ - 1)) == 0 ? 1U : 0U};
     if (count_ != 0) {
       recorder.dispatch(*kernel_, (count_ + kThreads - 1) / kThreads, std::as_bytes(std::span(&constants, 1)),
-                        kThreads * kOperations * positions_);
+                        kThreads * operations_);
     }
   }
   void explain(char* text, std::size_t capacity) const noexcept override {
@@ -89,9 +99,9 @@ class FoldRun final : public PreparedStep {
   FoldStep step_;
   u32 bytes_;
   u32 count_;
-  u64 positions_ = 1;
   u64 input_steps_;  // the OR of the strides
   u64 output_steps_;
+  u64 operations_;  // of a thread, roughly
   KernelRef kernel_;
 };
 
@@ -112,6 +122,11 @@ const FamilyKernels fold_family = {
       }
       if (largest > kMaxNumber) {
         *why = "the Vulkan kernels for FOLD write at most 4,294,967,039 elements, at positions up to that number";
+        return nullptr;
+      }
+      constexpr u64 kIterations = 6;  // for each position at most, if windows have one column
+      if (kIterations * positions_of(step) > kernels.gpu().max_iterations) {
+        *why = "the window has so many positions that this software driver would end the loops over them too early";
         return nullptr;
       }
       return std::make_unique<FoldRun>(step, kernels);

@@ -68,6 +68,25 @@ PoolStep with_rows(PoolStep step) {
   return step;
 }
 
+// The elements that an output visits at most along each axis, or windows if it is a gradient's.
+u64 visited_along(const PoolStep& step, const PoolAxis& axis) {
+  return static_cast<u64>(step.function == PoolFunction::max_gradient
+                              ? std::min((axis.window - 1) * axis.dilation / axis.stride + 1, axis.output)
+                              : std::min(axis.window, axis.input));
+}
+u64 visited_of(const PoolStep& step) {
+  u64 all = 1;
+  for (u32 i = 0; i < step.rank; ++i) {
+    all = std::min(all * visited_along(step, step.axes[i]), u64{1} << 32);
+  }
+  return all;
+}
+// The iterations of all loops of a thread.
+u64 iterations_of(const PoolStep& step) {
+  const u64 columns = std::max<u64>(visited_along(step, step.axes[step.rank - 1]), 1);
+  return visited_of(step) / columns * (columns + 4) + 64;
+}
+
 // Windows, and the gradient of maxima. The operands are described in step.h.
 class WindowRun final : public PreparedStep {
  public:
@@ -78,15 +97,13 @@ class WindowRun final : public PreparedStep {
     constants_.outputs = outputs;
     constants_.index_bytes = step.index_type != DataType::unknown ? static_cast<u32>(element_size(step.index_type)) : 0;
     f64 window_size = 1;
+    operations_ = kOperations * visited_of(step);
     add_steps(step_.batch);
     add_steps(step_.channel);
     for (u32 i = 0; i < step_.rank; ++i) {
       const PoolAxis& axis = step_.axes[i];
       add_steps(axis);
       window_size *= static_cast<f64>(axis.window);
-      const i64 visited = is_gradient_ ? std::min((axis.window - 1) * axis.dilation / axis.stride + 1, axis.output)
-                                       : std::min(axis.window, axis.input);
-      operations_ = std::min(operations_ * static_cast<u64>(visited), u64{1} << 32);
       if (std::max({axis.input + axis.padding, axis.stride, axis.window, (axis.window - 1) * axis.dilation}) >=
           kMaxSide) {
         constants_.is_far = 1;
@@ -123,7 +140,7 @@ class WindowRun final : public PreparedStep {
     }
     if (constants.outputs != 0) {
       recorder.dispatch(*kernel_, groups_of(constants.outputs), std::as_bytes(std::span(&constants, 1)),
-                        kThreads * kOperations * operations_);
+                        kThreads * operations_);
     }
   }
   void explain(char* text, std::size_t capacity) const noexcept override {
@@ -140,7 +157,7 @@ class WindowRun final : public PreparedStep {
   PoolStep step_;
   bool is_gradient_;
   WindowConstants constants_{};
-  u64 operations_ = 1;
+  u64 operations_ = 0;   // of a thread, roughly
   u64 input_steps_ = 0;  // the OR of the strides
   u64 output_steps_ = 0;
   u64 index_steps_ = 0;
@@ -235,6 +252,10 @@ const FamilyKernels pool_family = {
       }
       if (outputs > kMaxOutputs) {
         *why = kTooMany;
+        return nullptr;
+      }
+      if (iterations_of(step) > kernels.gpu().max_iterations) {
+        *why = "a window has so many elements that this software driver would end the loops over them too early";
         return nullptr;
       }
       return std::make_unique<WindowRun>(step, static_cast<u32>(outputs), kernels);

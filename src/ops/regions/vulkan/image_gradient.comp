@@ -68,8 +68,9 @@ void main() {
         }
         const uint64_t at = operand_address(3) + uint64_t(region * step.bins[0] + place.channel * step.bins[1] +
                                                           y * step.bins[2] + x * step.bins[3]);
-        for (uint c = 0; c < place.channels; ++c) {
-          const uint share = divide_floats(load_bin(at + uint64_t(int64_t(c) * step.bins[1])), count);
+        for (uint c = 0; c < kChannels; ++c) {
+          const uint64_t from = at + uint64_t(int64_t(min(c, place.channels - 1)) * step.bins[1]);
+          const uint share = divide_floats(load_bin(from), count);
           sums[c] = add_floats(sums[c], multiply_floats(multiply_floats(share, row_weight), column_weight));
         }
       }
@@ -82,7 +83,9 @@ void main() {
     return;
   }
   const uint64_t to = address_of_result(step, place);
-  for (uint c = 0; c < place.channels; ++c) {
-    store_result(to + uint64_t(int64_t(c) * step.result[1]), sums[c]);
+  for (uint c = 0; c < kChannels; ++c) {
+    if (c < place.channels) {
+      store_result(to + uint64_t(int64_t(c) * step.result[1]), sums[c]);
+    }
   }
 }

@@ -33,19 +33,20 @@ void main() {
       uint column_weight;
       for (bool is_first = true; go_on(across, columns, column, column_weight); is_first = false) {
         const uint64_t at = plane.at + uint64_t(row * plane.row + column * plane.column);
-        for (uint c = 0; c < bin.channels; ++c) {
-          const uint product = multiply_floats(load_image(at + uint64_t(int64_t(c) * step.image[1])), column_weight);
+        for (uint c = 0; c < kChannels; ++c) {
+          const uint64_t from = at + uint64_t(int64_t(min(c, bin.channels - 1)) * step.image[1]);
+          const uint product = multiply_floats(load_image(from), column_weight);
           sums[c] = is_first ? product : add_floats(sums[c], product);
         }
       }
-      for (uint c = 0; c < bin.channels; ++c) {
+      for (uint c = 0; c < kChannels; ++c) {
         const uint product = multiply_floats(sums[c], row_weight);
         totals[c] = is_first_row ? product : add_floats(totals[c], product);
       }
     }
   }
   const uint64_t to = address_of_bin(step, bin);
-  for (uint c = 0; c < bin.channels; ++c) {
+  for (uint c = 0; c < kChannels; ++c) {
     uint value = step.outside;
     if (found != 0) {
       value = totals[c];
@@ -54,6 +55,8 @@ void main() {
       }
       value = divide_floats(value, float_of_integer(all));
     }
-    store_bin(to + uint64_t(int64_t(c) * step.bins[1]), value);
+    if (c < bin.channels) {
+      store_bin(to + uint64_t(int64_t(c) * step.bins[1]), value);
+    }
   }
 }

@@ -27,14 +27,18 @@ void main() {
     const Tap y = tap_of(rows, bin.row, i);
     for (int64_t j = in_columns.first; j < in_columns.end; ++j) {
       const Tap x = tap_of(columns, bin.column, j);
-      for (uint c = 0; c < bin.channels; ++c) {
-        maxima[c] = greater_of(maxima[c], sample_of(plane_of(step, batch, bin.channel + int64_t(c)), y, x));
+      for (uint c = 0; c < kChannels; ++c) {
+        const int64_t channel = bin.channel + int64_t(min(c, bin.channels - 1));
+        maxima[c] = greater_of(maxima[c], sample_of(plane_of(step, batch, channel), y, x));
       }
     }
   }
   const bool has_outside = found != 0 && found != rows.count * columns.count;
   const uint64_t to = address_of_bin(step, bin);
-  for (uint c = 0; c < bin.channels; ++c) {
-    store_bin(to + uint64_t(int64_t(c) * step.bins[1]), has_outside ? greater_of(maxima[c], step.outside) : maxima[c]);
+  for (uint c = 0; c < kChannels; ++c) {
+    if (c < bin.channels) {
+      store_bin(to + uint64_t(int64_t(c) * step.bins[1]),
+                has_outside ? greater_of(maxima[c], step.outside) : maxima[c]);
+    }
   }
 }

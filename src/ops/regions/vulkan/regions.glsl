@@ -93,7 +93,8 @@ void store_result(uint64_t at, uint value) {
   store_bits(at, element_of(value, kBytes), kBytes, push.result_is_aligned != 0);
 }
 
-// The channels of a thread, which computes the positions of samples once for all of them.
+// The channels of a thread, which computes the positions of samples once for all of them. If there are fewer, the last one
+// is computed again, so that the loops over channels can be unrolled.
 const uint kChannels = 4;
 
 // The place of a thread among the bins of all regions, with `together` channels for each thread.

@@ -42,18 +42,19 @@ struct ScanConstants {
 };
 static_assert(kScanBlock == 4096 && offsetof(ScanParameters, kept) == 56 && sizeof(AxisLoop) == 24);
 
-u64 blocks_of(const ScanStep& step) {
-  const u64 blocks = (static_cast<u64>(step.loops.count) + kScanBlock - 1) / kScanBlock;
-  return static_cast<u64>(step.loops.outputs) >= kManyRows ? 1 : blocks;
+// The chains of a row.
+u64 chains_of(const ScanStep& step, const GpuProperties& gpu) {
+  const auto count = static_cast<u64>(step.loops.count);
+  const bool are_rows = static_cast<u64>(step.loops.outputs) >= kManyRows && 4 * count <= gpu.max_iterations;
+  return are_rows ? 1 : (count + kScanBlock - 1) / kScanBlock;
 }
-u64 groups_of(const ScanStep& step) {
-  return (static_cast<u64>(step.loops.outputs) * blocks_of(step) + kChains - 1) / kChains;
+u64 groups_of(const ScanStep& step, u64 chains_of_row) {
+  return (static_cast<u64>(step.loops.outputs) * chains_of_row + kChains - 1) / kChains;
 }
 
 class ScanRun final : public PreparedStep {
  public:
-  ScanRun(const ScanStep& step, Kernels& kernels)
-      : bytes_(static_cast<u32>(element_size(step.type))), groups_(static_cast<u32>(groups_of(step))) {
+  ScanRun(const ScanStep& step, Kernels& kernels) : bytes_(static_cast<u32>(element_size(step.type))) {
     const AxisLoops& loops = step.loops;
     parameters_ = {.input_offset = loops.input_offset,
                    .output_offset = loops.output_offset,
@@ -61,10 +62,11 @@ class ScanRun final : public PreparedStep {
                    .along_output = step.along().output,
                    .count = static_cast<u64>(loops.count),
                    .rows = static_cast<u32>(loops.outputs),
-                   .chains_of_row = static_cast<u32>(blocks_of(step)),
+                   .chains_of_row = static_cast<u32>(chains_of(step, kernels.gpu())),
                    .kept_rank = loops.kept_rank,
                    .is_exclusive = step.is_exclusive,
                    .kept = {}};
+    groups_ = static_cast<u32>(groups_of(step, parameters_.chains_of_row));
     input_steps_ = static_cast<u64>(loops.input_offset) | static_cast<u64>(step.along().input);
     output_steps_ = static_cast<u64>(loops.output_offset) | static_cast<u64>(step.along().output);
     for (u32 i = 0; i < loops.kept_rank; ++i) {
@@ -136,7 +138,7 @@ class ScanRun final : public PreparedStep {
   [[nodiscard]] bool in_blocks() const { return parameters_.chains_of_row > 1; }
 
   u32 bytes_;
-  u32 groups_;
+  u32 groups_ = 0;
   ScanParameters parameters_{};
   u64 input_steps_ = 0;  // the OR of the offset and the strides
   u64 output_steps_ = 0;
@@ -153,9 +155,14 @@ const FamilyKernels scan_family = {
     .prepare = [](const Step& flat, Kernels& kernels, const char** why) -> std::unique_ptr<PreparedStep> {
       ScanStep step;
       std::memcpy(&step, flat.parameters.data(), sizeof(step));
-      if (static_cast<u64>(step.loops.outputs) > UINT32_MAX || blocks_of(step) > UINT32_MAX - kChains ||
-          groups_of(step) > kMaxGroups) {
+      const u64 chains = chains_of(step, kernels.gpu());
+      if (static_cast<u64>(step.loops.outputs) > UINT32_MAX || chains > UINT32_MAX - kChains ||
+          groups_of(step, chains) > kMaxGroups) {
         *why = "the Vulkan kernels for scans have at most 4,294,967,295 rows, and groups of 64 blocks";
+        return nullptr;
+      }
+      if (2 * chains > kernels.gpu().max_iterations) {
+        *why = "rows are so long that this software driver would end the loops over their blocks too early";
         return nullptr;
       }
       return std::make_unique<ScanRun>(step, kernels);
