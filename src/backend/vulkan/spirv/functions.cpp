@@ -2,6 +2,12 @@
 #include "backend/vulkan/spirv/functions.h"
 
 #include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backend/vulkan/spirv/builder.h"
+#include "backend/vulkan/spirv/primitives.h"
 
 // ANYDML_VULKAN_FUNCTIONS is the path of the module.
 asm(".pushsection .rodata\n"
@@ -33,6 +39,18 @@ const Library& function_library() {
     return std::move(*read);
   }();
   return library;
+}
+
+KernelCode linked_kernel(std::string key, std::span<const std::uint32_t> words, const GpuProperties& gpu) {
+  KernelCode code;
+  code.key = std::move(key);
+  code.make = [words, gpu] {
+    Builder builder;
+    builder.adopt(words, function_library(),
+                  [&gpu](std::string_view import) { return resolve_primitive(import, gpu.primitives); });
+    return builder.finish_adopted(float_modes(builder, gpu));
+  };
+  return code;
 }
 
 }  // namespace anydml::vulkan::spirv
