@@ -219,8 +219,10 @@ void Builder::adopt(std::span<const std::uint32_t> kernel, const Library& librar
     }
     if (instruction.op == Op::Function) {
       if (replaced.empty()) {
-        for (const auto& [id, name] : stubs) {
-          replaced.emplace(id, copy(library, resolve(name), resolve));
+        for (const auto& [id, import] : stubs) {
+          if (const std::string name = resolve(import); !name.empty()) {
+            replaced.emplace(id, copy(library, name, resolve));
+          }
         }
       }
       is_skipped = replaced.contains(words[1]);

@@ -63,8 +63,9 @@ class Builder {
 
   // Continues a kernel that another compiler wrote, such as glslc: takes over all of its instructions. Its functions
   // that are named like imports, "import_f32_fused", are replaced by the functions of the library that `resolve` names;
-  // they must have the same types, which means parameters that are passed by value (`const in` in GLSL). To be called
-  // first; the module is finished by finish_adopted. The kernel is trusted.
+  // they must have the same types, which means parameters that are passed by value (`const in` in GLSL). If the name is
+  // empty, the kernel's own function stays. To be called first; the module is finished by finish_adopted. The kernel is
+  // trusted.
   void adopt(std::span<const std::uint32_t> kernel, const Library& library, const Resolve& resolve);
 
   // The kernel's own function, main. Instructions are added to it until finish_kernel.

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A product of FLOAT32 matrices in the order of ops/scalar/sum_of_products.h: chains of fused multiply-adds over 256 of
-// k from +0, whose sums are added in order. A group computes a tile of 64 x 64 outputs, a thread 4 x 4 of them.
-//
-// The functions import_* are replaced by the device's primitives (backend/vulkan/spirv/builder.h). Numbers are bits, so
-// that a device whose floats are not exact needs none of them.
+// A product of matrices: a group computes a tile of outputs.
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "backend/vulkan/shaders/kernel.glsl"
+#include "ops/product/vulkan/tiles.glsl"
 
-layout(local_size_x = 256) in;
-
-const uint kTile = 64u;
-const uint kDepth = 16u;  // factors that are in shared memory at a time
-const uint kBlock = 256u;
 const uint kBatchRank = 6u;
 
 struct Strides {  // in bytes
@@ -20,137 +11,161 @@ struct Strides {  // in bytes
   int64_t column;
   int64_t batch[kBatchRank];
 };
-layout(buffer_reference, std430, buffer_reference_align = 8) readonly buffer Parameters {
+struct SideStrides {
+  int64_t row;
+  int64_t column;
+};
+// As in matrices.cpp. Only bytes have zero points and scales.
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
   Strides a;
   Strides b;
   Strides c;
   Strides result;
   uint64_t batch_sizes[kBatchRank];
+  uint64_t depth;
+  uint64_t alpha;
+  uint64_t beta;
+  SideStrides a_zero;
+  SideStrides b_zero;
+  SideStrides a_scale;
+  SideStrides b_scale;
+  SideStrides output_scale;
+  SideStrides output_zero;
+  uint finish;
+  uint signed_a;
+  uint signed_b;
+  uint signed_output;
   uint batch_rank;
   uint rows;
   uint columns;
-  uint64_t depth;
   uint tiles_across;
   uint tiles_of_matrix;
-  uint alpha;
-  uint beta;
-  uint has_c;
+  uint a_is_along_k;
+  uint b_is_along_k;
 };
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer Word { uint bits; };
-layout(buffer_reference, std430, buffer_reference_align = 1) buffer Byte { uint8_t bits; };
-// Whether all elements of all operands are aligned. If not, they are accessed byte by byte.
-layout(constant_id = 0) const uint kIsAligned = 1u;
 
-layout(push_constant, std430) uniform Push { KernelHeader header; } push;
+#if NUMBERS == 8
+#include "ops/product/vulkan/integer_finish.glsl"
+shared int zeros_a[kTileRows];
+shared int zeros_b[kTileColumns];
+#else
+const uint kA = 0u, kB = 1u, kBias = 2u, kOutput = 3u;
+#endif
 
-shared uint tile_a[kDepth][kTile + 1u];
-shared uint tile_b[kDepth][kTile + 1u];
+// The matrices of this group, and its first row and column.
+uint64_t base_a, base_b, base_c, base_result;
+uint tile_row, tile_column;
+// The row and the column of the thread's loads.
+uint64_t row_address, column_address;
+int row_zero, column_zero;
 
-uint import_f32_fused(const in uint a, const in uint b, const in uint c) { return a ^ b ^ c; }
-uint import_f32_add(const in uint a, const in uint b) { return a ^ b; }
-uint import_f32_multiply(const in uint a, const in uint b) { return a ^ b; }
+Parameters parameters() { return Parameters(push.header.parameters); }
 
-uint load_element(const in uint64_t address) {
-  if (kIsAligned != 0u) {
-    return Word(address).bits;
-  }
-  uint bits = 0u;
-  for (uint i = 0u; i < 4u; ++i) {
-    bits |= uint(Byte(address + uint64_t(i)).bits) << (8u * i);
-  }
-  return bits;
+uint64_t workspace() { return operand_address(kOutput + 1u); }
+bool are_rows_along_k() { return parameters().a_is_along_k != 0u; }
+bool are_columns_along_k() { return parameters().b_is_along_k != 0u; }
+void prepare_depth(uint64_t k) {}
+
+void locate_row(uint row) {
+  row_address = base_a + uint64_t(int64_t(tile_row + row) * parameters().a.row);
+#if NUMBERS == 8
+  row_zero = zeros_a[row];
+#endif
 }
-void store_element(const in uint64_t address, const in uint bits) {
-  if (kIsAligned != 0u) {
-    Word(address).bits = bits;
+void locate_column(uint column) {
+  column_address = base_b + uint64_t(int64_t(tile_column + column) * parameters().b.column);
+#if NUMBERS == 8
+  column_zero = zeros_b[column];
+#endif
+}
+Number load_row(uint64_t k, uint of_tile) {
+  const uint64_t address = row_address + uint64_t(int64_t(k + of_tile) * parameters().a.column);
+#if NUMBERS == 8
+  return uint(load_byte(address, parameters().signed_a) - row_zero);
+#else
+  return load_number(address);
+#endif
+}
+Number load_column(uint64_t k, uint of_tile) {
+  const uint64_t address = column_address + uint64_t(int64_t(k + of_tile) * parameters().b.row);
+#if NUMBERS == 8
+  return uint(load_byte(address, parameters().signed_b) - column_zero);
+#else
+  return load_number(address);
+#endif
+}
+
+#if NUMBERS == 8
+int64_t side_offset(SideStrides strides, uint row, uint column) {
+  return int64_t(row) * strides.row + int64_t(column) * strides.column;
+}
+void store_total(uint of_rows, uint of_columns, uint total) {
+  Parameters p = parameters();
+  const uint row = tile_row + of_rows;
+  const uint column = tile_column + of_columns;
+  const uint64_t to = base_result + uint64_t(int64_t(row) * p.result.row + int64_t(column) * p.result.column);
+  if (p.finish == kFinishInt32) {
+    store_32(to, total);
     return;
   }
-  for (uint i = 0u; i < 4u; ++i) {
-    Byte(address + uint64_t(i)).bits = uint8_t(bits >> (8u * i));
+  const uint a_scale = load_scale(kAScale, side_offset(p.a_scale, row, column));
+  const uint b_scale = load_scale(kBScale, side_offset(p.b_scale, row, column));
+  if (p.finish == kFinishFloat32) {
+    uint value = scaled_total(int(total), multiply_floats(a_scale, b_scale));
+    if (operand_address(kBias) != 0ul) {
+      const uint64_t at = base_c + uint64_t(int64_t(row) * p.c.row + int64_t(column) * p.c.column);
+      value = add_floats(value, load_32(at));
+    }
+    store_32(to, value);
+    return;
   }
+  const uint output_scale = load_scale(kOutputScale, side_offset(p.output_scale, row, column));
+  const int zero = load_zero(kOutputZero, side_offset(p.output_zero, row, column), p.signed_output);
+  Bits8(to).bits = uint8_t(quantized_total(int(total), quantized_factor(a_scale, b_scale, output_scale), zero, p.signed_output));
 }
+#else
+void store_total(uint of_rows, uint of_columns, Number total) {
+  Parameters p = parameters();
+  const int64_t row = int64_t(tile_row + of_rows);
+  const int64_t column = int64_t(tile_column + of_columns);
+  Number value = multiply_floats(Number(p.alpha), total);
+  if (operand_address(kBias) != 0ul) {
+    const Number added = load_number(base_c + uint64_t(row * p.c.row + column * p.c.column));
+    value = add(value, multiply_floats(Number(p.beta), added));
+  }
+  store_number(base_result + uint64_t(row * p.result.row + column * p.result.column), value);
+}
+#endif
 
 void main() {
-  Parameters p = Parameters(push.header.parameters);
-  const uint group = group_index();
-  const uint matrix = group / p.tiles_of_matrix;
+  Parameters p = parameters();
+  const uint group = tile_number();
   const uint tile = group % p.tiles_of_matrix;
-  const uint first_row = tile / p.tiles_across * kTile;
-  const uint first_column = tile % p.tiles_across * kTile;
-  uint64_t a = operand_address(0);
-  uint64_t b = operand_address(1);
-  uint64_t c = operand_address(2);
-  uint64_t result = operand_address(3);
-  uint64_t batch = matrix;
+  tile_row = tile / p.tiles_across * kTileRows;
+  tile_column = tile % p.tiles_across * kTileColumns;
+  base_a = operand_address(kA);
+  base_b = operand_address(kB);
+  base_c = operand_address(kBias);
+  base_result = operand_address(kOutput);
+  uint64_t batch = uint64_t(group / p.tiles_of_matrix);
   for (uint i = p.batch_rank; i-- > 0u;) {
     const int64_t at = int64_t(batch % p.batch_sizes[i]);
     batch /= p.batch_sizes[i];
-    a += uint64_t(at * p.a.batch[i]);
-    b += uint64_t(at * p.b.batch[i]);
-    c += uint64_t(at * p.c.batch[i]);
-    result += uint64_t(at * p.result.batch[i]);
+    base_a += uint64_t(at * p.a.batch[i]);
+    base_b += uint64_t(at * p.b.batch[i]);
+    base_c += uint64_t(at * p.c.batch[i]);
+    base_result += uint64_t(at * p.result.batch[i]);
   }
-
-  const uint thread = gl_LocalInvocationIndex;
-  const uint row = thread / 16u * 4u;  // of the thread's outputs in the tile
-  const uint column = thread % 16u * 4u;
-  uint total[4][4];
-  uint sum[4][4];
-  for (uint i = 0u; i < 4u; ++i) {
-    for (uint j = 0u; j < 4u; ++j) {
-      total[i][j] = 0u;
-      sum[i][j] = 0u;
-    }
+  const uint rows = min(p.rows - tile_row, kTileRows);
+  const uint columns = min(p.columns - tile_column, kTileColumns);
+#if NUMBERS == 8
+  for (uint i = gl_LocalInvocationIndex; i < rows; i += kThreads) {
+    zeros_a[i] = load_zero(kAZero, int64_t(tile_row + i) * p.a_zero.row, p.signed_a);
   }
-  for (uint64_t k = 0ul; k < p.depth; k += uint64_t(kDepth)) {
-    const uint count = uint(min(p.depth - k, uint64_t(kDepth)));
-    // Rows and columns beyond the matrices are never stored, so their factors may be anything.
-    for (uint i = thread; i < kDepth * kTile; i += 256u) {
-      const uint of_k = i / kTile;
-      const uint side = i % kTile;
-      uint value_a = 0u;
-      uint value_b = 0u;
-      if (of_k < count && first_row + side < p.rows) {
-        value_a = load_element(a + uint64_t(int64_t(first_row + side) * p.a.row + int64_t(k + of_k) * p.a.column));
-      }
-      if (of_k < count && first_column + side < p.columns) {
-        value_b = load_element(b + uint64_t(int64_t(first_column + side) * p.b.column + int64_t(k + of_k) * p.b.row));
-      }
-      tile_a[of_k][side] = value_a;
-      tile_b[of_k][side] = value_b;
-    }
-    barrier();
-    for (uint of_k = 0u; of_k < count; ++of_k) {
-      for (uint i = 0u; i < 4u; ++i) {
-        for (uint j = 0u; j < 4u; ++j) {
-          sum[i][j] = import_f32_fused(tile_a[of_k][row + i], tile_b[of_k][column + j], sum[i][j]);
-        }
-      }
-    }
-    barrier();
-    const uint64_t next = k + uint64_t(kDepth);
-    if (next % uint64_t(kBlock) == 0ul || next >= p.depth) {
-      const bool is_first = k < uint64_t(kBlock);
-      for (uint i = 0u; i < 4u; ++i) {
-        for (uint j = 0u; j < 4u; ++j) {
-          total[i][j] = is_first ? sum[i][j] : import_f32_add(total[i][j], sum[i][j]);
-          sum[i][j] = 0u;
-        }
-      }
-    }
+  for (uint i = gl_LocalInvocationIndex; i < columns; i += kThreads) {
+    zeros_b[i] = load_zero(kBZero, int64_t(tile_column + i) * p.b_zero.column, p.signed_b);
   }
-  for (uint i = 0u; i < 4u; ++i) {
-    for (uint j = 0u; j < 4u; ++j) {
-      const uint to_row = first_row + row + i;
-      const uint to_column = first_column + column + j;
-      if (to_row < p.rows && to_column < p.columns) {
-        uint value = import_f32_multiply(p.alpha, total[i][j]);
-        if (p.has_c != 0u) {
-          const uint64_t at = c + uint64_t(int64_t(to_row) * p.c.row + int64_t(to_column) * p.c.column);
-          value = import_f32_add(value, import_f32_multiply(p.beta, load_element(at)));
-        }
-        store_element(result + uint64_t(int64_t(to_row) * p.result.row + int64_t(to_column) * p.result.column), value);
-      }
-    }
-  }
+  barrier();
+#endif
+  compute_tile(p.depth, rows, columns);
 }
