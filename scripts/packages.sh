@@ -103,11 +103,16 @@ show_progress() {
   done
 }
 
-# build PRESET [cmake options]: configures and builds; on failure, shows the compiler's output
+# build PRESET [cmake options]: configures and builds; on failure, shows the compiler's output. If ccache is installed, it
+# keeps what was compiled, also for other clones. Precompiled headers are not used then, because each build's are different.
 build() {
   local preset=$1 log=build/$1.log progress failed=
   shift
   mkdir -p build
+  if command -v ccache >/dev/null && [ ! -e "build/$preset/CMakeCache.txt" ]; then
+    set -- "$@" -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+  fi
+  export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-yes}
   show_progress "$log" &
   progress=$!
   { cmake --preset "$preset" "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1 || failed=yes
