@@ -15,6 +15,7 @@
 #include "backend/vulkan/pipelines.h"
 #include "backend/vulkan/primitives.h"
 #include "backend/vulkan/queue.h"
+#include "backend/vulkan/spirv/primitives.h"
 #include "backend/vulkan/watchdog.h"
 
 namespace anydml::vulkan {
@@ -117,6 +118,11 @@ BackendStatus open(BackendDevice& device, std::uint32_t index) {
   }
   if (const BackendStatus status = find_primitives(device); status.code != BackendCode::ok) {
     return status;
+  }
+  constexpr std::uint64_t kSums =
+      spirv::primitive_bit(spirv::Primitive::f32_add) | spirv::primitive_bit(spirv::Primitive::f32_multiply);
+  if (device.gpu.max_iterations != UINT64_MAX && (device.gpu.primitives & kSums) != kSums) {
+    device.gpu.max_iterations /= 16;  // primitives in integers contain loops
   }
   const char* const fails = ::secure_getenv("ANYDML_VULKAN_FAILS");
   device.runs_left = fails != nullptr ? std::atol(fails) : 0;

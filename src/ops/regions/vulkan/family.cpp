@@ -100,10 +100,10 @@ class RegionRun final : public PreparedStep {
     // How many samples a bin has depends on the boxes.
     constexpr u64 kSamples = 16;
     // A thread's loops over the bins of the regions of a part have roughly this many iterations.
-    constexpr u64 kIterations = 16'384;
+    const u64 most = std::min<u64>(16'384, kernels.gpu().max_iterations / 4);
     const u64 sides = static_cast<u64>(step.axes[0].bins + step.axes[1].bins);
-    const auto regions_of_part = [](u64 iterations_of_region) {
-      return std::max<u64>(kIterations / iterations_of_region, 1);
+    const auto regions_of_part = [most](u64 iterations_of_region) {
+      return std::max<u64>(most / iterations_of_region, 1);
     };
     switch (step.kind) {
       case RegionKind::pooling: {

@@ -368,8 +368,8 @@ std::unique_ptr<PreparedStep> prepare_gradient(const GradientStep& step, Kernels
     add_single_sum(tables);
     taps.push_back(1);
   }
-  constexpr u64 kTapsOfPart = 4096;
-  const u64 taps_of_part = std::max<u64>(kTapsOfPart / product_of(std::span(taps).first(taps.size() - 1)), 1);
+  const u64 most = std::min<u64>(4096, kernels.gpu().max_iterations / 16);
+  const u64 taps_of_part = std::max<u64>(most / product_of(std::span(taps).first(taps.size() - 1)), 1);
   TapCounts of_part = taps;
   of_part.back() = std::min(taps.back(), taps_of_part);
   if (iterations_of(of_part) > kernels.gpu().max_iterations) {
