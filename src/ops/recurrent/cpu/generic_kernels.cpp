@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Portable kernels for machines without a vector target.
+#include <bit>
 #include <cstring>
 
 #include "backend/cpu/loops.h"
@@ -7,6 +8,7 @@
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/scalar/clip.h"
 #include "ops/scalar/functions/hyperbolic.h"
+#include "ops/scalar/ordered_bits.h"
 
 #define ANYDML_RESTRICT __restrict__
 #define ANYDML_FLATTENED [[gnu::flatten, gnu::noinline]]

@@ -104,6 +104,39 @@ void round_halves(std::int64_t count, f32* values) noexcept {
   }
 }
 
+void find_range(std::int64_t count, const f32* ANYDML_RESTRICT values, f32& lowest, f32& highest) noexcept {
+  using Keys = Ordered<f32>;
+  i32 low = Keys::kNan;
+  i32 high = Keys::kMin;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const i32 key = Keys::key(std::bit_cast<i32>(values[i]));
+    low = key < low ? key : low;
+    high = key > high ? key : high;
+  }
+  highest = std::bit_cast<f32>(Keys::element(high));
+  lowest = high == Keys::kNan ? highest : std::bit_cast<f32>(Keys::element(low));
+}
+
+u32 quantize(std::int64_t count, const f32* ANYDML_RESTRICT values, const StateScale& given,
+             u8* ANYDML_RESTRICT codes) noexcept {
+  const StateScale scale = given;
+  u32 sum = 0;
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    const u8 code = state_code(values[i], scale);
+    codes[i] = code;
+    sum += code;
+  }
+  return sum;
+}
+
+void scale(std::int64_t count, const f32* ANYDML_RESTRICT factors, f32 by, f32* ANYDML_RESTRICT to) noexcept {
+  ANYDML_INDEPENDENT
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = by * factors[i];
+  }
+}
+
 // Processes several elements at a time, so that compilers interleave the instructions of several vectors, which hides
 // the latency of each chain. This is a separate function so that everything it calls is inlined.
 template <class Of>
@@ -128,5 +161,8 @@ constexpr RecurrentKernels kLoops = {.multiply_row = nullptr,
                                      .round_halves = round_halves,
                                      .narrow = narrow_row,
                                      .widen = widen_row,
+                                     .find_range = find_range,
+                                     .quantize = quantize,
+                                     .scale = scale,
                                      .sigmoid = run_function<SigmoidOf>,
                                      .tanh = run_function<TanhOf>};

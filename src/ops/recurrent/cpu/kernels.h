@@ -56,6 +56,12 @@ struct RecurrentKernels {
   // Convert FLOAT32 to FLOAT16 and back, at any alignment.
   void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;
   void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
+  // The smallest and the largest element of a row of hidden states; both are NaN if an element is.
+  void (*find_range)(std::int64_t count, const f32* values, f32& lowest, f32& highest) noexcept;
+  // Computes the codes of a row, and returns their sum.
+  u32 (*quantize)(std::int64_t count, const f32* values, const StateScale& scale, u8* codes) noexcept;
+  // to[i] = factors[i] * scale
+  void (*scale)(std::int64_t count, const f32* factors, f32 scale, f32* to) noexcept;
   // The two activations that nearly every network uses.
   void (*sigmoid)(std::int64_t count, f32* values) noexcept;
   void (*tanh)(std::int64_t count, f32* values) noexcept;
