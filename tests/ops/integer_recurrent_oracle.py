@@ -121,8 +121,8 @@ def check_states(checker, random):
             case = IntegerCase(random, 2, 4, 5, 20, activations=identity)
             case.hidden = ((case.hidden + 3 * np.float32(shift)) * np.float32(scale)).astype(np.float32)
             case.cell = case.cell * np.float32(scale)
-            case.hidden[0, 1] = 0
-            case.hidden[0, 2, 0] = np.float32(-0.0)
+            case.hidden[0, 0, 1] = 0
+            case.hidden[0, 0, 2, 0] = np.float32(-0.0)
             checker.check(case)
     for value in (np.inf, -np.inf, np.nan):
         for number in (0, 1):

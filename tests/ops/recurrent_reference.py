@@ -107,7 +107,8 @@ def network(kind, x, w, r, activations, bias=None, hidden=None, cell=None, lengt
                 return product(state, of_gates[gate], block)
         else:
             w_scale, w_zero, r_scale, r_zero = (one[d] for one in integers)
-            of_inputs = integer_product(x.reshape(steps * rows, x.shape[-1]), codes[0][d].T, w_scale, w_zero) if steps else x
+            flat = x.reshape(steps * rows, x.shape[-1])
+            of_inputs = integer_product(flat, codes[0][d].T, w_scale, w_zero) if x.size else x
 
             def multiply(state, gate, r=codes[1][d], scale=r_scale, zero=r_zero):
                 some = slice(gate * units, (gate + 1) * units)

@@ -288,9 +288,24 @@ Result<std::uint32_t> add_integer_product(DecompositionBuilder& list, const OpDe
   const std::uint32_t weight_scale = seen_as(list, find_input(desc, kScales[0]), {1, 1, 1, all_columns});
   std::uint32_t weight_zero = find_input(desc, kZeroPoints[0]);
   weight_zero = weight_zero == kNoValue ? kNoValue : seen_as(list, weight_zero, {1, 1, 1, all_columns});
+  // Sums and scales are multiplied as in MATRIX_MULTIPLY_INTEGER_TO_FLOAT, whose matrices must have the same type.
+  const std::uint32_t totals =
+      list.add("MATRIX_MULTIPLY_INTEGER", {codes, scale.zero_point, weights, weight_zero}, DataType::INT32, result.value());
+  const auto repeated = [&](std::uint32_t value, const TensorDesc& like) {
+    TensorDesc view = list.tensor(value);
+    for (std::uint32_t i = 0; i < kRank; ++i) {
+      view.strides[i] = view.sizes[i] == 1 ? 0 : view.strides[i];
+      view.sizes[i] = like.sizes[i];
+    }
+    list.see(value, view);
+    return value;
+  };
+  const std::uint32_t factors =
+      list.add("ELEMENT_WISE_MULTIPLY", {repeated(scale.scale, list.tensor(weight_scale)), weight_scale},
+               DataType::FLOAT32, list.tensor(weight_scale));
+  const std::uint32_t numbers = list.add("CAST", {totals}, DataType::FLOAT32, result.value());
   const std::uint32_t product =
-      list.add_as("MATRIX_MULTIPLY_INTEGER_TO_FLOAT",
-                  {codes, scale.scale, scale.zero_point, weights, weight_scale, weight_zero, kNoValue}, result.value(), {});
+      list.add_as("ELEMENT_WISE_MULTIPLY", {numbers, repeated(factors, result.value())}, result.value(), {});
   TensorDesc by_direction = result.value();
   const std::int64_t sizes[] = {std::int64_t{step.directions}, step.steps, step.rows, columns};
   const std::int64_t strides[] = {columns, step.rows * all_columns, all_columns, 1};
