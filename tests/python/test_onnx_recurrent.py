@@ -151,8 +151,8 @@ def quantized_model(arrays, outputs=("Y", "Y_h", "Y_c"), constants=(), **options
                             domain="com.microsoft", hidden_size=UNITS, **options)
     graph = helper.make_graph([node], "graph", [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
-        for name, one in given.items()], [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None)
-                                          for name in outputs if name],
+        for name, one in given.items()], [
+            helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [None] * rank) for name, rank in zip(outputs, (4, 3, 3))],
         [onnx.numpy_helper.from_array(arrays[name], name) for name in constants])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8), given

@@ -184,12 +184,17 @@ Arrays run_network(const Network& network, std::span<const Array> inputs, const 
   if (network.has_hidden_size && network.hidden_size != r.size(r.rank() - 1)) {
     fail("hidden_size is {}, but R has the sizes {}", network.hidden_size, listed(r.shape()));
   }
+  Arrays given = operator_inputs(network, inputs);
+  given.insert(given.end(), more.begin(), more.end());
   std::vector<Out> outs;
   for (std::size_t i = 0; i < network.available; ++i) {
     outs.push_back({.is_wanted = i < network.outputs});
+    if (!more.empty()) {  // the sizes of DirectML's operators are inferred
+      check_rank(inputs[0], 3, "X");
+      outs.back().shape = Sizes{i == 0 ? inputs[0].size(0) : 1, r.size(0), inputs[0].size(1), r.size(2)};
+      outs.back().kind = Kind::kFloat;
+    }
   }
-  Arrays given = operator_inputs(network, inputs);
-  given.insert(given.end(), more.begin(), more.end());
   Arrays results = dispatch_all(network.op, given, network.options, outs);
   results.resize(std::min(results.size(), network.outputs));
   for (std::size_t i = 0; i < results.size(); ++i) {
