@@ -21,10 +21,10 @@ const IntegerKernels& kernels_for(const RecurrentStep& step, cpu::Target target)
 CodedStates::CodedStates(const RecurrentStep& step, cpu::Target target, const RecurrentKernels& kernels,
                          std::int64_t max_rows)
     : integers_(kernels_for(step, target)),
-      finish_(integer_rows(target)),
+      packs_(integer_rows(target)),
       kernels_(kernels),
-      pack_states_(packing_of_a(integers_, finish_, false)),
-      pack_matrix_(packing_of_b(integers_, finish_, step.codes == RecurrentCodes::signed_bytes)),
+      pack_states_(packing_of_a(integers_, packs_, false)),
+      pack_matrix_(packing_of_b(integers_, packs_, step.codes == RecurrentCodes::signed_bytes)),
       units_(step.units),
       panel_(step.panel),
       code_bytes_(step.code_bytes()),
@@ -40,7 +40,6 @@ CodedStates::CodedStates(const RecurrentStep& step, cpu::Target target, const Re
   row_ = take(integers_.strip * units_);
   strips_ = take(rows * groups_ * integers_.group);
   totals_ = take(rows * kMaxGates * panel_ * kWord);
-  factors_ = take(panel_ * kWord);
 }
 
 void CodedStates::quantize(const f32* hidden, std::int64_t rows, std::byte* scratch) const noexcept {
@@ -69,8 +68,7 @@ void CodedStates::quantize(const f32* hidden, std::int64_t rows, std::byte* scra
 void CodedStates::multiply(const TileSize& size, const std::byte* packed, std::int64_t gates, const Columns& columns,
                            f32* sums, std::int64_t sums_step, std::byte* scratch) const noexcept {
   const auto* const strips = reinterpret_cast<const u8*>(scratch + strips_);
-  auto* const all_totals = reinterpret_cast<u32*>(scratch + totals_);
-  auto* const factors = reinterpret_cast<f32*>(scratch + factors_);
+  auto* const totals = reinterpret_cast<u32*>(scratch + totals_);
   const std::int64_t width = integers_.panel;
   const std::int64_t panel_bytes = integer_panel_bytes(width, units_);
   const bool has_all_totals = size.rows == 1 && gates == kRowPanels && integers_.row != nullptr;
@@ -79,13 +77,12 @@ void CodedStates::multiply(const TileSize& size, const std::byte* packed, std::i
                    .b = reinterpret_cast<const u8*>(packed) + i * panel_bytes,
                    .panel_step = code_bytes_,
                    .groups = groups_,
-                   .totals = all_totals + i * width,
+                   .totals = totals + i * width,
                    .totals_step = panel_});
   }
-  for (std::int64_t gate = 0; gate < gates; ++gate) {
+  for (std::int64_t gate = 0; !has_all_totals && gate < gates; ++gate) {
     const auto* const panels = reinterpret_cast<const u8*>(packed + gate * code_bytes_);
-    u32* const totals = has_all_totals ? all_totals + gate * panel_ : all_totals;
-    for (std::int64_t i = 0; !has_all_totals && i < panel_ / width; ++i) {
+    for (std::int64_t i = 0; i < panel_ / width; ++i) {
       integers_.multiply(size.rows, {.a = strips,
                                      .b = panels + i * panel_bytes,
                                      .groups = groups_,
@@ -94,23 +91,37 @@ void CodedStates::multiply(const TileSize& size, const std::byte* packed, std::i
                                      .totals_step = panel_,
                                      .is_first = true});
     }
-    for (std::int64_t row = 0; row < size.rows; ++row) {
-      const RowCodes& codes = rows_at(scratch)[row];
-      kernels_.scale(panel_, columns.scales + gate * columns.step, codes.scale, factors);
-      for (std::int64_t i = 0; i < panel_ / width; ++i) {
-        const u8* const sums_of_columns = panels + i * panel_bytes + width * padded_depth(units_);
-        finish_.to_float32({.totals = totals + row * panel_ + i * width,
-                            .column_sums = reinterpret_cast<const u32*>(sums_of_columns),
-                            .column_zeros = columns.zeros + gate * columns.step + i * width,
-                            .zero = codes.zero,
-                            .rest = codes.rest,
-                            .plus = 0,
-                            .factors = factors + i * width,
-                            .zeros = nullptr,
-                            .count = width},
-                           nullptr,
-                           reinterpret_cast<std::byte*>(sums + gate * sums_step + row * panel_ + i * width));
-      }
+    finish(size, panels, 1, {columns.scales + gate * columns.step, columns.zeros + gate * columns.step, columns.step},
+           sums + gate * sums_step, sums_step, scratch);
+  }
+  if (has_all_totals) {
+    finish(size, reinterpret_cast<const u8*>(packed), gates, columns, sums, sums_step, scratch);
+  }
+}
+
+// Converts the totals of some gates, whose packed panels begin at `panels`.
+void CodedStates::finish(const TileSize& size, const u8* panels, std::int64_t gates, const Columns& columns, f32* sums,
+                         std::int64_t sums_step, std::byte* scratch) const noexcept {
+  const auto* const totals = reinterpret_cast<const u32*>(scratch + totals_);
+  const std::int64_t width = integers_.panel;
+  for (std::int64_t row = 0; row < size.rows; ++row) {
+    const RowCodes& codes = rows_at(scratch)[row];
+    for (std::int64_t i = 0; i < panel_; i += width) {
+      const u8* const panel = panels + i / width * integer_panel_bytes(width, units_);
+      kernels_.finish_codes({.totals = totals + row * panel_ + i,
+                             .totals_step = panel_,
+                             .column_sums = reinterpret_cast<const std::byte*>(panel + width * padded_depth(units_)),
+                             .column_sums_step = code_bytes_,
+                             .scales = columns.scales + i,
+                             .zeros = columns.zeros + i,
+                             .step = columns.step,
+                             .scale = codes.scale,
+                             .zero = codes.zero,
+                             .rest = codes.rest,
+                             .gates = gates,
+                             .units = width,
+                             .to = sums + row * panel_ + i,
+                             .to_step = sums_step});
     }
   }
 }

@@ -52,10 +52,12 @@ class CodedStates {
     u32 zero;  // as the kernels read the bytes
     u32 rest;  // the sum of the codes, each minus the zero point
   };
+  void finish(const TileSize& size, const u8* panels, std::int64_t gates, const Columns& columns, f32* sums,
+              std::int64_t sums_step, std::byte* scratch) const noexcept;
   [[nodiscard]] RowCodes* rows_at(std::byte* scratch) const { return reinterpret_cast<RowCodes*>(scratch); }
 
   const IntegerKernels& integers_;
-  const IntegerRows& finish_;
+  const IntegerRows& packs_;
   const RecurrentKernels& kernels_;
   BytePacking pack_states_;
   BytePacking pack_matrix_;
@@ -68,7 +70,6 @@ class CodedStates {
   std::size_t row_;
   std::size_t strips_;
   std::size_t totals_;
-  std::size_t factors_;
   std::size_t bytes_ = 0;
 };
 

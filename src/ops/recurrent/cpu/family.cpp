@@ -359,17 +359,22 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Gathers the products of the inputs and the weights. Each row is copied separately, since rows may be at different
-  // time steps.
-  void gather_inputs(const Tile& tile, std::int64_t gate) const {
+  // The products of the inputs and the weights. Each row is copied separately, since rows may be at different time
+  // steps; a single row is read in place.
+  const f32* gather_inputs(const Tile& tile, std::int64_t gate) const {
+    const bool is_in_place = tile.size.rows == 1 && tile.columns == tile.size.panel;
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {
       const std::byte* const products = address_of(tile, kRecurrentProduct, time_of(tile, tile.row + i), tile.row + i, 0);
       const f32* const from =
           reinterpret_cast<const f32*>(products) + gate * step_.units + tile.panel * tile.size.panel;
+      if (is_in_place) {
+        return from;
+      }
       f32* const to = tile.inputs(gate) + i * tile.size.panel;
       std::copy_n(from, tile.columns, to);
       std::fill(to + tile.columns, to + tile.size.panel, 0.0F);
     }
+    return tile.inputs(gate);
   }
 
   [[nodiscard]] const f32* bias_of(const Tile& tile, std::int64_t number) const {
@@ -380,7 +385,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   // peephole: the number of the gate's peephole, or -1 if it has none.
   [[nodiscard]] GateTerms terms_of(const Tile& tile, std::int64_t gate, std::int64_t peephole, const f32* cell) const {
     const bool has_peephole = peephole >= 0 && has(tile, kRecurrentPeephole);
-    return {.x = tile.inputs(gate),
+    return {.x = gather_inputs(tile, gate),
             .peephole = has_peephole
                             ? tile.memory + memory_.peepholes + peephole * step_.width() + tile.panel * tile.size.panel
                             : nullptr,
@@ -404,7 +409,6 @@ class RecurrentRun final : public cpu::PreparedStep {
   void finish_gate(const Tile& tile, std::int64_t gate, std::int64_t activation, std::int64_t peephole = -1,
                    const f32* cell = nullptr) const {
     f32* const sums = tile.sums(gate);
-    gather_inputs(tile, gate);
     kernels_.add_gate(tile.size, terms_of(tile, gate, peephole, cell), sums);
     if (step_.clips != 0) {
       kernels_.clip(tile.size.count(), step_.clip, sums);
@@ -463,9 +467,8 @@ class RecurrentRun final : public cpu::PreparedStep {
       multiply(tile, hidden(tile), 0, step_.gates);
       finish_gate(tile, kGruUpdate, 0);
       finish_gate(tile, kGruReset, 0);
-      gather_inputs(tile, kGruHidden);
       kernels_.add_reset(tile.size,
-                         {.x = tile.inputs(kGruHidden),
+                         {.x = gather_inputs(tile, kGruHidden),
                           .reset = tile.sums(kGruReset),
                           .wb = bias_of(tile, kGruHidden),
                           .rb = bias_of(tile, step_.gates)},

@@ -117,23 +117,47 @@ void find_range(std::int64_t count, const f32* ANYDML_RESTRICT values, f32& lowe
   lowest = high == Keys::kNan ? highest : std::bit_cast<f32>(Keys::element(low));
 }
 
-u32 quantize(std::int64_t count, const f32* ANYDML_RESTRICT values, const StateScale& given,
-             u8* ANYDML_RESTRICT codes) noexcept {
+// Integers of one size at a time, because compilers vectorize such loops better.
+ANYDML_FLATTENED u32 quantize(std::int64_t count, const f32* ANYDML_RESTRICT values, const StateScale& given,
+                              u8* ANYDML_RESTRICT codes) noexcept {
+  constexpr std::int64_t kTogether = 64;
   const StateScale scale = given;
   u32 sum = 0;
-  ANYDML_INDEPENDENT
-  for (std::int64_t i = 0; i < count; ++i) {
-    const u8 code = state_code(values[i], scale);
-    codes[i] = code;
-    sum += code;
+  std::int64_t first = 0;
+  for (; first + kTogether <= count; first += kTogether) {
+    u32 wide[kTogether];
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < kTogether; ++i) {
+      wide[i] = static_cast<u32>(state_code(values[first + i], scale));
+    }
+    for (std::int64_t i = 0; i < kTogether; ++i) {
+      sum += wide[i];
+    }
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < kTogether; ++i) {
+      codes[first + i] = static_cast<u8>(wide[i]);
+    }
+  }
+  for (; first < count; ++first) {
+    codes[first] = static_cast<u8>(state_code(values[first], scale));
+    sum += codes[first];
   }
   return sum;
 }
 
-void scale(std::int64_t count, const f32* ANYDML_RESTRICT factors, f32 by, f32* ANYDML_RESTRICT to) noexcept {
-  ANYDML_INDEPENDENT
-  for (std::int64_t i = 0; i < count; ++i) {
-    to[i] = by * factors[i];
+void finish_codes(const CodedTotals& given) noexcept {
+  const CodedTotals of = given;
+  for (std::int64_t gate = 0; gate < of.gates; ++gate) {
+    const u32* const totals = of.totals + gate * of.totals_step;
+    const auto* const sums = reinterpret_cast<const u32*>(of.column_sums + gate * of.column_sums_step);
+    const f32* const scales = of.scales + gate * of.step;
+    const u32* const zeros = of.zeros + gate * of.step;
+    f32* const to = of.to + gate * of.to_step;
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < of.units; ++i) {
+      const auto total = static_cast<i32>(totals[i] - of.zero * sums[i] - zeros[i] * of.rest);
+      to[i] = scaled_total(total, float_factor(of.scale, scales[i]));
+    }
   }
 }
 
@@ -163,6 +187,6 @@ constexpr RecurrentKernels kLoops = {.multiply_row = nullptr,
                                      .widen = widen_row,
                                      .find_range = find_range,
                                      .quantize = quantize,
-                                     .scale = scale,
+                                     .finish_codes = finish_codes,
                                      .sigmoid = run_function<SigmoidOf>,
                                      .tanh = run_function<TanhOf>};

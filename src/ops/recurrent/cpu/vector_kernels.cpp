@@ -6,6 +6,7 @@
 
 #include "backend/cpu/loops.h"
 #include "base/element.h"
+#include "ops/product/scalar/integer.h"
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/scalar/clip.h"
 #include "ops/scalar/functions/hyperbolic.h"

@@ -79,8 +79,9 @@ struct StateScale {
   return {.scale = scale, .zero = static_cast<u8>(shifted - 12582912.0F)};
 }
 // The code of an element, as QUANTIZE_LINEAR computes it.
-[[nodiscard]] ANYDML_HOST_DEVICE constexpr u8 state_code(f32 element, StateScale scale) {
-  return QuantizeLinear<f32, u8>().compute(element, scale.scale, scale.zero);
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 state_code(f32 element, StateScale scale) {
+  const i32 code = quantized_quotient(element, scale.scale) + scale.zero;
+  return code < 0 ? 0 : code > 255 ? 255 : code;
 }
 
 // The next cell of an LSTM.
