@@ -275,7 +275,8 @@ Arrays run_quantized(const Network& network, std::span<const Array> inputs) {
   constexpr std::array kNames = {"W_scale", "W_zero_point", "R_scale", "R_zero_point"};
   check_rank(inputs[kQuantizedW], 3, "W");
   check_rank(inputs[kQuantizedR], 3, "R");
-  Arrays given(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(inputs.size(), kFirstScale)));
+  Arrays given(inputs.begin(),
+               inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(inputs.size(), kFirstScale)));
   given[kQuantizedW] = inputs[kQuantizedW].transpose({0, 2, 1});
   given[kQuantizedR] = inputs[kQuantizedR].transpose({0, 2, 1});
   Arrays more;

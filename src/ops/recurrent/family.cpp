@@ -103,8 +103,8 @@ TypeSet types(const facts::Operator& op, std::size_t position) {
   if (!has_codes(op)) {
     return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
   }
-  const bool is_codes =
-      name == "WeightTensor" || name == "RecurrenceTensor" || std::ranges::find(kZeroPoints, name) != std::end(kZeroPoints);
+  const bool is_codes = name == "WeightTensor" || name == "RecurrenceTensor" ||
+                        std::ranges::find(kZeroPoints, name) != std::end(kZeroPoints);
   return is_codes ? type_bit(DataType::UINT8) | type_bit(DataType::INT8) : type_bit(DataType::FLOAT32);
 }
 
@@ -277,8 +277,8 @@ Result<std::uint32_t> add_integer_product(DecompositionBuilder& list, const OpDe
   ANYDML_TRY(one);
   ANYDML_TRY(result);
   const DynamicScale scale = add_dynamic_scale(list, kX, DataType::UINT8, one.value());
-  std::uint32_t codes = list.add("ELEMENT_WISE_QUANTIZE_LINEAR", {scale.input, scale.scale, scale.zero_point},
-                                 DataType::UINT8, x);
+  std::uint32_t codes =
+      list.add("ELEMENT_WISE_QUANTIZE_LINEAR", {scale.input, scale.scale, scale.zero_point}, DataType::UINT8, x);
   codes = seen_as(list, codes, {1, 1, rows, x.sizes[3]});
   const std::uint32_t weights = seen_as(list, kW, {1, 1, all_columns, x.sizes[3]});
   TensorDesc matrix = list.tensor(weights);
@@ -289,8 +289,8 @@ Result<std::uint32_t> add_integer_product(DecompositionBuilder& list, const OpDe
   std::uint32_t weight_zero = find_input(desc, kZeroPoints[0]);
   weight_zero = weight_zero == kNoValue ? kNoValue : seen_as(list, weight_zero, {1, 1, 1, all_columns});
   // Sums and scales are multiplied as in MATRIX_MULTIPLY_INTEGER_TO_FLOAT, whose matrices must have the same type.
-  const std::uint32_t totals =
-      list.add("MATRIX_MULTIPLY_INTEGER", {codes, scale.zero_point, weights, weight_zero}, DataType::INT32, result.value());
+  const std::uint32_t totals = list.add("MATRIX_MULTIPLY_INTEGER", {codes, scale.zero_point, weights, weight_zero},
+                                        DataType::INT32, result.value());
   const auto repeated = [&](std::uint32_t value, const TensorDesc& like) {
     TensorDesc view = list.tensor(value);
     for (std::uint32_t i = 0; i < kRank; ++i) {
@@ -332,8 +332,9 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
     ANYDML_TRY(added);
     product = added.value();
   }
-  const auto packed = is_coded ? packed_tensor(desc, {std::int64_t{step.directions}, step.panels() * step.gates,
-                                                      std::int64_t{step.panel}, integer_panel_bytes(1, step.units)},
+  const auto packed = is_coded ? packed_tensor(desc,
+                                               {std::int64_t{step.directions}, step.panels() * step.gates,
+                                                std::int64_t{step.panel}, integer_panel_bytes(1, step.units)},
                                                DataType::UINT8)
                                : packed_tensor(desc, {std::int64_t{step.directions}, step.panels() * step.gates,
                                                       step.packed_rows(), std::int64_t{step.panel}});

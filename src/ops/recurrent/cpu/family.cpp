@@ -15,6 +15,7 @@
 #include "ops/product/cpu/kernels.h"
 #include "ops/product/cpu/tile.h"
 #include "ops/recurrent/cpu/codes.h"
+#include "ops/recurrent/cpu/cut.h"
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/recurrent/cpu/pack.h"
 #include "ops/recurrent/step.h"
@@ -23,42 +24,12 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::int64_t kMaxRows = 96;           // per tile; the products of these rows stay in the L1 and L2 caches
-constexpr std::int64_t kMinProducts = 1 << 16;  // per piece, which takes a few microseconds
-
-// How a phase is split. Tiles are numbered by direction, then by rows, then by panels.
-struct RecurrentCut {
-  std::int64_t rows;   // per tile, a multiple of the strip
-  std::int64_t down;   // tiles needed to cover all rows
-  std::int64_t tiles;  // in all directions
-  std::int64_t pieces;
-};
-
-RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread; its factors stay in the thread's cache
-  std::int64_t maximum = kMaxRows;
-  RecurrentCut cut{};
-  while (true) {
-    cut.rows = even_part(step.rows, maximum, step.strip);
-    cut.down = ceil_div(step.rows, cut.rows);
-    cut.tiles = step.directions * cut.down * step.panels();
-    if (threads == 1 || cut.tiles >= wanted || cut.rows <= step.strip) {
-      break;
-    }
-    maximum = cut.rows / 2;
-  }
-  const std::int64_t products = step.directions * step.rows * step.units * step.units * step.gates;
-  cut.pieces = threads == 1 ? 1 : std::clamp<std::int64_t>(products / kMinProducts, 1, std::min(wanted, cut.tiles));
-  return cut;
-}
-
 class RecurrentRun final : public cpu::PreparedStep {
  public:
   // `products` is null to compute products directly from their definition.
   RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& context,
                const ProductKernels* products, const RecurrentKernels& kernels)
-      : PreparedStep(static_cast<std::uint64_t>(cut.pieces),
-                     static_cast<std::uint32_t>(1 + step.steps * (step.has_two_products() ? 2 : 1)),
+      : PreparedStep(static_cast<std::uint64_t>(cut.pieces), cut.is_alone ? 1 : phases_of(step),
                      buffer_bytes(step, cut) + coded_bytes(step, cut, context, kernels)),
         step_(step),
         cut_(cut),
@@ -73,8 +44,31 @@ class RecurrentRun final : public cpu::PreparedStep {
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto number = static_cast<std::int64_t>(piece.number);
-    const std::int64_t begin_tile = cut_.tiles * number / cut_.pieces;
-    const std::int64_t end_tile = cut_.tiles * (number + 1) / cut_.pieces;
+    if (!cut_.is_alone) {
+      run_tiles(cut_.tiles * number / cut_.pieces, cut_.tiles * (number + 1) / cut_.pieces, piece, operands);
+      return;
+    }
+    // Only the matrix of one direction has to stay in a cache.
+    for (std::int64_t tile = 0; tile < cut_.tiles; tile += step_.panels()) {
+      for (std::uint32_t phase = 0; phase < phases_of(step_); ++phase) {
+        run_tiles(tile, tile + step_.panels(), {.number = 0, .phase = phase, .scratch = piece.scratch}, operands);
+      }
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%lld time steps, tiles of %lld x %u, %s kernel", static_cast<long long>(step_.steps),
+                  static_cast<long long>(cut_.rows), step_.panel,
+                  cpu::target_name(products_ != nullptr ? target_ : cpu::Target::generic));
+  }
+
+ private:
+  static std::uint32_t phases_of(const RecurrentStep& step) {
+    return static_cast<std::uint32_t>(1 + step.steps * (step.has_two_products() ? 2 : 1));
+  }
+
+  void run_tiles(std::int64_t begin_tile, std::int64_t end_tile, const cpu::Piece& piece,
+                 std::byte* const* operands) const noexcept {
     // Reverse the order of the tiles at every other time step, because the factors that were read last are still
     // cached.
     const bool is_forwards = time_of_phase(piece.phase) % 2 == 0;
@@ -100,13 +94,6 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "%lld time steps, tiles of %lld x %u, %s kernel", static_cast<long long>(step_.steps),
-                  static_cast<long long>(cut_.rows), step_.panel,
-                  cpu::target_name(products_ != nullptr ? target_ : cpu::Target::generic));
-  }
-
- private:
   static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // in tiles: sums and inputs of all gates, a new state
   static std::size_t buffer_bytes(const RecurrentStep& step, const RecurrentCut& cut) {
     return static_cast<std::size_t>(ceil_div(kBuffers * cut.rows * step.panel * kBytes, std::int64_t{64}) * 64);
@@ -364,7 +351,8 @@ class RecurrentRun final : public cpu::PreparedStep {
   const f32* gather_inputs(const Tile& tile, std::int64_t gate) const {
     const bool is_in_place = tile.size.rows == 1 && tile.columns == tile.size.panel;
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {
-      const std::byte* const products = address_of(tile, kRecurrentProduct, time_of(tile, tile.row + i), tile.row + i, 0);
+      const std::byte* const products =
+          address_of(tile, kRecurrentProduct, time_of(tile, tile.row + i), tile.row + i, 0);
       const f32* const from =
           reinterpret_cast<const f32*>(products) + gate * step_.units + tile.panel * tile.size.panel;
       if (is_in_place) {

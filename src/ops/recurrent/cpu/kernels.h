@@ -36,12 +36,12 @@ struct ResetTerms {
 };
 
 // The sums of products of the codes of a row and those of some units, for consecutive gates. They become FLOAT32 after
-// a correction for the zero points, as in IntegerRow (product/cpu/integer_kernels.h). The members for the first gate are
-// followed by those for the others, `step` elements apart.
+// a correction for the zero points, as in IntegerRow (product/cpu/integer_kernels.h). The members for the first gate
+// are followed by those for the others, `step` elements apart.
 struct CodedTotals {
   const u32* totals;
   std::int64_t totals_step;
-  const std::byte* column_sums;  // UINT32
+  const std::byte* column_sums;   // UINT32
   std::int64_t column_sums_step;  // in bytes
   const f32* scales;
   const u32* zeros;
