@@ -590,7 +590,7 @@ typedef struct anydml_operator_info {
 /* All DirectML operators, implemented or not, ordered by number. An index past the end returns null with an error. */
 ANYDML_API size_t anydml_operator_count(void);
 ANYDML_API const anydml_operator_info* anydml_operator_at(size_t index);
-/* Finds an operator by DirectML's name, with or without DML_OPERATOR_. Null, with an error, if there is none. */
+/* Finds an operator by name, with or without DML_OPERATOR_; also DYNAMIC_QUANTIZE_LSTM, which DirectML lacks. */
 ANYDML_API const anydml_operator_info* anydml_find_operator(const char* name);
 
 #ifdef __cplusplus

@@ -471,7 +471,7 @@ const anydml_operator_info* anydml_find_operator(const char* name) {
   boundary([&]() -> Status {
     const auto op = anydml::choose_operator(name);
     ANYDML_TRY(op);
-    info = &anydml::operator_infos()[static_cast<std::size_t>(op.value() - anydml::facts::operators().data())];
+    info = &anydml::operator_info(*op.value());
     return {};
   });
   return info;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "capi/operator_info.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <map>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "capi/call.h"
-#include "facts/facts.h"
+#include "facts/extensions.h"
 #include "ops/operators.h"
 #include "schema/described.h"
 
@@ -20,8 +21,11 @@ namespace {
 class OperatorList {
  public:
   OperatorList() {
-    infos_.reserve(facts::operators().size());
+    infos_.reserve(facts::operators().size() + std::size(facts::own::kOperators));
     for (const facts::Operator& op : facts::operators()) {
+      add(op);
+    }
+    for (const facts::Operator& op : facts::own::kOperators) {
       add(op);
     }
   }
@@ -135,11 +139,9 @@ class OperatorList {
   std::map<const facts::Enum*, std::vector<const anydml_enumerator*>> enumerations_;
 };
 
-}  // namespace
-
 // Created on the first call, without a lock: if several threads create it at once, the first to finish wins.
 // Never destroyed.
-std::span<const anydml_operator_info> operator_infos() {
+const OperatorList& operator_list() {
   static constinit std::atomic<const OperatorList*> process = nullptr;
   const OperatorList* known = process.load(std::memory_order_acquire);
   if (known == nullptr) {
@@ -148,7 +150,21 @@ std::span<const anydml_operator_info> operator_infos() {
       known = mine.release();
     }
   }
-  return known->infos();
+  return *known;
+}
+
+}  // namespace
+
+std::span<const anydml_operator_info> operator_infos() {
+  return operator_list().infos().first(facts::operators().size());
+}
+
+const anydml_operator_info& operator_info(const facts::Operator& op) {
+  const auto& own = facts::own::kOperators;
+  const auto* const found = std::ranges::find(own, op.value, &facts::Operator::value);
+  const auto infos = operator_list().infos();
+  return found == std::end(own) ? infos[static_cast<std::size_t>(&op - facts::operators().data())]
+                                : infos[facts::operators().size() + static_cast<std::size_t>(found - own)];
 }
 
 }  // namespace anydml

@@ -5,10 +5,13 @@
 #include <span>
 
 #include "anydml/anydml.h"
+#include "facts/facts.h"
 
 namespace anydml {
 
 // Ordered by number, like facts::operators(). Valid until the process exits.
 [[nodiscard]] std::span<const anydml_operator_info> operator_infos();
+// The information about one operator, which may be one that this library adds to DirectML's.
+[[nodiscard]] const anydml_operator_info& operator_info(const facts::Operator& op);
 
 }  // namespace anydml

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/edit_distance.h"
+#include "facts/extensions.h"
 #include "facts/facts_tables.h"
 #include "facts/rules.h"
 
@@ -66,7 +67,11 @@ const Operator* find_operator(std::string_view name) {
   const auto alias = std::ranges::find(tables::kOperatorAliases, written, &Alias::name);
   const auto found = std::ranges::find(
       tables::kOperators, alias == std::end(tables::kOperatorAliases) ? written : alias->target, &Operator::name);
-  return found == std::end(tables::kOperators) ? nullptr : &*found;
+  if (found != std::end(tables::kOperators)) {
+    return &*found;
+  }
+  const auto* const extension = std::ranges::find(own::kOperators, written, &Operator::name);
+  return extension == std::end(own::kOperators) ? nullptr : extension;
 }
 
 std::string_view nearest_operator_name(std::string_view name) {

@@ -164,7 +164,7 @@ struct Alias {
 // All 177 operators, ordered by number.
 [[nodiscard]] std::span<const Operator> operators();
 
-// Finds an operator by name or alias, with or without DML_OPERATOR_; null if DirectML has no such operator.
+// Finds an operator by name or alias, with or without DML_OPERATOR_; null if neither DirectML nor extensions.h has it.
 [[nodiscard]] const Operator* find_operator(std::string_view name);
 
 [[nodiscard]] std::span<const Alias> operator_aliases();  // without DML_OPERATOR_

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "facts/extensions.h"
 #include "facts/facts_tables.h"
 #include "facts/rules_tables.h"
 
@@ -24,8 +25,14 @@ constexpr bool tables_fit() {
 }
 static_assert(tables_fit());
 
+// The operator of DirectML whose rules apply.
+const Operator& ruled(const Operator& op) {
+  const auto* const extension = std::ranges::find(own::kOperators, op.value, &Operator::value);
+  return extension == std::end(own::kOperators) ? op : *find_operator(own::kRulesOf[extension - own::kOperators]);
+}
+
 const tables::RulesOfOperator& row_of(const Operator& op) {
-  const auto found = std::ranges::lower_bound(tables::kOperators, op.value, {}, &Operator::value);
+  const auto found = std::ranges::lower_bound(tables::kOperators, ruled(op).value, {}, &Operator::value);
   return tables::kRules[static_cast<std::size_t>(found - std::begin(tables::kOperators))];
 }
 

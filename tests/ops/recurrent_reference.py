@@ -43,6 +43,25 @@ def step_of_gru(x, h, c, terms, activations, multiply, linear_before_reset, **_)
     return (ONE - update) * g(total) + update * h, c
 
 
+def codes_of(x):
+    """DYNAMIC_QUANTIZE_LINEAR of all elements to UINT8: the codes, their scale and their zero point."""
+    low, high = np.minimum(x.min(), np.float32(0)), np.maximum(x.max(), np.float32(0))
+    scale = (high - low) / np.float32(255)
+    zero = np.rint(np.clip(np.float32(0) - low / scale, 0, 255))
+    zero = 0 if np.isnan(zero) else int(zero)
+    quotients = np.rint(x / scale)
+    whole = np.where(np.isnan(quotients), 0, np.clip(quotients, -2.0**20, 2.0**20)).astype(np.int64)
+    return np.clip(whole + zero, 0, 255), scale, zero
+
+
+def integer_product(x, weights, scales, zeros):
+    """The rows of x are rounded to 8 bits together; weights {depth, columns}: integers; a scale and a zero point for
+    each column."""
+    codes, scale, zero = codes_of(x)
+    totals = ((codes - zero) @ (weights.astype(np.int64) - zeros)).astype(np.uint32).view(np.int32)
+    return totals.astype(np.float32) * (scale * scales)
+
+
 class Terms:
     """The biases and peepholes of one direction. Absent tensors are left out of the sums."""
 
@@ -59,10 +78,12 @@ class Terms:
 
 
 def network(kind, x, w, r, activations, bias=None, hidden=None, cell=None, lengths=None, peephole=None,
-            direction="FORWARD", clip=None, couple=False, linear_before_reset=False, block=256):
+            direction="FORWARD", clip=None, couple=False, linear_before_reset=False, block=256, integers=None):
     """x {S, B, I}, w {D, G·H, I}, r {D, G·H, H}, bias {D, 2·G·H}, peephole {D, 3·H}, states {D, B, H}. activations:
-    functions of FLOAT32, ordered by direction. Returns the sequence {S, D, B, H} and the last states {D, B, H}."""
+    functions of FLOAT32, ordered by direction. integers: absent, or the scales of w, the zero points of w, the scales
+    of r and the zero points of r, {D, G·H} each. Returns the sequence {S, D, B, H} and the last states {D, B, H}."""
     dtype, wide = x.dtype, np.float32
+    codes = w, r
     x, w, r, bias, hidden, cell, peephole = (None if one is None else one.astype(wide)
                                              for one in (x, w, r, bias, hidden, cell, peephole))
     steps, rows, _ = x.shape
@@ -78,8 +99,22 @@ def network(kind, x, w, r, activations, bias=None, hidden=None, cell=None, lengt
     run = {"RNN": step_of_rnn, "LSTM": step_of_lstm, "GRU": step_of_gru}[kind]
     for d in range(directions):
         backward = direction == "BACKWARD" or d == 1
-        of_inputs = product(x.reshape(steps * rows, x.shape[-1]), w[d].T, block).reshape(steps, rows, gates, units)
-        of_gates = r[d].reshape(gates, units, units).swapaxes(1, 2)
+        if integers is None:
+            of_inputs = product(x.reshape(steps * rows, x.shape[-1]), w[d].T, block)
+            of_gates = r[d].reshape(gates, units, units).swapaxes(1, 2)
+
+            def multiply(state, gate, of_gates=of_gates):
+                return product(state, of_gates[gate], block)
+        else:
+            w_scale, w_zero, r_scale, r_zero = (one[d] for one in integers)
+            flat = x.reshape(steps * rows, x.shape[-1])
+            of_inputs = integer_product(flat, codes[0][d].T, w_scale, w_zero) if x.size else x
+
+            def multiply(state, gate, r=codes[1][d], scale=r_scale, zero=r_zero):
+                some = slice(gate * units, (gate + 1) * units)
+                return np.stack([integer_product(row, r[some].T, scale[some], zero[some]) for row in state])
+
+        of_inputs = of_inputs.reshape(steps, rows, gates, units)
         terms = Terms(None if bias is None else bias[d], None if peephole is None else peephole[d], gates, units)
         h, c = (np.zeros((rows, units), wide) if one is None else one[d] for one in (hidden, cell))
         own = activations[d * ACTIVATIONS[kind]:(d + 1) * ACTIVATIONS[kind]]
@@ -87,8 +122,8 @@ def network(kind, x, w, r, activations, bias=None, hidden=None, cell=None, lengt
             active = np.flatnonzero(step < lengths)
             times = lengths[active] - 1 - step if backward else np.full(active.size, step)
             new_h, new_c = run(of_inputs[times, active].swapaxes(0, 1), h[active], c[active], terms, own,
-                               lambda state, gate: product(state, of_gates[gate], block), clip=clip, couple=couple,
-                               linear_before_reset=linear_before_reset, rounded=rounded)
+                               multiply, clip=clip, couple=couple, linear_before_reset=linear_before_reset,
+                               rounded=rounded)
             h, c = h.copy(), c.copy()
             h[active], c[active] = rounded(new_h), new_c
             sequence[times, d, active] = h[active]

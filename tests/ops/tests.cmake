@@ -90,6 +90,7 @@ anydml_oracle(sort)
 anydml_oracle(resample)
 anydml_oracle(scan)
 anydml_oracle(recurrent)
+anydml_oracle(integer_recurrent CPU_ONLY)  # other devices have no kernels for integers
 anydml_oracle(training)
 anydml_oracle(attention)
 anydml_oracle(regions)

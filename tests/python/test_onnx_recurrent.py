@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tests ONNX's recurrent networks where its reference has no support: directions, lengths, layouts, activations."""
+"""Tests ONNX's recurrent networks where its reference has no support: directions, lengths, layouts, activations, weights
+of integers."""
+import pathlib
+import sys
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,10 @@ onnx = pytest.importorskip("onnx")
 from onnx import helper  # noqa: E402
 
 import anydml.onnx as backend  # noqa: E402
+from onnx_models import node_by_node  # noqa: E402
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "ops"))
+from recurrent_reference import network  # noqa: E402
 
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
 STEPS, ROWS, INPUTS, UNITS = 4, 3, 5, 6
@@ -111,3 +119,119 @@ def test_wrong_nodes_are_named():
         run("GRU", arrays, activations=["Tanh"])
     with pytest.raises(ValueError, match="hidden_size is 6, but R has the sizes"):
         run("GRU", {**arrays, "R": arrays["R"][:, :, :5].copy()})
+
+
+# ---- Weights of integers --------------------------------------------------------------------------------------------
+
+BYTES = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P", "W_scale", "W_zero_point", "R_scale",
+         "R_zero_point")
+
+
+def quantized_arrays(dtype, directions, for_rows, zeros, rows=ROWS, seed=5):
+    """The inputs of DynamicQuantizeLSTM; its matrices are {directions, factors, 4 * units}."""
+    random = np.random.default_rng(seed)
+    limits, shape = np.iinfo(dtype), (directions, 4 * UNITS) if for_rows else (directions,)
+    arrays = {"X": random.standard_normal((STEPS, rows, INPUTS)).astype("f4"),
+              "B": random.standard_normal((directions, 8 * UNITS)).astype("f4"),
+              "initial_h": random.standard_normal((directions, rows, UNITS)).astype("f4"),
+              "initial_c": random.standard_normal((directions, rows, UNITS)).astype("f4"),
+              "P": random.standard_normal((directions, 3 * UNITS)).astype("f4")}
+    for name, depth in (("W", INPUTS), ("R", UNITS)):
+        arrays[name] = random.integers(limits.min, limits.max + 1, (directions, depth, 4 * UNITS)).astype(dtype)
+        arrays[f"{name}_scale"] = random.uniform(0.001, 0.006, shape).astype("f4")
+        # ONNX Runtime requires the input.
+        arrays[f"{name}_zero_point"] = (random.integers(limits.min, limits.max + 1, shape) if zeros else
+                                        np.zeros(shape)).astype(dtype)
+    return arrays
+
+
+def quantized_model(arrays, outputs=("Y", "Y_h", "Y_c"), constants=(), **options):
+    given = {name: one for name, one in arrays.items() if name not in constants}
+    node = helper.make_node("DynamicQuantizeLSTM", [name if name in arrays else "" for name in BYTES], outputs,
+                            domain="com.microsoft", hidden_size=UNITS, **options)
+    graph = helper.make_graph([node], "graph", [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
+        for name, one in given.items()], [
+            helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [None] * rank) for name, rank in zip(outputs, (4, 3, 3))],
+        [onnx.numpy_helper.from_array(arrays[name], name) for name in constants])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8), given
+
+
+def defined(arrays, direction="forward", clip=None):
+    """The definition in docs/numerics.md."""
+    def activation(function):
+        return lambda x: function(x.astype(np.float64)).astype(np.float32)
+
+    directions = arrays["R"].shape[0]
+    each = [activation(lambda x: 1 / (1 + np.exp(-x))), activation(np.tanh), activation(np.tanh)]
+
+    def for_columns(name):
+        one = arrays[name]
+        return np.broadcast_to(one.reshape(directions, -1), (directions, 4 * UNITS))
+
+    integers = [for_columns(name) if "scale" in name else for_columns(name).astype(np.int64) for name in BYTES[8:]]
+    return network("LSTM", arrays["X"], arrays["W"].swapaxes(1, 2), arrays["R"].swapaxes(1, 2), each * directions,
+                   bias=arrays.get("B"), hidden=arrays.get("initial_h"), cell=arrays.get("initial_c"),
+                   lengths=arrays.get("sequence_lens"), peephole=arrays.get("P"),
+                   direction={"forward": "FORWARD", "reverse": "BACKWARD", "bidirectional": "BIDIRECTIONAL"}[direction],
+                   clip=None if clip is None else np.float32(clip), integers=integers)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8], ids=["int8", "uint8"])
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("constants", [(), ("W", "R", "W_scale", "W_zero_point", "R_scale", "R_zero_point")],
+                         ids=["given", "constant"])
+@pytest.mark.parametrize("for_rows", [False, True], ids=["one", "each"])
+def test_weights_of_integers(dtype, direction, constants, for_rows):
+    """DynamicQuantizeLSTM rounds the inputs and the hidden states to 8 bits, and has the bits of NumPy's integers."""
+    directions = 2 if direction == "bidirectional" else 1
+    arrays = quantized_arrays(dtype, directions, for_rows, zeros=for_rows)
+    if for_rows:
+        arrays["sequence_lens"] = np.array([4, 1, 3], np.int32)
+    model, given = quantized_model(arrays, constants=constants, direction=direction, clip=0.9)
+    prepared = backend.prepare(model)
+    results = prepared.run(given)
+    same(results, defined(arrays, direction, 0.9))
+    same(node_by_node(prepared, given), results)
+
+
+def test_weights_of_integers_beside_onnx_runtime():
+    """With one row, ONNX Runtime rounds the same numbers to 8 bits."""
+    runtime = pytest.importorskip("onnxruntime")
+    for direction in ("forward", "bidirectional"):
+        arrays = quantized_arrays(np.int8, 1 + (direction[0] == "b"), False, False, rows=1)
+        model, given = quantized_model(arrays, direction=direction)
+        session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        theirs, ours = session.run(None, given), backend.prepare(model).run(given)
+        literal = backend.prepare(model, literal=True).run(given)
+        for one, other, floats in zip(ours, theirs, literal, strict=True):
+            np.testing.assert_allclose(one, other, atol=2e-6)
+            assert np.abs(one - other).max() < np.abs(floats - other).max() / 100
+
+
+def test_weights_of_integers_literally():
+    """A literal model computes with dequantized weights."""
+    arrays = quantized_arrays(np.uint8, 2, True, True)
+    model, given = quantized_model(arrays, direction="bidirectional")
+    floats = {name: one for name, one in arrays.items() if name not in BYTES[8:]}
+    for name in "WR":
+        whole = arrays[name].astype("f4") - arrays[f"{name}_zero_point"].astype("f4")[:, None]
+        floats[name] = (whole * arrays[f"{name}_scale"][:, None]).swapaxes(1, 2)
+    same(backend.prepare(model, literal=True).run(given), run("LSTM", floats, direction="bidirectional"))
+
+
+def test_wrong_weights_of_integers():
+    arrays = quantized_arrays(np.int8, 2, False, True)
+    for name, wrong in (("R_scale", np.ones(3, "f4")), ("W_zero_point", np.zeros((2, 5), np.int8)),
+                        ("W", arrays["W"][:, :, :5]), ("R", arrays["R"][0])):
+        model, given = quantized_model(arrays | {name: wrong}, direction="bidirectional")
+        with pytest.raises(ValueError):
+            backend.prepare(model).run(given)
+    model, given = quantized_model({name: one for name, one in arrays.items() if name != "R_scale"},
+                                   direction="bidirectional")
+    with pytest.raises(ValueError, match="R_scale"):
+        backend.prepare(model)
+    model, given = quantized_model(arrays | {"W": arrays["W"].astype("f4")}, direction="bidirectional")
+    with pytest.raises(backend.Unsupported, match="W of float"):
+        backend.prepare(model)

@@ -9,6 +9,7 @@
 #include "onnx/rows/expansion.h"
 #include "onnx/rows/ml/ml.h"
 #include "onnx/schema/schema.h"
+#include "onnx/values/device_elements.h"
 
 namespace anydml::onnx {
 namespace {
@@ -307,7 +308,7 @@ bool Builder::add_domain_node(const NodeMessage& node) {
     return false;
   }
   const std::vector<Kind> kinds = kinds_of(node);
-  if (row->make != nullptr) {
+  if (row->make != nullptr && (row->expand == nullptr || !context_.is_literal)) {
     Step step;
     step.compute = row->make(node, kinds, step.kinds);
     step.label = label_of(node);
@@ -315,6 +316,9 @@ bool Builder::add_domain_node(const NodeMessage& node) {
     step.inputs = node.inputs;
     step.outputs = node.outputs;
     step.uses = row->uses;
+    if (row->needs_cpu && with_own_memory(context_.program.graphs.device) != nullptr) {
+      step.on_host = "only the CPU has kernels";
+    }
     step.recipe = step.on_host.empty() ? recipes_.number_of(*row, node, kinds) : 0;
     keep(std::move(step));
     return true;

@@ -6,7 +6,7 @@
 
 #include "onnx/rows/contrib_codes.h"
 #include "onnx/rows/expansion.h"
-#include "onnx/rows/row.h"
+#include "onnx/rows/recurrent.h"
 
 namespace anydml::onnx {
 namespace {
@@ -150,7 +150,8 @@ std::string lstm_weights(Expansion& e, std::size_t position, std::size_t scale) 
   return e.add("Transpose", {weights}, {{"perm", QuantizedList{0, 2, 1}}});
 }
 
-// An LSTM with dequantized weights. ONNX Runtime also rounds the inputs of each step to 8 bits.
+// An LSTM with dequantized weights, for models that run literally. Otherwise the inputs of each step are rounded to 8
+// bits, as in ONNX Runtime.
 void write_dynamic_lstm(Expansion& e) {
   const std::string w = lstm_weights(e, 1, 8);
   const std::string r = lstm_weights(e, 2, 10);
@@ -173,7 +174,12 @@ void write_quantize(Expansion& e) {
 
 const DomainRow kContribQuantizedRows[] = {
     {kQuantizedDomain, "DequantizeLinear", write_dequantize},
-    {kQuantizedDomain, "DynamicQuantizeLSTM", write_dynamic_lstm},
+    {.domain = kQuantizedDomain,
+     .op = "DynamicQuantizeLSTM",
+     .expand = write_dynamic_lstm,
+     .make = make_quantized_lstm,
+     .uses = "DYNAMIC_QUANTIZE_LSTM CAST",
+     .needs_cpu = true},
     {kQuantizedDomain, "DynamicQuantizeMatMul", write_dynamic_matmul},
     {kQuantizedDomain, "MatMulIntegerToFloat", write_matmul_to_float},
     {.domain = kQuantizedDomain, .op = "MatMulNBits", .make = make_coded_product, .uses = "DEQUANTIZE GEMM ADD"},

@@ -154,6 +154,11 @@ std::vector<double> Expansion::numbers(std::string_view name) const {
   return found != nullptr ? std::vector<double>(found->floats.begin(), found->floats.end()) : std::vector<double>();
 }
 
+std::vector<std::string> Expansion::texts(std::string_view name) const {
+  const AttributeMessage* found = expansion_attribute(node_, name, AttributeType::kStrings);
+  return found != nullptr ? found->strings : std::vector<std::string>();
+}
+
 AttributeList Expansion::passed_on(std::initializer_list<const char*> names) const {
   AttributeList list;
   for (const char* name : names) {

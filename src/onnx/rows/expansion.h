@@ -57,6 +57,7 @@ class Expansion {
   [[nodiscard]] std::string text(std::string_view name, std::string_view otherwise = {}) const;
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view name) const;
   [[nodiscard]] std::vector<double> numbers(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
   // Copies of the node's attributes that have these names, for the attributes of a new node.
   [[nodiscard]] AttributeList passed_on(std::initializer_list<const char*> names) const;
   // Raises Invalid if a required input is absent: positions and names.

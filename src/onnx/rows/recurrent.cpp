@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Recurrent networks: RNN, LSTM and GRU. ONNX's weights, biases and peepholes have the same order as DirectML's.
+// Recurrent networks: RNN, LSTM, GRU, and the LSTM of com.microsoft whose weights are integers. ONNX's weights, biases
+// and peepholes have the same order as DirectML's.
+#include "onnx/rows/recurrent.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,7 +12,7 @@
 #include <vector>
 
 #include "onnx/rows/checks.h"
-#include "onnx/rows/row.h"
+#include "onnx/rows/expansion.h"
 
 namespace anydml::onnx {
 namespace {
@@ -174,17 +177,25 @@ Arrays operator_inputs(const Network& network, std::span<const Array> inputs) {
   return given;
 }
 
-Arrays run_network(const Network& network, std::span<const Array> inputs) {
+// `more`: the inputs of the operator after those of LSTM.
+Arrays run_network(const Network& network, std::span<const Array> inputs, const Arrays& more = {}) {
   const Array& r = inputs[2];
   check_min_rank(r, 1, "R");
   if (network.has_hidden_size && network.hidden_size != r.size(r.rank() - 1)) {
     fail("hidden_size is {}, but R has the sizes {}", network.hidden_size, listed(r.shape()));
   }
+  Arrays given = operator_inputs(network, inputs);
+  given.insert(given.end(), more.begin(), more.end());
   std::vector<Out> outs;
   for (std::size_t i = 0; i < network.available; ++i) {
     outs.push_back({.is_wanted = i < network.outputs});
+    if (!more.empty()) {  // the sizes of DirectML's operators are inferred
+      check_rank(inputs[0], 3, "X");
+      outs.back().shape = Sizes{i == 0 ? inputs[0].size(0) : 1, r.size(0), inputs[0].size(1), r.size(2)};
+      outs.back().kind = Kind::kFloat;
+    }
   }
-  Arrays results = dispatch_all(network.op, operator_inputs(network, inputs), network.options, outs);
+  Arrays results = dispatch_all(network.op, given, network.options, outs);
   results.resize(std::min(results.size(), network.outputs));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Array& result = results[i];
@@ -197,7 +208,7 @@ Arrays run_network(const Network& network, std::span<const Array> inputs) {
   return results;
 }
 
-Compute make_network(const Node& node) {
+Network network_of(const Node& node) {
   const std::string text = node.text("direction");
   if (text != kMisspeltDirection) {
     check_choice(node, "direction", {"forward", "reverse", "bidirectional"});
@@ -213,7 +224,67 @@ Compute make_network(const Node& node) {
   network.available = node.op == "LSTM" ? 3 : 2;
   network.has_hidden_size = node.has("hidden_size");
   network.hidden_size = node.integer("hidden_size");
-  return [network](std::span<const Array> inputs) { return run_network(network, inputs); };
+  return network;
+}
+
+Compute make_network(const Node& node) {
+  return [network = network_of(node)](std::span<const Array> inputs) { return run_network(network, inputs); };
+}
+
+// ---- DynamicQuantizeLSTM --------------------------------------------------------------------------------------------
+
+enum QuantizedInput : std::size_t { kQuantizedX, kQuantizedW, kQuantizedR, kFirstScale = 8, kQuantizedInputs = 12 };
+
+// A node of com.microsoft with the attributes of LSTM.
+Node lstm_node(const Expansion& given, const std::vector<Kind>& kinds) {
+  Node node;
+  node.op = "LSTM";
+  node.label = label_of(given.node());
+  node.formal = find_schema("LSTM", newest_opset())->attributes;
+  node.kinds = kinds;
+  node.results.assign(given.node().outputs.size(), Kind::kFloat);
+  const auto set = [&](const char* name, AttributeData value) {
+    if (given.has(name)) {
+      node.set(*node.find_formal(name), std::move(value));
+    }
+  };
+  for (const char* const name : {"activation_alpha", "activation_beta"}) {
+    set(name, given.numbers(name));
+  }
+  set("activations", given.texts("activations"));
+  set("clip", given.number("clip"));
+  set("direction", given.text("direction"));
+  set("hidden_size", given.integer("hidden_size"));
+  set("input_forget", given.integer("input_forget"));
+  return node;
+}
+
+// Scales or zero points: one for each direction, or one for each column of each direction.
+Array for_each_column(const Array& array, std::int64_t directions, std::int64_t columns, const char* what) {
+  if (!array) {
+    return array;
+  }
+  if (array.count() != directions && array.count() != directions * columns) {
+    fail("{} has the shape {}; expected a number for each of {} directions, or for each of {} columns of each", what,
+         listed(array.shape()), directions, columns);
+  }
+  return array.reshape({1, 1, directions, array.count() / directions}).broadcast_to({1, 1, directions, columns});
+}
+
+Arrays run_quantized(const Network& network, std::span<const Array> inputs) {
+  constexpr std::array kNames = {"W_scale", "W_zero_point", "R_scale", "R_zero_point"};
+  check_rank(inputs[kQuantizedW], 3, "W");
+  check_rank(inputs[kQuantizedR], 3, "R");
+  Arrays given(inputs.begin(),
+               inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(inputs.size(), kFirstScale)));
+  given[kQuantizedW] = inputs[kQuantizedW].transpose({0, 2, 1});
+  given[kQuantizedR] = inputs[kQuantizedR].transpose({0, 2, 1});
+  Arrays more;
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    more.push_back(for_each_column(input(inputs, kFirstScale + i), inputs[kQuantizedR].size(0),
+                                   inputs[kQuantizedR].size(2), kNames[i]));
+  }
+  return run_network(network, given, more);
 }
 
 constexpr std::array kRecurrentRows = {
@@ -223,6 +294,29 @@ constexpr std::array kRecurrentRows = {
 };
 
 }  // namespace
+
+Compute make_quantized_lstm(const NodeMessage& message, const std::vector<Kind>& kinds, std::vector<Kind>& results) {
+  const Expansion given(message, kinds, 0);
+  given.require({{kQuantizedX, "X"},
+                 {kQuantizedW, "W"},
+                 {kQuantizedR, "R"},
+                 {kFirstScale, "W_scale"},
+                 {kFirstScale + 2, "R_scale"}});
+  constexpr KindSet kBytes{Kind::kInt8, Kind::kUint8};
+  for (const auto& [position, name] : {std::pair{kQuantizedW, "W"}, std::pair{kQuantizedR, "R"}}) {
+    if (!kBytes.contains(given.kind(position))) {
+      given.refuse(format_text("with {} of {}", name, kind_name(given.kind(position))));
+    }
+  }
+  if (given.kind(kQuantizedX) != Kind::kFloat) {
+    given.refuse(format_text("of {}", kind_name(given.kind(kQuantizedX))));
+  }
+  const Node node = lstm_node(given, kinds);
+  Network network = network_of(node);
+  network.op = "DYNAMIC_QUANTIZE_LSTM";
+  results = node.results;
+  return [network](std::span<const Array> inputs) { return run_quantized(network, inputs); };
+}
 
 std::span<const Row> recurrent_rows() { return kRecurrentRows; }
 

@@ -84,7 +84,8 @@ struct Row {
 [[nodiscard]] std::vector<const Row*> all_rows();
 
 // An operator of another domain, such as com.microsoft. It is expanded into ONNX's nodes of the newest opset, or
-// computed by one step.
+// computed by one step. If it may be either, the step computes with integers, and the nodes are for models that run as
+// they are written (ModelOptions::is_literal).
 struct DomainRow {
   std::string_view domain;  // empty: ONNX Runtime's own operator, which models have in ONNX's domain
   std::string_view op;
@@ -92,6 +93,7 @@ struct DomainRow {
   // Returns the function that computes the node, and appends the types of the outputs to `results`.
   Compute (*make)(const NodeMessage& node, const std::vector<Kind>& kinds, std::vector<Kind>& results) = nullptr;
   std::string_view uses = {};  // for `make`
+  bool needs_cpu = false;      // only the CPU has kernels, so on a device with its own memory the step runs on the host
 };
 [[nodiscard]] std::span<const DomainRow> contrib_rows();            // contrib.cpp
 [[nodiscard]] std::span<const DomainRow> contrib_quantized_rows();  // contrib_quantized.cpp

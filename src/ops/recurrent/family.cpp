@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The family of recurrent networks. RNN, LSTM and GRU become a GEMM, which multiplies the inputs of all time steps by
 // the weights, and two operators internal to this family: RECURRENT_PACK, which packs the recurrence matrix for the
-// kernels, and RECURRENT, which runs the time steps.
+// kernels, and RECURRENT, which runs the time steps. If the weights of an LSTM are integers, the inputs are quantized,
+// and an integer product takes the place of GEMM.
 #include "ops/family.h"
 
 #include <algorithm>
@@ -11,9 +12,11 @@
 
 #include "ops/arguments.h"
 #include "ops/decomposition.h"
+#include "ops/dynamic_scale.h"
 #include "ops/op_desc.h"
 #include "ops/product/step.h"
 #include "ops/recurrent/step.h"
+#include "plan/reshape.h"
 #include "text/format.h"
 
 namespace anydml {
@@ -63,6 +66,10 @@ constexpr NamedOperand kNamedInputs[] = {{"BiasTensor", kRecurrentBias},
                                          {"CellMemInitTensor", kRecurrentCellInit},
                                          {"SequenceLengthsTensor", kRecurrentLengths},
                                          {"PeepholeTensor", kRecurrentPeephole}};
+// Of weights that are integers.
+constexpr std::string_view kScales[] = {"WeightScaleTensor", "RecurrenceScaleTensor"};
+constexpr std::string_view kZeroPoints[] = {"WeightZeroPointTensor", "RecurrenceZeroPointTensor"};
+constexpr NamedOperand kNamedCodes[] = {{kScales[1], kRecurrentScale}, {kZeroPoints[1], kRecurrentZero}};
 constexpr RecurrentOperand kOutputs[] = {kRecurrentSequence, kRecurrentSingle, kRecurrentCellSingle};
 
 // The index of an input of the network, or kNoValue if it does not exist or is absent.
@@ -75,18 +82,52 @@ std::uint32_t find_input(const OpDesc& desc, std::string_view name) {
   return kNoValue;
 }
 
-TypeSet types(const facts::Operator& op, std::size_t position) {
-  std::size_t next = 0;
+bool has_codes(const facts::Operator& op) { return op.name == "DYNAMIC_QUANTIZE_LSTM"; }
+
+std::string_view name_at(const facts::Operator& op, std::size_t position) {
   for (const bool inputs : {true, false}) {
     for (const facts::Field& field : op.fields) {
-      if (inputs ? facts::is_input(field.kind) : facts::is_output(field.kind)) {
-        if (next++ == position && field.name == "SequenceLengthsTensor") {
-          return type_bit(DataType::UINT32);
-        }
+      if ((inputs ? facts::is_input(field.kind) : facts::is_output(field.kind)) && position-- == 0) {
+        return field.name;
       }
     }
   }
-  return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
+  return {};
+}
+
+TypeSet types(const facts::Operator& op, std::size_t position) {
+  const std::string_view name = name_at(op, position);
+  if (name == "SequenceLengthsTensor") {
+    return type_bit(DataType::UINT32);
+  }
+  if (!has_codes(op)) {
+    return type_bit(DataType::FLOAT32) | type_bit(DataType::FLOAT16);
+  }
+  const bool is_codes = name == "WeightTensor" || name == "RecurrenceTensor" ||
+                        std::ranges::find(kZeroPoints, name) != std::end(kZeroPoints);
+  return is_codes ? type_bit(DataType::UINT8) | type_bit(DataType::INT8) : type_bit(DataType::FLOAT32);
+}
+
+// The rules of LSTM say nothing about the tensors of integers.
+Status check_codes(const OpDesc& desc) {
+  const TensorDesc& x = desc.tensors[kX].tensor;
+  const TensorDesc& r = desc.tensors[kR].tensor;
+  if (x.sizes[1] != 0 && x.sizes[3] == 0) {
+    return invalid(desc, desc.tensors[kX], "has time steps without inputs; expected an element to quantize");
+  }
+  const std::int64_t wanted[] = {1, 1, r.sizes[1], r.sizes[2]};
+  for (const auto& names : {kScales, kZeroPoints}) {
+    for (const std::string_view name : std::span(names, 2)) {
+      const std::uint32_t input = find_input(desc, name);
+      if (input != kNoValue && !std::ranges::equal(std::span(desc.tensors[input].tensor.sizes, kRank), wanted)) {
+        const TensorDesc& given = desc.tensors[input].tensor;
+        return invalid(desc, desc.tensors[input],
+                       format_text("sizes are {}; expected {}, a number for each row of RecurrenceTensor",
+                                   shape_text(given.sizes, given.rank), shape_text(wanted, kRank)));
+      }
+    }
+  }
+  return {};
 }
 
 // The documented rules cover the sizes and the activations that can be fused.
@@ -107,6 +148,9 @@ Status check(const OpDesc& desc) {
   }
   if (units >= kMaxSteps) {
     return invalid(desc, desc.tensors[kR], format_text("has {} units; expected fewer than {}", units, kMaxSteps));
+  }
+  if (has_codes(*desc.op)) {
+    ANYDML_TRY(check_codes(desc));
   }
   const schema::Argument* const activations = find_argument(desc, "ActivationDescs");
   for (std::size_t i = 0; activations != nullptr && i < activations->operators.size(); ++i) {
@@ -154,6 +198,12 @@ RecurrentStep step_of(const OpDesc& desc, const DeviceTraits& device) {
   // On devices that do not pack weights, one panel contains all units.
   step.panel = device.packs_weights() ? panel_columns(device.vector_bytes) : static_cast<std::uint32_t>(step.units);
   step.strip = device.packs_weights() ? strip_rows(device.vector_bytes) : 1;
+  if (has_codes(*desc.op)) {
+    const bool is_signed = desc.tensors[kR].tensor.type == DataType::INT8;
+    step.codes = is_signed ? RecurrentCodes::signed_bytes : RecurrentCodes::unsigned_bytes;
+    step.panel = std::max(kMinCodePanel, integer_panel_columns(device.vector_bytes));
+    step.strip = 1;
+  }
   const schema::Argument* const activations = find_argument(desc, "ActivationDescs");
   for (std::uint32_t i = 0; i < step.directions * entry.activations; ++i) {
     step.activations[i / entry.activations][i % entry.activations] = activation_of(activations->operators[i]);
@@ -167,9 +217,9 @@ Error too_large(const OpDesc& desc) {
   return Error{ErrorKind::out_of_memory, format_text("{}: an intermediate tensor is too large", desc.op->name)};
 }
 
-Result<TensorDesc> packed_tensor(const OpDesc& desc, std::initializer_list<std::int64_t> sizes) {
-  TensorDesc built{
-      .type = DataType::FLOAT32, .rank = static_cast<std::uint32_t>(sizes.size()), .sizes = {}, .strides = {}};
+Result<TensorDesc> packed_tensor(const OpDesc& desc, std::initializer_list<std::int64_t> sizes,
+                                 DataType type = DataType::FLOAT32) {
+  TensorDesc built{.type = type, .rank = static_cast<std::uint32_t>(sizes.size()), .sizes = {}, .strides = {}};
   std::ranges::copy(sizes, built.sizes);
   if (!set_packed_strides(built)) {
     return too_large(desc);
@@ -203,20 +253,91 @@ Result<std::uint32_t> add_product(DecompositionBuilder& list, const OpDesc& desc
       {{"TransA", {Scalar(u64{0})}}, {"TransB", {Scalar(u64{1})}}, {"Alpha", {Scalar(1.0)}}, {"Beta", {Scalar(0.0)}}});
 }
 
+// Makes subsequent parts see a value with these sizes. Returns the value, or a copy of it if no strides describe such a
+// view.
+std::uint32_t seen_as(DecompositionBuilder& list, std::uint32_t value, std::initializer_list<std::int64_t> sizes) {
+  auto view = reshaped(list.tensor(value), sizes);
+  if (!view.has_value()) {
+    value = list.add("ELEMENT_WISE_IDENTITY", {value}, list.tensor(value).type, list.tensor(value));
+    view = reshaped(list.tensor(value), sizes);
+  }
+  list.see(value, *view);
+  return value;
+}
+
+// The same with weights that are integers. The inputs of all time steps are quantized together, and the weights of all
+// directions are the columns of one matrix.
+Result<std::uint32_t> add_integer_product(DecompositionBuilder& list, const OpDesc& desc, const RecurrentStep& step) {
+  const TensorDesc x = list.tensor(kX);
+  const std::int64_t rows = step.steps * step.rows;
+  const std::int64_t columns = step.gates * step.units;
+  const std::int64_t all_columns = step.directions * columns;
+  const auto one = packed_tensor(desc, {1, 1, 1, 1});
+  const auto result = packed_tensor(desc, {1, 1, rows, all_columns});
+  ANYDML_TRY(one);
+  ANYDML_TRY(result);
+  const DynamicScale scale = add_dynamic_scale(list, kX, DataType::UINT8, one.value());
+  std::uint32_t codes =
+      list.add("ELEMENT_WISE_QUANTIZE_LINEAR", {scale.input, scale.scale, scale.zero_point}, DataType::UINT8, x);
+  codes = seen_as(list, codes, {1, 1, rows, x.sizes[3]});
+  const std::uint32_t weights = seen_as(list, kW, {1, 1, all_columns, x.sizes[3]});
+  TensorDesc matrix = list.tensor(weights);
+  std::swap(matrix.sizes[2], matrix.sizes[3]);
+  std::swap(matrix.strides[2], matrix.strides[3]);
+  list.see(weights, matrix);
+  const std::uint32_t weight_scale = seen_as(list, find_input(desc, kScales[0]), {1, 1, 1, all_columns});
+  std::uint32_t weight_zero = find_input(desc, kZeroPoints[0]);
+  weight_zero = weight_zero == kNoValue ? kNoValue : seen_as(list, weight_zero, {1, 1, 1, all_columns});
+  // Sums and scales are multiplied as in MATRIX_MULTIPLY_INTEGER_TO_FLOAT, whose matrices must have the same type.
+  const std::uint32_t totals = list.add("MATRIX_MULTIPLY_INTEGER", {codes, scale.zero_point, weights, weight_zero},
+                                        DataType::INT32, result.value());
+  const auto repeated = [&](std::uint32_t value, const TensorDesc& like) {
+    TensorDesc view = list.tensor(value);
+    for (std::uint32_t i = 0; i < kRank; ++i) {
+      view.strides[i] = view.sizes[i] == 1 ? 0 : view.strides[i];
+      view.sizes[i] = like.sizes[i];
+    }
+    list.see(value, view);
+    return value;
+  };
+  const std::uint32_t factors =
+      list.add("ELEMENT_WISE_MULTIPLY", {repeated(scale.scale, list.tensor(weight_scale)), weight_scale},
+               DataType::FLOAT32, list.tensor(weight_scale));
+  const std::uint32_t numbers = list.add("CAST", {totals}, DataType::FLOAT32, result.value());
+  const std::uint32_t product =
+      list.add_as("ELEMENT_WISE_MULTIPLY", {numbers, repeated(factors, result.value())}, result.value(), {});
+  TensorDesc by_direction = result.value();
+  const std::int64_t sizes[] = {std::int64_t{step.directions}, step.steps, step.rows, columns};
+  const std::int64_t strides[] = {columns, step.rows * all_columns, all_columns, 1};
+  std::ranges::copy(sizes, by_direction.sizes);
+  std::ranges::copy(strides, by_direction.strides);
+  list.see(product, by_direction);
+  return product;
+}
+
 Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, const KnownInputs&) {
   if (!desc.internal.empty()) {
     return Decomposition();
   }
   const RecurrentStep step = step_of(desc, device);
+  const bool is_coded = step.codes != RecurrentCodes::none;
+  if (is_coded && !device.reads_codes) {
+    return Error{ErrorKind::unsupported,
+                 format_text("{}: the device has no kernels for weights of 8 bits; the CPU has", desc.op->name)};
+  }
   DecompositionBuilder list(desc);
   std::uint32_t product = kNoValue;
   if (step.steps != 0) {
-    const auto added = add_product(list, desc, step);
+    const auto added = is_coded ? add_integer_product(list, desc, step) : add_product(list, desc, step);
     ANYDML_TRY(added);
     product = added.value();
   }
-  const auto packed = packed_tensor(
-      desc, {std::int64_t{step.directions}, step.panels() * step.gates, step.packed_rows(), std::int64_t{step.panel}});
+  const auto packed = is_coded ? packed_tensor(desc,
+                                               {std::int64_t{step.directions}, step.panels() * step.gates,
+                                                std::int64_t{step.panel}, integer_panel_bytes(1, step.units)},
+                                               DataType::UINT8)
+                               : packed_tensor(desc, {std::int64_t{step.directions}, step.panels() * step.gates,
+                                                      step.packed_rows(), std::int64_t{step.panel}});
   ANYDML_TRY(packed);
   RecurrentStep packing = step;
   packing.kind = RecurrentKind::pack;
@@ -224,6 +345,9 @@ Result<Decomposition> decompose(const OpDesc& desc, const DeviceTraits& device, 
   std::vector<std::uint32_t> sources = {product, list.add_internal(kPack, {kR}, std::span(&packed.value(), 1),
                                                                    std::as_bytes(std::span(&packing, 1)), true)};
   for (const NamedOperand& input : kNamedInputs) {
+    sources.push_back(find_input(desc, input.name));
+  }
+  for (const NamedOperand& input : std::span(kNamedCodes, is_coded ? 2 : 0)) {
     sources.push_back(find_input(desc, input.name));
   }
   // The state that directions keep between time steps is smaller than this tensor, so it is enough to check the size of
@@ -302,6 +426,9 @@ void lower(const OpDesc& desc, const DeviceTraits&, std::span<const PlacedTensor
       default:
         take(input.operand, 0, 1, 2);
     }
+  }
+  for (const NamedOperand& input : std::span(kNamedCodes, step.codes != RecurrentCodes::none ? 2 : 0)) {
+    take(input.operand, 0, 2, 1);
   }
   for (std::uint32_t i = 0; i < std::size(kOutputs); ++i) {
     if ((outputs >> i & 1) != 0) {

@@ -9,12 +9,18 @@
 // if there is no such form, and after panel elements the factors divided by this scale, as BFLOAT16, two k in each
 // word. Dequantized weights have such a form: all their factors are integers of at most 256, multiplied by the scale
 // and rounded.
+//
+// If the recurrence matrix consists of 8-bit integers, the hidden states are rounded to 8 bits in each time step, and
+// the products are exact sums of integers. A gate of a panel is then packed like the columns of an integer product
+// (product/integer_step.h): in panels of the width that the kernels use, whose sums of columns follow. The hidden
+// states are not packed into strips.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "base/element.h"
+#include "ops/product/integer_step.h"
 #include "ops/recurrent/scalar/recurrent.h"
 
 namespace anydml {
@@ -47,8 +53,17 @@ enum RecurrentOperand : std::size_t {
   kRecurrentSingle,
   kRecurrentCellSingle,
   kRecurrentMemory,
+  kRecurrentScale,  // of the integers of the recurrence matrix
+  kRecurrentZero,
   kRecurrentOperands
 };
+
+// The least width of a panel whose recurrence matrix consists of integers. All integer kernels of such a device have
+// panels whose width divides that of a panel.
+inline constexpr std::uint32_t kMinCodePanel = 16;
+
+// The elements of the recurrence matrix.
+enum class RecurrentCodes : std::uint32_t { none, unsigned_bytes, signed_bytes };
 
 // Strides in bytes. If a tensor lacks a dimension, the stride of that dimension has no meaning.
 struct RecurrentStrides {
@@ -70,7 +85,7 @@ struct RecurrentStep {
   f32 clip;
   std::uint32_t couples;              // LSTM: whether the forget gate is 1 minus the input gate
   std::uint32_t linear_before_reset;  // GRU
-  std::uint32_t unused;
+  RecurrentCodes codes;
   RecurrentActivation activations[kMaxDirections][kMaxActivations];
   std::int64_t steps;
   std::int64_t rows;  // batch size
@@ -82,6 +97,8 @@ struct RecurrentStep {
   [[nodiscard]] std::int64_t width() const { return panels() * panel; }
   // The elements of a gate of a panel in the packed form are this many times `panel`.
   [[nodiscard]] std::int64_t packed_rows() const { return strip > 1 ? units + 1 + (units + 1) / 2 : units; }
+  // The bytes of a gate of a panel in the packed form of integers.
+  [[nodiscard]] std::int64_t code_bytes() const { return integer_panel_bytes(panel, units); }
   // A GRU that multiplies the hidden state after the reset needs two consecutive products.
   [[nodiscard]] bool has_two_products() const { return kind == RecurrentKind::gru && linear_before_reset == 0; }
   [[nodiscard]] std::uint32_t biases() const { return kind == RecurrentKind::gru ? gates + 1 : gates; }
@@ -97,6 +114,8 @@ struct RecurrentMemory {
   std::int64_t update;     // tiles of an update gate
   std::int64_t biases;     // {biases(), width()}; the last bias of a GRU is the recurrence bias
   std::int64_t peepholes;  // {3, width()}
+  std::int64_t scales;     // of integers: {gates, width()}
+  std::int64_t zeros;      // likewise, as UINT32
   std::int64_t elements;   // per direction
 };
 
@@ -118,6 +137,8 @@ struct RecurrentMemory {
   memory.update = take(step.has_two_products(), tiles);
   memory.biases = take(true, step.biases() * step.width());
   memory.peepholes = take(step.kind == RecurrentKind::lstm, 3 * step.width());
+  memory.scales = take(step.codes != RecurrentCodes::none, step.gates * step.width());
+  memory.zeros = take(step.codes != RecurrentCodes::none, step.gates * step.width());
   return memory;
 }
 

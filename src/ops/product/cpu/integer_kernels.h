@@ -29,6 +29,19 @@ struct IntegerBlockArguments {
 };
 using IntegerBlock = void (*)(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept;
 
+// The product of one row and four panels, which are panel_step bytes apart: the gates of an LSTM. The totals of a panel
+// are totals_step after those of the previous panel.
+struct IntegerRowArguments {
+  const u8* a;
+  const u8* b;
+  std::int64_t panel_step;
+  std::int64_t groups;
+  u32* totals;
+  std::int64_t totals_step;
+};
+inline constexpr std::int64_t kRowPanels = 4;
+using IntegerRowProduct = void (*)(const IntegerRowArguments& arguments) noexcept;
+
 struct QuadKernels;  // integer_quads.h
 struct DotKernels;   // integer_row_dots.h
 
@@ -43,6 +56,7 @@ struct IntegerKernels {
   const IntegerBlock* blocks;          // indexed by the row units of the strip minus 1
   const QuadKernels* quads = nullptr;  // for convolutions with several channels
   const DotKernels* dots = nullptr;    // for convolutions of single channels
+  IntegerRowProduct row = nullptr;     // for recurrent networks of one row
 
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
     return (rows + row_unit - 1) / row_unit * row_unit;

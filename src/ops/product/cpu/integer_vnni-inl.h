@@ -37,6 +37,39 @@ void add_dots(const IntegerBlockArguments& arguments, std::int64_t strips) noexc
   }
 }
 
+// With four panels there are enough chains to hide the latency of an instruction.
+inline void multiply_row(const IntegerRowArguments& arguments) noexcept {
+  constexpr std::size_t kWidth = sizeof(Vector);
+  constexpr std::size_t kColumns = kWidth / sizeof(u32);
+  constexpr auto kPanels = static_cast<std::size_t>(kRowPanels);
+  const u8* a = arguments.a;
+  const u8* b = arguments.b;
+  Vector left[kPanels];
+  Vector right[kPanels];
+  ANYDML_ALL_ROWS
+  for (std::size_t panel = 0; panel < kPanels; ++panel) {
+    left[panel] = in_all_lanes(0);
+    right[panel] = in_all_lanes(0);
+  }
+  for (std::int64_t group = 0; group < arguments.groups; ++group, a += kGroup, b += 2 * kWidth) {
+    int four;
+    std::memcpy(&four, a, sizeof(four));
+    const Vector of_row = in_all_lanes(four);
+    ANYDML_ALL_ROWS
+    for (std::size_t panel = 0; panel < kPanels; ++panel) {
+      const u8* const from = b + static_cast<std::int64_t>(panel) * arguments.panel_step;
+      left[panel] = add_dot(left[panel], of_row, load(from));
+      right[panel] = add_dot(right[panel], of_row, load(from + kWidth));
+    }
+  }
+  ANYDML_ALL_ROWS
+  for (std::size_t panel = 0; panel < kPanels; ++panel) {
+    u32* const totals = arguments.totals + static_cast<std::int64_t>(panel) * arguments.totals_step;
+    store(totals, left[panel]);
+    store(totals + kColumns, right[panel]);
+  }
+}
+
 template <std::size_t... kUnits>
 constexpr std::array<IntegerBlock, sizeof...(kUnits)> all_dots(std::index_sequence<kUnits...>) {
   return {add_dots<kUnits + 1>...};

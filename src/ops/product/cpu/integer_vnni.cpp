@@ -80,7 +80,8 @@ constexpr IntegerKernels kKernelsOf64 = {.name = "VPDPBUSD",
                                          .unsigned_a = true,
                                          .blocks = kDotsOf64.data(),
                                          .quads = &kVnniQuads,
-                                         .dots = &kVnniDots};
+                                         .dots = &kVnniDots,
+                                         .row = of_64_bytes::multiply_row};
 constexpr IntegerKernels kKernelsOf32 = {.name = "VPDPBUSD",
                                          .strip = kRowsOf32,
                                          .row_unit = 1,
@@ -88,7 +89,10 @@ constexpr IntegerKernels kKernelsOf32 = {.name = "VPDPBUSD",
                                          .group = kGroup,
                                          .row_block = kGroup,
                                          .unsigned_a = true,
-                                         .blocks = kDotsOf32.data()};
+                                         .blocks = kDotsOf32.data(),
+                                         .quads = nullptr,
+                                         .dots = nullptr,
+                                         .row = of_32_bytes::multiply_row};
 
 }  // namespace
 

@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "base/element.h"
 #include "base/float_bits.h"
 #include "ops/product/cpu/kernels.h"
 #include "ops/product/cpu/tile.h"
+#include "ops/recurrent/cpu/codes.h"
+#include "ops/recurrent/cpu/cut.h"
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/recurrent/cpu/pack.h"
 #include "ops/recurrent/step.h"
@@ -21,59 +24,62 @@ namespace anydml {
 namespace {
 
 constexpr auto kBytes = static_cast<std::int64_t>(sizeof(f32));
-constexpr std::int64_t kMaxRows = 96;           // per tile; the products of these rows stay in the L1 and L2 caches
-constexpr std::int64_t kMinProducts = 1 << 16;  // per piece, which takes a few microseconds
-
-// How a phase is split. Tiles are numbered by direction, then by rows, then by panels.
-struct RecurrentCut {
-  std::int64_t rows;   // per tile, a multiple of the strip
-  std::int64_t down;   // tiles needed to cover all rows
-  std::int64_t tiles;  // in all directions
-  std::int64_t pieces;
-};
-
-RecurrentCut cut_of(const RecurrentStep& step, unsigned threads) {
-  const std::int64_t wanted = std::int64_t{threads};  // one piece per thread; its factors stay in the thread's cache
-  std::int64_t maximum = kMaxRows;
-  RecurrentCut cut{};
-  while (true) {
-    cut.rows = even_part(step.rows, maximum, step.strip);
-    cut.down = ceil_div(step.rows, cut.rows);
-    cut.tiles = step.directions * cut.down * step.panels();
-    if (threads == 1 || cut.tiles >= wanted || cut.rows <= step.strip) {
-      break;
-    }
-    maximum = cut.rows / 2;
-  }
-  const std::int64_t products = step.directions * step.rows * step.units * step.units * step.gates;
-  cut.pieces = threads == 1 ? 1 : std::clamp<std::int64_t>(products / kMinProducts, 1, std::min(wanted, cut.tiles));
-  return cut;
-}
-
 class RecurrentRun final : public cpu::PreparedStep {
  public:
   // `products` is null to compute products directly from their definition.
   RecurrentRun(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& context,
                const ProductKernels* products, const RecurrentKernels& kernels)
-      : PreparedStep(static_cast<std::uint64_t>(cut.pieces),
-                     static_cast<std::uint32_t>(1 + step.steps * (step.has_two_products() ? 2 : 1)),
-                     static_cast<std::size_t>(kBuffers * cut.rows * step.panel * kBytes)),
+      : PreparedStep(static_cast<std::uint64_t>(cut.pieces), cut.is_alone ? 1 : phases_of(step),
+                     buffer_bytes(step, cut) + coded_bytes(step, cut, context, kernels)),
         step_(step),
         cut_(cut),
         memory_(memory_of(step)),
         products_(products),
         kernels_(kernels),
-        target_(context.target) {}
+        target_(context.target) {
+    if (step.codes != RecurrentCodes::none) {
+      coded_.emplace(step, context.target, kernels, cut.rows);
+    }
+  }
 
   void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
     const auto number = static_cast<std::int64_t>(piece.number);
-    const std::int64_t begin_tile = cut_.tiles * number / cut_.pieces;
-    const std::int64_t end_tile = cut_.tiles * (number + 1) / cut_.pieces;
+    if (!cut_.is_alone) {
+      run_tiles(cut_.tiles * number / cut_.pieces, cut_.tiles * (number + 1) / cut_.pieces, piece, operands);
+      return;
+    }
+    // Only the matrix of one direction has to stay in a cache.
+    for (std::int64_t tile = 0; tile < cut_.tiles; tile += step_.panels()) {
+      for (std::uint32_t phase = 0; phase < phases_of(step_); ++phase) {
+        run_tiles(tile, tile + step_.panels(), {.number = 0, .phase = phase, .scratch = piece.scratch}, operands);
+      }
+    }
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "%lld time steps, tiles of %lld x %u, %s kernel", static_cast<long long>(step_.steps),
+                  static_cast<long long>(cut_.rows), step_.panel,
+                  cpu::target_name(products_ != nullptr ? target_ : cpu::Target::generic));
+  }
+
+ private:
+  static std::uint32_t phases_of(const RecurrentStep& step) {
+    return static_cast<std::uint32_t>(1 + step.steps * (step.has_two_products() ? 2 : 1));
+  }
+
+  void run_tiles(std::int64_t begin_tile, std::int64_t end_tile, const cpu::Piece& piece,
+                 std::byte* const* operands) const noexcept {
     // Reverse the order of the tiles at every other time step, because the factors that were read last are still
     // cached.
     const bool is_forwards = time_of_phase(piece.phase) % 2 == 0;
+    std::int64_t of_codes = -1;  // the number of the rows whose codes are in the scratch memory
     for (std::int64_t i = begin_tile; i < end_tile; ++i) {
-      const Tile tile = tile_of(is_forwards ? i : begin_tile + end_tile - 1 - i, operands, piece);
+      const std::int64_t tile_number = is_forwards ? i : begin_tile + end_tile - 1 - i;
+      const Tile tile = tile_of(tile_number, operands, piece);
+      if (const std::int64_t rows = tile_number / step_.panels(); coded_ && piece.phase != 0 && rows != of_codes) {
+        coded_->quantize(hidden(tile) + tile.row * step_.units, tile.size.rows, tile.codes);
+        of_codes = rows;
+      }
       if (piece.phase == 0) {
         begin(tile);
       } else if (step_.kind == RecurrentKind::rnn) {
@@ -88,19 +94,21 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "%lld time steps, tiles of %lld x %u, %s kernel", static_cast<long long>(step_.steps),
-                  static_cast<long long>(cut_.rows), step_.panel,
-                  cpu::target_name(products_ != nullptr ? target_ : cpu::Target::generic));
-  }
-
- private:
   static constexpr std::int64_t kBuffers = 2 * kMaxGates + 1;  // in tiles: sums and inputs of all gates, a new state
+  static std::size_t buffer_bytes(const RecurrentStep& step, const RecurrentCut& cut) {
+    return static_cast<std::size_t>(ceil_div(kBuffers * cut.rows * step.panel * kBytes, std::int64_t{64}) * 64);
+  }
+  static std::size_t coded_bytes(const RecurrentStep& step, const RecurrentCut& cut, const cpu::StepContext& context,
+                                 const RecurrentKernels& kernels) {
+    return step.codes == RecurrentCodes::none ? 0
+                                              : CodedStates(step, context.target, kernels, cut.rows).scratch_bytes();
+  }
 
   struct Tile {
     std::byte* const* operands;
     f32* memory;  // memory of the tile's direction
     f32* scratch;
+    std::byte* codes;  // scratch memory for the codes of the rows
     std::int64_t direction;
     std::int64_t row;  // the first row
     std::int64_t panel;
@@ -123,6 +131,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     tile.direction = number / (cut_.down * panels);
     tile.memory = reinterpret_cast<f32*>(operands[kRecurrentMemory]) + tile.direction * memory_.elements;
     tile.scratch = reinterpret_cast<f32*>(piece.scratch);
+    tile.codes = piece.scratch + buffer_bytes(step_, cut_);
     tile.row = number / panels % cut_.down * cut_.rows;
     tile.panel = number % panels;
     tile.size = {.rows = std::min(cut_.rows, step_.rows - tile.row), .panel = step_.panel};
@@ -265,6 +274,18 @@ class RecurrentRun final : public cpu::PreparedStep {
     for (std::int64_t i = 0; has(tile, kRecurrentPeephole) && i < 3; ++i) {
       load_gate(tile, kRecurrentPeephole, i, tile.memory + memory_.peepholes + i * step_.width() + unit);
     }
+    for (std::int64_t i = 0; coded_ && i < step_.gates; ++i) {
+      const std::int64_t at = i * step_.width() + unit;
+      load_gate(tile, kRecurrentScale, i, tile.memory + memory_.scales + at);
+      coded_->load_zeros(
+          has(tile, kRecurrentZero) ? address_of(tile, kRecurrentZero, 0, 0, i * step_.units + unit) : nullptr,
+          step_.strides[kRecurrentZero].unit, tile.columns, zeros_of(tile) + i * step_.width());
+    }
+  }
+
+  // The zero points of the first gate's integers, for the units of a tile.
+  [[nodiscard]] u32* zeros_of(const Tile& tile) const {
+    return reinterpret_cast<u32*>(tile.memory + memory_.zeros) + tile.panel * tile.size.panel;
   }
 
   // ---- Products and gates -------------------------------------------------------------------------------------------
@@ -272,6 +293,14 @@ class RecurrentRun final : public cpu::PreparedStep {
   // Multiplies the tile's rows by the matrices of some gates and writes the sums. strips: the hidden states of all
   // rows.
   void multiply(const Tile& tile, const f32* strips, std::int64_t gate, std::int64_t gates) const {
+    if (coded_) {
+      const std::int64_t number = (tile.direction * step_.panels() + tile.panel) * step_.gates;
+      const f32* const scales = tile.memory + memory_.scales + tile.panel * tile.size.panel;
+      coded_->multiply(tile.size, tile.operands[kRecurrentPacked] + number * step_.code_bytes(), gates,
+                       {.scales = scales, .zeros = zeros_of(tile), .step = step_.width()}, tile.sums(0),
+                       tile.size.count(), tile.codes);
+      return;
+    }
     const std::int64_t gate_step = step_.packed_rows() * tile.size.panel;
     const f32* const panels = reinterpret_cast<const f32*>(tile.operands[kRecurrentPacked]) +
                               ((tile.direction * step_.panels() + tile.panel) * step_.gates + gate) * gate_step;
@@ -317,18 +346,23 @@ class RecurrentRun final : public cpu::PreparedStep {
     }
   }
 
-  // Gathers the products of the inputs and the weights. Each row is copied separately, since rows may be at different
-  // time steps.
-  void gather_inputs(const Tile& tile, std::int64_t gate) const {
-    const auto* const products = reinterpret_cast<const f32*>(tile.operands[kRecurrentProduct]);
+  // The products of the inputs and the weights. Each row is copied separately, since rows may be at different time
+  // steps; a single row is read in place.
+  const f32* gather_inputs(const Tile& tile, std::int64_t gate) const {
+    const bool is_in_place = tile.size.rows == 1 && tile.columns == tile.size.panel;
     for (std::int64_t i = 0; i < tile.size.rows; ++i) {
-      const std::int64_t row =
-          ((tile.direction * step_.steps + time_of(tile, tile.row + i)) * step_.rows + tile.row + i);
-      const f32* const from = products + (row * step_.gates + gate) * step_.units + tile.panel * tile.size.panel;
+      const std::byte* const products =
+          address_of(tile, kRecurrentProduct, time_of(tile, tile.row + i), tile.row + i, 0);
+      const f32* const from =
+          reinterpret_cast<const f32*>(products) + gate * step_.units + tile.panel * tile.size.panel;
+      if (is_in_place) {
+        return from;
+      }
       f32* const to = tile.inputs(gate) + i * tile.size.panel;
       std::copy_n(from, tile.columns, to);
       std::fill(to + tile.columns, to + tile.size.panel, 0.0F);
     }
+    return tile.inputs(gate);
   }
 
   [[nodiscard]] const f32* bias_of(const Tile& tile, std::int64_t number) const {
@@ -339,7 +373,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   // peephole: the number of the gate's peephole, or -1 if it has none.
   [[nodiscard]] GateTerms terms_of(const Tile& tile, std::int64_t gate, std::int64_t peephole, const f32* cell) const {
     const bool has_peephole = peephole >= 0 && has(tile, kRecurrentPeephole);
-    return {.x = tile.inputs(gate),
+    return {.x = gather_inputs(tile, gate),
             .peephole = has_peephole
                             ? tile.memory + memory_.peepholes + peephole * step_.width() + tile.panel * tile.size.panel
                             : nullptr,
@@ -363,7 +397,6 @@ class RecurrentRun final : public cpu::PreparedStep {
   void finish_gate(const Tile& tile, std::int64_t gate, std::int64_t activation, std::int64_t peephole = -1,
                    const f32* cell = nullptr) const {
     f32* const sums = tile.sums(gate);
-    gather_inputs(tile, gate);
     kernels_.add_gate(tile.size, terms_of(tile, gate, peephole, cell), sums);
     if (step_.clips != 0) {
       kernels_.clip(tile.size.count(), step_.clip, sums);
@@ -422,9 +455,8 @@ class RecurrentRun final : public cpu::PreparedStep {
       multiply(tile, hidden(tile), 0, step_.gates);
       finish_gate(tile, kGruUpdate, 0);
       finish_gate(tile, kGruReset, 0);
-      gather_inputs(tile, kGruHidden);
       kernels_.add_reset(tile.size,
-                         {.x = tile.inputs(kGruHidden),
+                         {.x = gather_inputs(tile, kGruHidden),
                           .reset = tile.sums(kGruReset),
                           .wb = bias_of(tile, kGruHidden),
                           .rb = bias_of(tile, step_.gates)},
@@ -525,6 +557,7 @@ class RecurrentRun final : public cpu::PreparedStep {
   const ProductKernels* products_;
   const RecurrentKernels& kernels_;
   cpu::Target target_;
+  std::optional<CodedStates> coded_;  // if the recurrence matrix consists of integers
 };
 
 std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepContext& context, cpu::Neighbors) {
@@ -535,7 +568,9 @@ std::unique_ptr<cpu::PreparedStep> prepare(const Step& flat, const cpu::StepCont
   }
   const ProductKernels* products = product_kernels(context.target);
   const RecurrentKernels* kernels = vector_recurrent_kernels(context.target);
-  if (products == nullptr) {
+  if (step.codes != RecurrentCodes::none) {
+    kernels = kernels != nullptr ? kernels : &generic_recurrent_kernels();
+  } else if (products == nullptr) {
     kernels = step.panel % kRecurrentColumns == 0 ? &generic_recurrent_kernels() : &plain_recurrent_kernels();
   } else if (products->panel != step.panel || products->strip != step.strip) {
     products = nullptr;  // the step was planned for a device that packs differently or not at all

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Portable kernels for machines without a vector target.
+#include <bit>
 #include <cstring>
 
 #include "backend/cpu/loops.h"
 #include "base/element.h"
+#include "ops/product/scalar/integer.h"
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/scalar/clip.h"
 #include "ops/scalar/functions/hyperbolic.h"
+#include "ops/scalar/ordered_bits.h"
 
 #define ANYDML_RESTRICT __restrict__
 #define ANYDML_FLATTENED [[gnu::flatten, gnu::noinline]]

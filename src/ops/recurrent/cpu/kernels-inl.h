@@ -104,6 +104,63 @@ void round_halves(std::int64_t count, f32* values) noexcept {
   }
 }
 
+void find_range(std::int64_t count, const f32* ANYDML_RESTRICT values, f32& lowest, f32& highest) noexcept {
+  using Keys = Ordered<f32>;
+  i32 low = Keys::kNan;
+  i32 high = Keys::kMin;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const i32 key = Keys::key(std::bit_cast<i32>(values[i]));
+    low = key < low ? key : low;
+    high = key > high ? key : high;
+  }
+  highest = std::bit_cast<f32>(Keys::element(high));
+  lowest = high == Keys::kNan ? highest : std::bit_cast<f32>(Keys::element(low));
+}
+
+// Integers of one size at a time, because compilers vectorize such loops better.
+ANYDML_FLATTENED u32 quantize(std::int64_t count, const f32* ANYDML_RESTRICT values, const StateScale& given,
+                              u8* ANYDML_RESTRICT codes) noexcept {
+  constexpr std::int64_t kTogether = 64;
+  const StateScale scale = given;
+  u32 sum = 0;
+  std::int64_t first = 0;
+  for (; first + kTogether <= count; first += kTogether) {
+    u32 wide[kTogether];
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < kTogether; ++i) {
+      wide[i] = static_cast<u32>(state_code(values[first + i], scale));
+    }
+    for (std::int64_t i = 0; i < kTogether; ++i) {
+      sum += wide[i];
+    }
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < kTogether; ++i) {
+      codes[first + i] = static_cast<u8>(wide[i]);
+    }
+  }
+  for (; first < count; ++first) {
+    codes[first] = static_cast<u8>(state_code(values[first], scale));
+    sum += codes[first];
+  }
+  return sum;
+}
+
+void finish_codes(const CodedTotals& given) noexcept {
+  const CodedTotals of = given;
+  for (std::int64_t gate = 0; gate < of.gates; ++gate) {
+    const u32* const totals = of.totals + gate * of.totals_step;
+    const auto* const sums = reinterpret_cast<const u32*>(of.column_sums + gate * of.column_sums_step);
+    const f32* const scales = of.scales + gate * of.step;
+    const u32* const zeros = of.zeros + gate * of.step;
+    f32* const to = of.to + gate * of.to_step;
+    ANYDML_INDEPENDENT
+    for (std::int64_t i = 0; i < of.units; ++i) {
+      const auto total = static_cast<i32>(totals[i] - of.zero * sums[i] - zeros[i] * of.rest);
+      to[i] = scaled_total(total, float_factor(of.scale, scales[i]));
+    }
+  }
+}
+
 // Processes several elements at a time, so that compilers interleave the instructions of several vectors, which hides
 // the latency of each chain. This is a separate function so that everything it calls is inlined.
 template <class Of>
@@ -128,5 +185,8 @@ constexpr RecurrentKernels kLoops = {.multiply_row = nullptr,
                                      .round_halves = round_halves,
                                      .narrow = narrow_row,
                                      .widen = widen_row,
+                                     .find_range = find_range,
+                                     .quantize = quantize,
+                                     .finish_codes = finish_codes,
                                      .sigmoid = run_function<SigmoidOf>,
                                      .tanh = run_function<TanhOf>};

@@ -35,6 +35,26 @@ struct ResetTerms {
   const f32* rb;
 };
 
+// The sums of products of the codes of a row and those of some units, for consecutive gates. They become FLOAT32 after
+// a correction for the zero points, as in IntegerRow (product/cpu/integer_kernels.h). The members for the first gate
+// are followed by those for the others, `step` elements apart.
+struct CodedTotals {
+  const u32* totals;
+  std::int64_t totals_step;
+  const std::byte* column_sums;   // UINT32
+  std::int64_t column_sums_step;  // in bytes
+  const f32* scales;
+  const u32* zeros;
+  std::int64_t step;  // of scales and zeros
+  f32 scale;          // of the row
+  u32 zero;
+  u32 rest;
+  std::int64_t gates;
+  std::int64_t units;
+  f32* to;
+  std::int64_t to_step;
+};
+
 struct RecurrentKernels {
   // Multiplies one row by the panels of `gates` gates, which are gate_step elements apart, in the compact form if all
   // of them have it. The totals of a gate are totals_step elements after those of the previous gate. Null if not
@@ -56,6 +76,11 @@ struct RecurrentKernels {
   // Convert FLOAT32 to FLOAT16 and back, at any alignment.
   void (*narrow)(const f32* from, std::int64_t count, std::byte* to) noexcept;
   void (*widen)(const std::byte* from, std::int64_t count, f32* to) noexcept;
+  // The smallest and the largest element of a row of hidden states; both are NaN if an element is.
+  void (*find_range)(std::int64_t count, const f32* values, f32& lowest, f32& highest) noexcept;
+  // Computes the codes of a row, and returns their sum.
+  u32 (*quantize)(std::int64_t count, const f32* values, const StateScale& scale, u8* codes) noexcept;
+  void (*finish_codes)(const CodedTotals& totals) noexcept;
   // The two activations that nearly every network uses.
   void (*sigmoid)(std::int64_t count, f32* values) noexcept;
   void (*tanh)(std::int64_t count, f32* values) noexcept;

@@ -13,6 +13,7 @@
 #include "ops/product/cpu/kernels.h"
 #include "ops/product/cpu/pack.h"
 #include "ops/product/cpu/vector_kernels.h"
+#include "ops/recurrent/cpu/codes.h"
 
 namespace anydml {
 namespace {
@@ -120,9 +121,40 @@ class RecurrentPack final : public cpu::PreparedStep {
   bool is_plain_;
 };
 
+// The same for a matrix of integers.
+class RecurrentCodePack final : public cpu::PreparedStep {
+ public:
+  RecurrentCodePack(const RecurrentStep& step, const cpu::StepContext& context)
+      : PreparedStep(static_cast<std::uint64_t>(step.directions * step.panels() * step.gates)),
+        step_(step),
+        states_(step, context.target, generic_recurrent_kernels(), 0) {}
+
+  void run(const cpu::Piece& piece, std::byte* const* operands) const noexcept override {
+    const auto number = static_cast<std::int64_t>(piece.number);
+    const std::int64_t gate = number % step_.gates;
+    const std::int64_t first_unit = number / step_.gates % step_.panels() * step_.panel;
+    const std::int64_t direction = number / step_.gates / step_.panels();
+    const RecurrentStrides& strides = step_.strides[0];
+    states_.pack(operands[0] + direction * strides.direction + (gate * step_.units + first_unit) * strides.unit,
+                 strides.time, strides.unit, std::min<std::int64_t>(step_.panel, step_.units - first_unit),
+                 operands[1] + number * step_.code_bytes());
+  }
+
+  void explain(char* text, std::size_t capacity) const noexcept override {
+    std::snprintf(text, capacity, "integers in panels of %u units", step_.panel);
+  }
+
+ private:
+  RecurrentStep step_;
+  CodedStates states_;
+};
+
 }  // namespace
 
 std::unique_ptr<cpu::PreparedStep> prepare_recurrent_pack(const RecurrentStep& step, const cpu::StepContext& context) {
+  if (step.codes != RecurrentCodes::none) {
+    return std::make_unique<RecurrentCodePack>(step, context);
+  }
   return std::make_unique<RecurrentPack>(step, context);
 }
 

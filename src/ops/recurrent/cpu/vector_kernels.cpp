@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Compiles the kernels once for each Highway target.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "backend/cpu/loops.h"
 #include "base/element.h"
+#include "ops/product/scalar/integer.h"
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/scalar/clip.h"
 #include "ops/scalar/functions/hyperbolic.h"
+#include "ops/scalar/ordered_bits.h"
 #include "ops/scalar/sum_of_products.h"
 
 #undef HWY_TARGET_INCLUDE

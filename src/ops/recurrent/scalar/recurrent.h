@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/scalar.h"
+#include "ops/scalar/quantize.h"
 
 namespace anydml {
 
@@ -56,6 +57,31 @@ struct ResetSum {
 // The bounds -threshold and threshold, in the form that ELEMENT_WISE_CLIP uses.
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr Attributes clip_bounds(f32 threshold) {
   return {{Scalar(-f64{threshold}), Scalar(f64{threshold}), Scalar(), Scalar()}};
+}
+
+// The scale and the zero point that round a row of hidden states to 8 bits, as DYNAMIC_QUANTIZE_LINEAR computes them
+// from the smallest and the largest element. They are NaN if an element is.
+struct StateScale {
+  f32 scale;
+  u8 zero;
+};
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr StateScale state_scale(f32 lowest, f32 highest) {
+  constexpr f32 kMost = 255;
+  const f32 low = lowest > 0.0F ? 0.0F : lowest;
+  const f32 high = highest < 0.0F ? 0.0F : highest;
+  const f32 range = high - low;
+  const f32 scale = range / kMost;
+  const f32 below = low / scale;
+  const f32 zero = 0.0F - below;
+  const f32 bounded = zero < 0.0F ? 0.0F : zero > kMost ? kMost : zero;
+  // Adding and subtracting 1.5 * 2^23 leaves the nearest integer, ties to even. NaN counts as 0.
+  const f32 shifted = (bounded == bounded ? bounded : 0.0F) + 12582912.0F;
+  return {.scale = scale, .zero = static_cast<u8>(shifted - 12582912.0F)};
+}
+// The code of an element, as QUANTIZE_LINEAR computes it.
+[[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 state_code(f32 element, StateScale scale) {
+  const i32 code = quantized_quotient(element, scale.scale) + scale.zero;
+  return code < 0 ? 0 : code > 255 ? 255 : code;
 }
 
 // The next cell of an LSTM.
