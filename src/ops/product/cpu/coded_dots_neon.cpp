@@ -95,8 +95,12 @@ constexpr CodedDotKernels kKernels = {.name = "SMULL",
                                                multiply_codes<4>, multiply_codes<5>, multiply_codes<6>}};
 }  // namespace of_pairs
 
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("arch=armv8.2-a+dotprod")
+#endif
 namespace of_fours {
 ANYDML_INLINE Vector add_dots(Vector sum, Vector weights, FourCodes codes) {
   return vdotq_s32(sum, vreinterpretq_s8_s32(weights), vreinterpretq_s8_s32(codes));
@@ -107,7 +111,11 @@ constexpr CodedDotKernels kKernels = {.name = "SDOT",
                                       .rows = {multiply_codes<1>, multiply_codes<2>, multiply_codes<3>,
                                                multiply_codes<4>, multiply_codes<5>, multiply_codes<6>}};
 }  // namespace of_fours
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 
 }  // namespace
 
