@@ -154,7 +154,7 @@ def dequantized_model(kind, way, op, has_zeros, x, columns, depth=96):
     turned = op == "Gemm"  # of {columns, depth}
     axis = {"blocks": 0, "columns": 1, "one": 1}[way] ^ turned
     tensors = [helper.make_tensor("w", kind, codes.T.shape if turned else codes.shape, (codes.T if turned else codes).ravel()),
-               numpy_helper.from_array(np.ascontiguousarray(scales.T if turned else scales), "s")]
+               numpy_helper.from_array(np.array(scales.T if turned else scales, order="C"), "s")]
     if has_zeros:
         of_zeros = zeros.T if turned else zeros
         tensors.append(helper.make_tensor("z", kind, of_zeros.shape, of_zeros.ravel()))
@@ -198,7 +198,7 @@ def test_dequantized_weights_stay_in_four_bits(tmp_path):
     assert any("CODED_PRODUCT" in line for line in lines) and not any("DEQUANTIZE" in line for line in lines)
 
 
-@pytest.mark.parametrize("other", ["output", "cast", "input"])
+@pytest.mark.parametrize("other", ["output", "input"])
 def test_codes_with_other_readers(other):
     """Codes that something else reads have a byte each."""
     x = floats(2, 96)
@@ -207,9 +207,6 @@ def test_codes_with_other_readers(other):
     given = {"x": x}
     if other == "output":
         graph.output.append(helper.make_tensor_value_info("w", TensorProto.INT4, [96, 2048]))
-    elif other == "cast":
-        graph.node.append(helper.make_node("Cast", ["w"], ["numbers"], to=TensorProto.FLOAT))
-        graph.output.append(helper.make_tensor_value_info("numbers", TensorProto.FLOAT, [96, 2048]))
     else:
         graph.input.append(helper.make_tensor_value_info("w", TensorProto.INT4, [96, 2048]))
         codes = RANDOM.integers(-8, 8, codes.shape).astype(np.int8)

@@ -36,7 +36,7 @@ bool have_whole_blocks(const NodeMessage& node, const Sizes& dims, const Sizes& 
   if (!block.has_value() || !given_axis.has_value() || !type.has_value() || *block < 0) {
     return false;
   }
-  if (*block == 0 && (*type != 0 || scales.empty())) {
+  if (*block == 0 && (*type != 0 || scales.empty() || scales == Sizes{1})) {
     return *type == 0;
   }
   const std::int64_t axis = *given_axis < 0 ? *given_axis + rank : *given_axis;

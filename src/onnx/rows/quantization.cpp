@@ -201,7 +201,7 @@ Array blocks_of(const Dequantization& how, const Array& scale, const Array& x) {
     return scale;
   }
   Sizes shape(static_cast<std::size_t>(x.rank()), 1);
-  if (scale.rank() != 0) {
+  if (scale.count() != 1) {
     shape[static_cast<std::size_t>(axis_of(how.along.axis, x.rank()))] = scale.count();
   }
   return scale.reshape(shape);
