@@ -2,6 +2,7 @@
 """Text generation in anydml, ONNX Runtime and llama.cpp: seconds for a prompt, tokens a second, and memory.
 
     python3 bench/generate.py FOLDER [--gguf FILE] [--prompt 128] [--tokens 64] [--rounds 3] [--cpu-time]
+                              [--activations float]
     python3 bench/generate.py FOLDER --against CHECKPOINT
 
 FOLDER was written by onnxruntime-genai's builder, and FILE has the same model for llama.cpp. Each library runs in a
@@ -43,7 +44,7 @@ def threads():
 
 def with_anydml(options):
     import anydml.onnx
-    generator = anydml.onnx.Generator(options.folder, slots=options.slots)
+    generator = anydml.onnx.Generator(options.folder, slots=options.slots, activations=options.activations)
     return lambda prompt, tokens: generator.generate(prompt, tokens, ignore_end=True, temperature=0)
 
 
@@ -154,6 +155,8 @@ def main():
     parser.add_argument("--slots", type=int, default=2048)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cpu-time", action="store_true")
+    parser.add_argument("--activations", choices=("model", "float", "integer"), default="model",
+                        help="of anydml, in products with weights in four bits")
     parser.add_argument("--against", metavar="CHECKPOINT")
     parser.add_argument("--only", choices=LIBRARIES, help=argparse.SUPPRESS)
     options = parser.parse_args()

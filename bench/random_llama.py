@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Writes a Llama of any size with random weights, in the form of onnxruntime-genai's builder, to measure with generate.py.
 
-usage: random_llama.py FOLDER [--half] [--layers 28] [--hidden 3072] [--heads 24] [--shared 8] [--head 128] [--inner 8192]
-       [--vocabulary 128256] [--context 8192]
+usage: random_llama.py FOLDER [--half] [--codes nbits|qdq] [--level 4] [--tied] [--layers 28] [--hidden 3072] [--heads 24]
+       [--shared 8] [--head 128] [--inner 8192] [--vocabulary 128256] [--context 8192]
 
-The defaults have the shape of a model of 3 billion parameters. Needs onnx and NumPy.
+The defaults have the shape of a model of 3 billion parameters. With --codes, the weights of products are in four bits, in
+blocks of 32: in MatMulNBits, or in int4 tensors with DequantizeLinear before MatMul. --level is MatMulNBits' accuracy_level,
+and with --tied, the embedding reads the codes of the last product (GatherBlockQuantized). Needs onnx and NumPy.
 """
 import argparse
 import json
@@ -17,30 +19,49 @@ from onnx import TensorProto, helper
 
 BLOCK = 1 << 24  # random numbers, which are repeated
 PAGE = 4096
+IN_BLOCK = 32  # codes that share a scale
+MICROSOFT = "com.microsoft"
 
 
 class Writer:
-    def __init__(self, folder, half):
+    def __init__(self, folder, half, codes, level):
+        self.codes, self.level = codes, level
         self.type = TensorProto.FLOAT16 if half else TensorProto.FLOAT
         self.dtype = np.float16 if half else np.float32
         self.random = (np.random.default_rng(0).standard_normal(BLOCK, dtype=np.float32) * np.float32(0.02)).astype(self.dtype)
         self.data = open(folder / "model.onnx.data", "wb")
         self.initializers, self.nodes = [], []
 
-    def weight(self, name, *shape):
-        """Adds random weights to the file of external data."""
+    def weight(self, name, *shape, of=None):
+        """Adds random weights to the file of external data. of: bytes instead of numbers, and their type."""
+        random, kind = (self.random, self.type) if of is None else of
         count, shift = int(np.prod(shape)), len(self.initializers) * 977 % PAGE
-        tensor = TensorProto(name=name, data_type=self.type, dims=shape, data_location=TensorProto.EXTERNAL)
-        for key, value in (("location", "model.onnx.data"), ("offset", self.data.tell()),
-                           ("length", count * self.random.itemsize)):
+        count = count // 2 if kind == TensorProto.INT4 else count
+        tensor = TensorProto(name=name, data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL)
+        for key, value in (("location", "model.onnx.data"), ("offset", self.data.tell()), ("length", count * random.itemsize)):
             tensor.external_data.add(key=key, value=str(value))
         while count:
-            part = self.random[shift:shift + count]
+            part = random[shift:shift + count]
             self.data.write(memoryview(part))
             count, shift = count - len(part), 0
         self.data.write(bytes(-self.data.tell() % PAGE))
         self.initializers.append(tensor)
         return name
+
+    def product(self, x, name, rows, columns, result):
+        """Adds the product of a value and a matrix."""
+        if self.codes is None:
+            return self.node("MatMul", [x, self.weight(name, rows, columns)], [result])
+        bytes_of_codes = self.random.view(np.uint8)
+        if self.codes == "nbits":
+            codes = self.weight(name, columns, rows // IN_BLOCK, IN_BLOCK // 2, of=(bytes_of_codes, TensorProto.UINT8))
+            scales = self.weight(f"{name}_scales", columns * rows // IN_BLOCK)
+            return self.node("MatMulNBits", [x, codes, scales], [result], MICROSOFT, K=rows, N=columns, bits=4,
+                             block_size=IN_BLOCK, accuracy_level=self.level)
+        codes = self.weight(name, rows, columns, of=(bytes_of_codes, TensorProto.INT4))
+        scales = self.weight(f"{name}_scales", rows // IN_BLOCK, columns)
+        floats = self.node("DequantizeLinear", [codes, scales], [f"{name}_floats"], axis=0, block_size=IN_BLOCK)
+        return self.node("MatMul", [x, floats], [result])
 
     def constant(self, name, array):
         self.initializers.append(onnx.numpy_helper.from_array(np.ascontiguousarray(array), name))
@@ -53,7 +74,6 @@ class Writer:
 
 def write_layers(to, size):
     """Adds the nodes, and returns the names of the inputs and outputs of the cache."""
-    microsoft = "com.microsoft"
     queries, all_heads = size.heads * size.head, (size.heads + 2 * size.shared) * size.head
     ones = np.ones(size.hidden, to.dtype)
     angles = np.outer(np.arange(size.context), 500000.0 ** -(np.arange(0, size.head, 2) / size.head))
@@ -65,29 +85,34 @@ def write_layers(to, size):
     to.node("Shape", ["attention_mask"], ["mask_shape"])
     to.node("Gather", ["mask_shape", to.constant("second", np.array(1, np.int64))], ["columns"], axis=0)
     to.node("Cast", ["columns"], ["total"], to=TensorProto.INT32)
-    x = to.node("Gather", [to.weight("embedding", size.vocabulary, size.hidden), "input_ids"], ["embedded"])
+    if size.tied:
+        codes = to.node("Reshape", ["head", to.constant("rows", np.array([size.vocabulary, -1]))], ["head_rows"])
+        scales = to.node("Reshape", ["head_scales", "rows"], ["head_row_scales"])
+        x = to.node("GatherBlockQuantized", [codes, "input_ids", scales], ["embedded"], MICROSOFT, bits=4,
+                    block_size=IN_BLOCK, gather_axis=0, quantize_axis=1)
+    else:
+        x = to.node("Gather", [to.weight("embedding", size.vocabulary, size.hidden), "input_ids"], ["embedded"])
     y = to.node("SimplifiedLayerNormalization", [x, to.constant("norm", ones)], ["normalized"], axis=-1, epsilon=1e-5,
                 stash_type=1)
     caches = []
     for i in range(size.layers):
         past, present = ([f"{name}.{i}.{part}" for part in ("key", "value")] for name in ("past_key_values", "present"))
         caches += zip(past, present)
-        packed = to.node("MatMul", [y, to.weight(f"qkv{i}", size.hidden, all_heads)], [f"packed{i}"])
+        packed = to.product(y, f"qkv{i}", size.hidden, all_heads, f"packed{i}")
         attended = to.node("GroupQueryAttention", [packed, "", "", *past, "seqlens_k", "total", cosines, sines],
-                           [f"attended{i}", *present], microsoft, num_heads=size.heads, kv_num_heads=size.shared,
+                           [f"attended{i}", *present], MICROSOFT, num_heads=size.heads, kv_num_heads=size.shared,
                            do_rotary=1, scale=size.head ** -0.5)
-        out = to.node("MatMul", [attended, to.weight(f"out{i}", queries, size.hidden)], [f"projected{i}"])
+        out = to.product(attended, f"out{i}", queries, size.hidden, f"projected{i}")
         y = to.node("SkipSimplifiedLayerNormalization", [x, out, to.constant(f"norm_a{i}", ones)],
-                    [f"middle{i}", "", "", f"sum_a{i}"], microsoft, epsilon=1e-5)
-        gate, up = (to.node("MatMul", [y, to.weight(f"{name}_w{i}", size.hidden, size.inner)], [f"{name}{i}"])
-                    for name in ("gate", "up"))
+                    [f"middle{i}", "", "", f"sum_a{i}"], MICROSOFT, epsilon=1e-5)
+        gate, up = (to.product(y, f"{name}_w{i}", size.hidden, size.inner, f"{name}{i}") for name in ("gate", "up"))
         swish = to.node("Mul", [gate, to.node("Sigmoid", [gate], [f"sigmoid{i}"])], [f"swish{i}"])
         inner = to.node("Mul", [swish, up], [f"inner{i}"])
-        down = to.node("MatMul", [inner, to.weight(f"down_w{i}", size.inner, size.hidden)], [f"down{i}"])
+        down = to.product(inner, f"down_w{i}", size.inner, size.hidden, f"down{i}")
         y = to.node("SkipSimplifiedLayerNormalization", [f"sum_a{i}", down, to.constant(f"norm_b{i}", ones)],
-                    [f"end{i}", "", "", f"sum_b{i}"], microsoft, epsilon=1e-5)
+                    [f"end{i}", "", "", f"sum_b{i}"], MICROSOFT, epsilon=1e-5)
         x = f"sum_b{i}"
-    to.node("MatMul", [y, to.weight("head", size.hidden, size.vocabulary)], ["logits"])
+    to.product(y, "head", size.hidden, size.vocabulary, "logits")
     return caches
 
 
@@ -109,12 +134,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--half", action="store_true", help="weights of FLOAT16 instead of FLOAT32")
+    parser.add_argument("--codes", choices=("nbits", "qdq"), help="weights in codes of four bits")
+    parser.add_argument("--level", type=int, default=4, help="the accuracy_level of MatMulNBits")
+    parser.add_argument("--tied", action="store_true", help="the embedding reads the codes of the last product")
     for name, default in (("layers", 28), ("hidden", 3072), ("heads", 24), ("shared", 8), ("head", 128), ("inner", 8192),
                           ("vocabulary", 128256), ("context", 8192)):
         parser.add_argument(f"--{name}", type=int, default=default)
     size = parser.parse_args()
+    if size.tied and size.codes != "nbits":
+        parser.error("--tied needs --codes nbits")
     size.folder.mkdir(parents=True, exist_ok=True)
-    to = Writer(size.folder, size.half)
+    to = Writer(size.folder, size.half, size.codes, size.level)
     caches = write_layers(to, size)
     to.data.close()
     rows = ["batch", size.shared, "rows", size.head]

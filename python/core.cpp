@@ -194,9 +194,9 @@ NB_MODULE(_core, module) {
       .def("run_on_device", &Compiled::run_on_device, nb::arg("inputs"), nb::arg("outs"), nb::arg("truths"),
            nb::arg("device").none());
   nb::class_<OnnxModel>(module, "OnnxModel")
-      .def(nb::init<nb::handle, const nb::list&, nb::handle, bool, nb::handle, bool>(), nb::arg("source"),
+      .def(nb::init<nb::handle, const nb::list&, nb::handle, bool, nb::handle, bool, int>(), nb::arg("source"),
            nb::arg("weights"), nb::arg("folder").none(), nb::arg("literal"), nb::arg("device").none(),
-           nb::arg("traced"))
+           nb::arg("traced"), nb::arg("activations"))
       .def_prop_ro("inputs", &OnnxModel::inputs)
       .def_prop_ro("outputs", &OnnxModel::outputs)
       .def("run", &OnnxModel::run, nb::arg("inputs"), nb::arg("on_device").none() = nb::none())
@@ -205,8 +205,8 @@ NB_MODULE(_core, module) {
       .def("trace", &OnnxModel::trace)
       .def("profile", &OnnxModel::profile, nb::arg("inputs"), nb::arg("rounds"));
   nb::class_<OnnxGenerator>(module, "OnnxGenerator")
-      .def(nb::init<nb::handle, std::int64_t, std::int64_t, std::int64_t, nb::handle>(), nb::arg("folder"),
-           nb::arg("slots"), nb::arg("chunk"), nb::arg("cache"), nb::arg("device").none())
+      .def(nb::init<nb::handle, std::int64_t, std::int64_t, std::int64_t, nb::handle, int>(), nb::arg("folder"),
+           nb::arg("slots"), nb::arg("chunk"), nb::arg("cache"), nb::arg("device").none(), nb::arg("activations"))
       .def_prop_ro("description", &OnnxGenerator::description)
       .def("start", &OnnxGenerator::start, nb::arg("prompts"), nb::arg("options"))
       .def("step", &OnnxGenerator::step)

@@ -87,12 +87,13 @@ void check_current(bool is_current) {
 }  // namespace
 
 OnnxGenerator::OnnxGenerator(nb::handle folder, std::int64_t slots, std::int64_t chunk, std::int64_t cache,
-                             nb::handle device) {
+                             nb::handle device, int activations) {
   const std::string path = path_of(folder);
-  const onnx::GeneratorOptions options = {.model = {.device = find_device(device)},
-                                          .slots = slots,
-                                          .chunk = chunk,
-                                          .cache = static_cast<onnx::CacheMode>(cache)};
+  const onnx::GeneratorOptions options = {
+      .model = {.device = find_device(device), .activations = static_cast<onnx::Activations>(activations)},
+      .slots = slots,
+      .chunk = chunk,
+      .cache = static_cast<onnx::CacheMode>(cache)};
   call_onnx([&] { generator_ = std::make_unique<onnx::Generator>(path, options); });
 }
 

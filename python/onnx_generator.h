@@ -14,9 +14,10 @@ namespace anydml::python {
 
 class OnnxGenerator {
  public:
-  // folder: a path as a str. cache: the number of a CacheMode. device: the name of an adapter, or None. The errors are
-  // those of OnnxModel.
-  OnnxGenerator(nb::handle folder, std::int64_t slots, std::int64_t chunk, std::int64_t cache, nb::handle device);
+  // folder: a path as a str. cache: the number of a CacheMode. device: the name of an adapter, or None. activations:
+  // the number of an Activations. The errors are those of OnnxModel.
+  OnnxGenerator(nb::handle folder, std::int64_t slots, std::int64_t chunk, std::int64_t cache, nb::handle device,
+                int activations);
 
   // A dict that describes the model and the cache.
   [[nodiscard]] nb::dict description() const;

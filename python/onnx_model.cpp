@@ -269,7 +269,7 @@ void* new_output_there(OnnxDeviceArrays& there, std::size_t position, Kind kind,
 }  // namespace
 
 OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool is_literal, nb::handle device,
-                     bool traced)
+                     bool traced, int activations)
     : kept_(nb::make_tuple(source, weights)), trace_(traced ? std::make_shared<onnx::Trace>() : nullptr) {
   const bool is_path = PyUnicode_Check(source.ptr()) != 0;
   const std::string path = is_path ? path_of(source) : std::string();
@@ -277,7 +277,10 @@ OnnxModel::OnnxModel(nb::handle source, const nb::list& weights, nb::handle fold
   const std::vector<Weight> apart = weights_of(weights);
   const bool has_folder = !is_path && !folder.is_none();
   const std::string beside = has_folder ? path_of(folder) : std::string();
-  const onnx::ModelOptions options = {.device = find_device(device), .is_literal = is_literal, .trace = trace_};
+  const onnx::ModelOptions options = {.device = find_device(device),
+                                      .is_literal = is_literal,
+                                      .activations = static_cast<onnx::Activations>(activations),
+                                      .trace = trace_};
   call_onnx([&] {
     const onnx::TraceScope scope(trace_.get());
     onnx::TraceEvent event;

@@ -16,12 +16,12 @@ class OnnxModel {
  public:
   // source: a path as a str, or a model as bytes. weights: tuples of an initializer's number and its elements as bytes,
   // for initializers that have none in `source`. folder: the folder of the external tensors of bytes, or None. device:
-  // the name of an adapter, or None. traced: whether to collect a trace.
+  // the name of an adapter, or None. traced: whether to collect a trace. activations: the number of an Activations.
   //
   // Errors in a model raise ValueError, TypeError, MemoryError or NotImplementedError, whose arguments are the message
   // and a list of everything that is not supported.
   OnnxModel(nb::handle source, const nb::list& weights, nb::handle folder, bool is_literal, nb::handle device,
-            bool traced);
+            bool traced, int activations);
 
   // Tuples: the name, ONNX's number of the element type, the shape, and whether the model has an initializer. The
   // number is 0 for values that are not tensors. A shape is None or a tuple of ints, of str for named dimensions, and

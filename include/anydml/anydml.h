@@ -494,9 +494,12 @@ ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, co
                                          size_t input_count, const anydml_tensor* outputs, size_t output_count,
                                          const anydml_attribute* attributes, size_t attribute_count,
                                          anydml_value* values);
+/* Sets the flags of the operators that are added afterwards: 0, the default, or ANYDML_INTEGER_ACTIVATIONS, which means
+   for such an operator what it means in anydml_options for all of them. */
+ANYDML_API int anydml_graph_set_operator_flags(anydml_graph* graph, uint64_t flags);
 /*
  * Adds an operator like the one that computes `like`, which must be the value of an output, not a view: with the same
- * attributes and the same types, sizes and strides of all tensors, but with other inputs. Input i begins `offsets[i]`
+ * attributes, flags, and types, sizes and strides of all tensors, but with other inputs. Input i begins `offsets[i]`
  * bytes after the element at index 0 of inputs[i], within the bytes of that input, constant or operator's output, or is
  * absent (0) as it is in the other operator. offsets may be null if all are 0. `values` receives a value for each of
  * `value_count` outputs. A network with equal layers is built faster in this way, because nothing is checked again.

@@ -83,7 +83,7 @@ typedef void (*anydml_onnx_text_function)(void* context, const char* text);
 typedef struct anydml_onnx_options {
   size_t size;                 /* sizeof(anydml_onnx_options) */
   const anydml_device* device; /* the device of the compiled graphs; null means the default */
-  uint64_t flags;              /* 0, or ANYDML_ONNX_LITERAL and ANYDML_ONNX_ALLOW_HALF_PRECISION, combined */
+  uint64_t flags;              /* 0, or ANYDML_ONNX_LITERAL etc., combined */
   /* If the model needs something that anydml does not support, this function is called once for each missing feature,
      described in a few words ("Softmax of bfloat16"), before the call returns ANYDML_UNSUPPORTED. May be null. */
   anydml_onnx_text_function on_unsupported;
@@ -101,6 +101,13 @@ typedef struct anydml_onnx_options {
 #define ANYDML_ONNX_LITERAL 2u
 /* The compiled graphs have ANYDML_ALLOW_HALF_PRECISION: on a GPU, FLOAT16 products may have other bits. */
 #define ANYDML_ONNX_ALLOW_HALF_PRECISION 4u
+/* By default, MatMulNBits with accuracy_level 4 and weights in four bits rounds its activations to eight bits, block by
+   block, and multiplies integers, as accuracy_level permits. This is faster and less accurate. docs/numerics.md defines
+   the results (ANYDML_INTEGER_ACTIVATIONS), which are the same on every CPU; GPUs compute with floats. With the first
+   flag, accuracy_level is ignored, and the activations are floats on every device. With the second flag, all products
+   with constant weights in four bits have activations in eight bits. */
+#define ANYDML_ONNX_FLOAT_ACTIVATIONS 8u
+#define ANYDML_ONNX_INTEGER_ACTIVATIONS 16u
 /* The default, which was once an option. */
 #define ANYDML_ONNX_MULTIPLY_INTEGERS 1u
 

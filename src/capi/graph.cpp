@@ -161,6 +161,21 @@ int anydml_graph_add_operator(anydml_graph* graph, const char* op, const anydml_
   });
 }
 
+int anydml_graph_set_operator_flags(anydml_graph* graph, uint64_t flags) {
+  return boundary([&]() -> Status {
+    constexpr const char* kFunction = "anydml_graph_set_operator_flags";
+    ANYDML_TRY(anydml::check_graph(kFunction, graph));
+    if ((flags & ~std::uint64_t{ANYDML_INTEGER_ACTIVATIONS}) != 0) {
+      return anydml::bad_call(
+          kFunction, anydml::format_text("flags is {:#x}; expected 0 or ANYDML_INTEGER_ACTIVATIONS ({:#x})", flags,
+                                         ANYDML_INTEGER_ACTIVATIONS));
+    }
+    const std::scoped_lock lock(graph->mutex);
+    graph->builder.set_integer_activations(flags != 0);
+    return {};
+  });
+}
+
 int anydml_graph_repeat_operator(anydml_graph* graph, anydml_value like, const anydml_value* inputs,
                                  const int64_t* offsets, size_t input_count, anydml_value* values, size_t value_count) {
   return boundary([&]() -> Status {

@@ -229,6 +229,7 @@ Status GraphBuilder::add_operator(const facts::Operator& op, std::span<const any
     return in_node({ErrorKind::out_of_memory, "the graph has reached the maximum number of values"});
   }
   created.op = found.value();
+  created.integer_activations = integer_activations_;
   reserve_more(values_, outputs.size());
   graph_.nodes.push_back(std::move(created));
   const auto tensors = graph_.nodes.back().op->outputs();
@@ -261,6 +262,7 @@ Status GraphBuilder::repeat_operator(anydml_value like, std::span<const anydml_v
   }
   GraphNode created;
   created.op = op;
+  created.integer_activations = graph_.nodes[from.index].integer_activations;
   created.sources.resize(op->input_count);
   for (std::size_t i = 0; i < op->input_count; ++i) {
     const OpTensor& tensor = op->tensors[i];

@@ -39,6 +39,8 @@ class GraphBuilder {
   Status repeat_operator(anydml_value like, std::span<const anydml_value> inputs, const std::int64_t* offsets,
                          std::span<anydml_value> values);
   Status add_output(anydml_value value);
+  // For the operators that are added afterwards.
+  void set_integer_activations(bool are_integers) { integer_activations_ = are_integers; }
 
   Result<std::unique_ptr<anydml_compiled>> compile(const Device& device, const CompileOptions& options) const;
 
@@ -67,6 +69,7 @@ class GraphBuilder {
 
   std::uint64_t number_;  // the graph's number in this process, used as the upper half of its values
   Graph graph_;
+  bool integer_activations_ = false;  // of the next operators
   std::vector<GivenConstant> constants_;
   std::shared_ptr<SharedConstants> shared_;  // the owner of the shared constants; may be null
   std::vector<TensorDesc> inputs_;

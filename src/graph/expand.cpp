@@ -48,6 +48,7 @@ KnownInputs known_inputs(const Graph& graph, const NodeSet& nodes, const GraphNo
 struct KnownOperator {
   const OpDesc* op = nullptr;
   KnownInputs known;
+  bool integer_activations = false;
 
   bool operator==(const KnownOperator&) const = default;
   struct Hash {
@@ -81,7 +82,9 @@ class Decomposer {
         ANYDML_TRY(sorted);
         known = nodes_to_prepare(graph, sorted.value());
       }
-      KnownOperator key{.op = &op, .known = known_inputs(graph, *known, graph.nodes[i])};
+      KnownOperator key{.op = &op,
+                        .known = known_inputs(graph, *known, graph.nodes[i]),
+                        .integer_activations = graph.nodes[i].integer_activations};
       auto found = found_.find(key);
       if (found == found_.end()) {
         auto made = make_parts(graph, key.known, i);
@@ -103,7 +106,9 @@ class Decomposer {
 
   Result<Parts> make_parts(const Graph& graph, const KnownInputs& known, std::uint32_t node) const {
     const OpDesc& op = *graph.nodes[node].op;
-    auto decomposition = op.family->decompose(op, device_, known);
+    DeviceTraits device = device_;
+    device.integer_activations = device.integer_activations || graph.nodes[node].integer_activations;
+    auto decomposition = op.family->decompose(op, device, known);
     const Status result = decomposition ? build_decomposition(decomposition.value()) : Status(decomposition.error());
     if (!result) {
       return in_node(graph, node, result.error());
@@ -249,8 +254,13 @@ class Expansion {
     const Values values = values_of(node.sources, replaced, decomposition, first);
     auto value = static_cast<std::uint32_t>(node.sources.size() + replaced.size());
     for (const DecomposedOp& part : decomposition.ops) {
-      GraphNode result{
-          .op = part.op, .sources = {}, .outputs = {}, .name = node.name, .number = node.number, .alone = node.alone};
+      GraphNode result{.op = part.op,
+                       .sources = {},
+                       .outputs = {},
+                       .name = node.name,
+                       .number = node.number,
+                       .alone = node.alone,
+                       .integer_activations = node.integer_activations};
       for (const std::uint32_t source : part.sources) {
         result.sources.push_back(source == kNoValue ? GraphSource{} : values[source]);
       }

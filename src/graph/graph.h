@@ -41,7 +41,8 @@ struct GraphNode {
   std::vector<GraphSource> inside = {};      // for each output, the value whose memory contains it; empty, or none
   std::string name;                          // may be empty
   std::optional<std::uint32_t> number = {};  // the caller's number for the node; no value: its position among the nodes
-  bool alone = false;  // the node is, or is part of, an operator that the caller did not add as a node
+  bool alone = false;                // the node is, or is part of, an operator that the caller did not add as a node
+  bool integer_activations = false;  // DeviceTraits::integer_activations holds for this node
 };
 
 struct GraphInput {

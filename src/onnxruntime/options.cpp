@@ -24,6 +24,13 @@ bool read_switch(std::string_view key, std::string_view value) {
   return value == "1";
 }
 
+std::uint64_t read_activations(std::string_view key, std::string_view value) {
+  if (value != "model" && value != "float" && value != "integer") {
+    bad_option(key, value, "model, float or integer");
+  }
+  return value == "float" ? ANYDML_ONNX_FLOAT_ACTIVATIONS : value == "integer" ? ANYDML_ONNX_INTEGER_ACTIVATIONS : 0U;
+}
+
 std::uint32_t read_count(std::string_view key, std::string_view value, std::uint32_t most) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -38,7 +45,8 @@ std::uint32_t read_count(std::string_view key, std::string_view value, std::uint
 anydml_onnx_options ProviderOptions::for_models() const {
   anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
   options.device = device;
-  options.flags = (is_literal ? ANYDML_ONNX_LITERAL : 0U) | (allows_half ? ANYDML_ONNX_ALLOW_HALF_PRECISION : 0U);
+  options.flags =
+      (is_literal ? ANYDML_ONNX_LITERAL : 0U) | (allows_half ? ANYDML_ONNX_ALLOW_HALF_PRECISION : 0U) | activations;
   options.kept_forms = kept_forms;
   return options;
 }
@@ -58,6 +66,8 @@ ProviderOptions read_provider_options(const Settings& settings) {
     const std::string_view key = std::string_view(name).substr(kPrefix.size());
     if (key == "device") {
       options.device_name = value;
+    } else if (key == "activations") {
+      options.activations = read_activations(key, value);
     } else if (key == "literal") {
       options.is_literal = read_switch(key, value);
     } else if (key == "half_precision") {
@@ -68,7 +78,8 @@ ProviderOptions read_provider_options(const Settings& settings) {
       options.threads = read_count(key, value, kMaxThreads);
     } else {
       throw std::invalid_argument(format_text(
-          "{}: there is no option {}; the options are device, half_precision, kept_forms, literal and threads",
+          "{}: there is no option {}; the options are activations, device, half_precision, kept_forms, literal and "
+          "threads",
           kProviderName, key));
     }
   }

@@ -19,6 +19,7 @@ struct ProviderOptions {
   const anydml_device* device = nullptr;  // null until open_device, and for the default
   bool is_literal = false;                // quantized models compute with dequantized floats
   bool allows_half = false;               // products of float16 on a GPU may have other bits
+  std::uint64_t activations = 0;          // 0, ANYDML_ONNX_FLOAT_ACTIVATIONS or ANYDML_ONNX_INTEGER_ACTIVATIONS
   std::uint32_t threads = 0;              // of the library itself; 0: the session's threads do the work
   std::uint32_t kept_forms = 0;           // combinations of input sizes that stay compiled; 0: the default
 

@@ -212,6 +212,11 @@ const Case kCases[] = {
        anydml_compiled* result = nullptr;
        return anydml_graph_compile_with(g, &options, &result);
      })},
+    {"unknown flags of operators", ANYDML_INVALID_ARGUMENT,
+     "anydml_graph_set_operator_flags: flags is 0x3; expected 0 or ANYDML_INTEGER_ACTIVATIONS (0x2)",
+     graph([](Call&, anydml_graph* g, anydml_value) {
+       return anydml_graph_set_operator_flags(g, ANYDML_ALLOW_HALF_PRECISION | ANYDML_INTEGER_ACTIVATIONS);
+     })},
 
     // Options.
     {"options without their size", ANYDML_INVALID_ARGUMENT,

@@ -255,7 +255,7 @@ class Onnx(unittest.TestCase):
         for option in (["--feature-level", "2_1"], ["--allow-outside"], ["--queue_type", "compute"], ["--print-commands"]):
             self.fails(f"{option[0]}: does not apply to an ONNX model", *option, "m.onnx")
         self.fails("m.onnx is an ONNX model; dmlrun --explain m.onnx shows how it runs", "graph", "m.onnx")
-        self.fails("--size, --trace, --explain and --literal are for ONNX models", "--explain", EXAMPLES / "add.json")
+        self.fails("--size, --trace, --explain, --literal and --activations are for ONNX models", "--explain", EXAMPLES / "add.json")
 
     # ---- The examples ----
 

@@ -132,7 +132,8 @@ TEST(OnnxApi, Options) {
   const std::string bytes = model_bytes("Neg");
   anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
   options.device = anydml_device_at(0);
-  for (const std::uint64_t flags : {ANYDML_ONNX_MULTIPLY_INTEGERS, ANYDML_ONNX_LITERAL}) {
+  for (const std::uint64_t flags : {ANYDML_ONNX_MULTIPLY_INTEGERS, ANYDML_ONNX_LITERAL, ANYDML_ONNX_FLOAT_ACTIVATIONS,
+                                    ANYDML_ONNX_INTEGER_ACTIVATIONS | ANYDML_ONNX_LITERAL}) {
     options.flags = flags;
     EXPECT_NE(load(bytes, &options), nullptr);
   }
@@ -147,8 +148,10 @@ TEST(OnnxApi, Options) {
   options.size = 1 << 20;
   EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.size is 1048576");
   options.size = sizeof(options);
-  options.flags = 10;
-  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0xa");
+  options.flags = 34;
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0x22");
+  options.flags = ANYDML_ONNX_FLOAT_ACTIVATIONS | ANYDML_ONNX_INTEGER_ACTIVATIONS;
+  EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0x18");
   options.flags = ANYDML_ONNX_MULTIPLY_INTEGERS | ANYDML_ONNX_LITERAL;
   EXPECT_FAILURE(ANYDML_INVALID_ARGUMENT, loaded(&options), "options.flags is 0x3");
   options.flags = ANYDML_ONNX_LITERAL | ANYDML_ONNX_ALLOW_HALF_PRECISION;

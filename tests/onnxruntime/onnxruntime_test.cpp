@@ -132,6 +132,7 @@ std::string option_error(const Settings& settings) {
 TEST(Options, AreReadFromTheSession) {
   const ProviderOptions options = read_provider_options({{"session.use_env_allocators", "1"},
                                                          {"ep.anydmlexecutionprovider.device", "cpu"},
+                                                         {"ep.anydmlexecutionprovider.activations", "float"},
                                                          {"ep.anydmlexecutionprovider.literal", "1"},
                                                          {"ep.anydmlexecutionprovider.half_precision", "1"},
                                                          {"ep.anydmlexecutionprovider.kept_forms", "3"},
@@ -140,8 +141,19 @@ TEST(Options, AreReadFromTheSession) {
   EXPECT_EQ(options.device_name, "cpu");
   EXPECT_EQ(options.threads, 2U);
   const anydml_onnx_options given = options.for_models();
-  EXPECT_EQ(given.flags, ANYDML_ONNX_LITERAL | ANYDML_ONNX_ALLOW_HALF_PRECISION);
+  EXPECT_EQ(given.flags, ANYDML_ONNX_LITERAL | ANYDML_ONNX_ALLOW_HALF_PRECISION | ANYDML_ONNX_FLOAT_ACTIVATIONS);
   EXPECT_EQ(given.kept_forms, 3U);
+}
+
+TEST(Options, Activations) {
+  const auto flags = [](const char* text) {
+    return read_provider_options({{"ep.anydmlexecutionprovider.activations", text}}).for_models().flags;
+  };
+  EXPECT_EQ(flags("model"), 0U);
+  EXPECT_EQ(flags("float"), ANYDML_ONNX_FLOAT_ACTIVATIONS);
+  EXPECT_EQ(flags("integer"), ANYDML_ONNX_INTEGER_ACTIVATIONS);
+  EXPECT_EQ(option_error({{"ep.anydmlexecutionprovider.activations", "4"}}),
+            "AnyDmlExecutionProvider: option activations is \"4\"; expected model, float or integer");
 }
 
 TEST(Options, ErrorsNameTheOptionAndTheReason) {
@@ -152,8 +164,8 @@ TEST(Options, ErrorsNameTheOptionAndTheReason) {
   EXPECT_EQ(option_error({{"ep.anydmlexecutionprovider.kept_forms", "1x"}}),
             "AnyDmlExecutionProvider: option kept_forms is \"1x\"; expected a number from 1 to 65536");
   EXPECT_EQ(option_error({{"ep.anydmlexecutionprovider.colour", "red"}}),
-            "AnyDmlExecutionProvider: there is no option colour; the options are device, half_precision, kept_forms, "
-            "literal and threads");
+            "AnyDmlExecutionProvider: there is no option colour; the options are activations, device, "
+            "half_precision, kept_forms, literal and threads");
   EXPECT_NE(option_error({{"ep.anydmlexecutionprovider.device", "nowhere"}}).find("expected the name of a device"),
             std::string::npos);
   EXPECT_NE(option_error({{"ep.context_enable", "1"}}).find("EPContext"), std::string::npos);

@@ -139,8 +139,8 @@ class Product {
                           random)),
         c_(random_numbers(given.numbers, {given.rows, given.columns}, random)) {}
 
-  // DEQUANTIZE and GEMM in one graph, with weights that are known.
-  [[nodiscard]] Tensor together(std::uint64_t flags = 0) {
+  // DEQUANTIZE and GEMM in one graph, with weights that are known. flags: of the whole graph. own_flags: of the GEMM.
+  [[nodiscard]] Tensor together(std::uint64_t flags = 0, std::uint64_t own_flags = 0) {
     anydml_graph* graph = nullptr;
     EXPECT_EQ(anydml_graph_create(&graph), ANYDML_OK);
     anydml_value a = 0;
@@ -175,6 +175,7 @@ class Product {
     const anydml_value inputs[] = {a, b, c};
     const auto attributes = gemm();
     anydml_value result = 0;
+    EXPECT_EQ(anydml_graph_set_operator_flags(graph, own_flags), ANYDML_OK) << anydml_last_error();
     EXPECT_EQ(
         anydml_graph_add_operator(graph, "GEMM", inputs, 3, &of_out, 1, attributes.data(), attributes.size(), &result),
         ANYDML_OK)
@@ -407,6 +408,7 @@ TEST(CodedProduct, ActivationsInCodes) {
                               .transposes_a = rows == 4};
           Product product(given, random);
           const Tensor actual = product.together(ANYDML_INTEGER_ACTIVATIONS);
+          ASSERT_EQ(product.together(0, ANYDML_INTEGER_ACTIVATIONS).bytes, actual.bytes) << given.label();
           // Codes of eight bits and other devices compute as without the flag.
           const bool is_integer = (codes == ANYDML_UINT4 || codes == ANYDML_INT4) && is_cpu;
           for (std::int64_t i = 0; i < given.rows * given.columns; ++i) {

@@ -147,11 +147,11 @@ def _letters_of_bytes():
     return [chr(i) if i in printable else chr(next(others)) for i in range(256)]
 
 
-def plain_loop(folder, prompt, tokens):
+def plain_loop(folder, prompt, tokens, **options):
     """Returns the most likely tokens after a prompt and the last logits, by a loop over the model with a cache that
     grows."""
     import anydml.onnx as backend
-    prepared = backend.prepare(str(folder / "model.onnx"))
+    prepared = backend.prepare(str(folder / "model.onnx"), **options)
     past = {one.name: np.zeros((1, one.sizes[1], 0, SIZE), one.type) for one in prepared.inputs if one.name.startswith("past")}
     text, ran = list(prompt), 0
     while True:

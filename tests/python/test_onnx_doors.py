@@ -96,7 +96,7 @@ def test_large_weights_and_options(tmp_path):
                                trace=True)
     again = pickle.loads(pickle.dumps(prepared))
     x = np.ones((2, 64), np.float32)
-    assert again._arguments == prepared._arguments and again._arguments[3:] == (True, None, True)
+    assert again._arguments == prepared._arguments and again._arguments[3:] == (True, None, True, 0)
     assert again.run([x])[0].tobytes() == prepared.run([x])[0].tobytes()
 
 

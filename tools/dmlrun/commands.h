@@ -36,9 +36,12 @@ struct OnnxArguments {
   std::vector<std::string> sizes = {};  // NAME=N, for symbolic dimensions
   std::string trace = {};               // the file to write; empty for none
   bool explain = false;
-  bool literal = false;  // compute quantized models with dequantized floats
+  bool literal = false;          // compute quantized models with dequantized floats
+  std::string activations = {};  // of products with weights in four bits: "model", "float", "integer", or empty
 
-  [[nodiscard]] bool any() const { return !sizes.empty() || !trace.empty() || explain || literal; }
+  [[nodiscard]] bool any() const {
+    return !sizes.empty() || !trace.empty() || explain || literal || !activations.empty();
+  }
 };
 
 struct RunArguments {

@@ -268,6 +268,11 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->type_name("FILE")
       ->group(onnx);
   run.add_flag("--literal", arguments.onnx.literal, "Compute quantized models with dequantized floats")->group(onnx);
+  run.add_option("--activations", arguments.onnx.activations,
+                 "In products with weights in four bits: float, integer (of eight bits), or as the model says [model]")
+      ->check(CLI::IsMember({"model", "float", "integer"}))
+      ->type_name("TYPE")
+      ->group(onnx);
   add_device(run, arguments);
   run.add_flag("-s,--show_adapters", arguments.show_adapters, "List the adapters instead")->group("Device");
   run.add_flag("-S,--show_dependencies", arguments.show_dependencies, "Show versions instead")->group("Device");

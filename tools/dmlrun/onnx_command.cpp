@@ -137,7 +137,11 @@ class OnnxRun {
     adapter_ = info->description;
     anydml_onnx_options options = ANYDML_ONNX_OPTIONS_INIT;
     options.device = device;
-    options.flags = arguments_.onnx.literal ? ANYDML_ONNX_LITERAL : 0;
+    const std::string& activations = arguments_.onnx.activations;
+    options.flags = (arguments_.onnx.literal ? ANYDML_ONNX_LITERAL : 0U) |
+                    (activations == "float"     ? ANYDML_ONNX_FLOAT_ACTIVATIONS
+                     : activations == "integer" ? ANYDML_ONNX_INTEGER_ACTIVATIONS
+                                                : 0U);
     if (!arguments_.onnx.trace.empty()) {
       anydml_onnx_trace* trace = nullptr;
       check(anydml_onnx_trace_create(&trace));

@@ -287,8 +287,9 @@ int run_model(const RunArguments& arguments) {
     return run_onnx_model(arguments);
   }
   if (arguments.onnx.any()) {
-    return report_error(
-        "--size, --trace, --explain and --literal are for ONNX models, and " + in_quotes(file) + " is not one", kWrong);
+    return report_error("--size, --trace, --explain, --literal and --activations are for ONNX models, and " +
+                            in_quotes(file) + " is not one",
+                        kWrong);
   }
   std::optional<facts::FeatureLevel> asked;
   if (!arguments.model.feature_level.empty() && !(asked = parse_feature_level(arguments.model.feature_level))) {

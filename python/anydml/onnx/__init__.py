@@ -44,13 +44,17 @@ class Backend(_BackendInterface):
         return True
 
     @classmethod
-    def prepare(cls, model, device="CPU", *, literal=False, trace=False, **_):
+    def prepare(cls, model, device="CPU", *, literal=False, trace=False, activations="model", **_):
         """Checks a model, including its types and operators, so that it can run many times. The model is a ModelProto,
         its bytes or its path.
 
         A quantized model computes with its integers where QuantizeLinear and DequantizeLinear describe an integer
         operator, as in ONNX Runtime. With ``literal``, it computes with dequantized floats, as it is written. With
         ``trace``, ``write_trace`` writes a profile of everything that the model does.
+
+        ``activations`` is for products with weights in four bits on the CPU. With "model", activations are rounded to
+        eight bits where a node allows it (accuracy_level 4), with "float" never, and with "integer" always; docs/onnx.md
+        says more.
 
         >>> import numpy as np, onnx.parser, anydml.onnx as backend
         >>> model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["": 13]>
@@ -63,7 +67,7 @@ class Backend(_BackendInterface):
             raise TypeError("prepare has no option integers: quantized models compute with their integers unless literal "
                             "is True")
         name = _device_of(device)
-        prepared = Prepared(model, literal=literal, device=name, trace=trace)
+        prepared = Prepared(model, literal=literal, device=name, trace=trace, activations=activations)
         if isinstance(model, _onnx.ModelProto):  # paths and bytes are checked by the library alone
             _check(model)
         return prepared

@@ -33,6 +33,9 @@ def _parser():
     parser.add_argument("--outputs", metavar="FILE", help="write the outputs to an .npz file")
     parser.add_argument("--literal", action="store_true",
                         help="compute with dequantized floats where a quantized model allows integers")
+    parser.add_argument("--activations", choices=("model", "float", "integer"), default="model",
+                        help="round activations to eight bits in products with weights in four bits: where the model "
+                        "allows it (the default), never, or always")
     parser.add_argument("--explain", action="store_true", help="show how each node runs, and which nodes run on the host")
     parser.add_argument("--time", metavar="RUNS", nargs="?", type=int, const=20,
                         help="print the median time of this many runs (default: 20)")
@@ -72,7 +75,7 @@ def main(arguments=None):
         return _generate(options)
     try:
         begin = time.perf_counter()
-        prepared = prepare(options.model, literal=options.literal, trace=bool(options.trace))
+        prepared = prepare(options.model, literal=options.literal, trace=bool(options.trace), activations=options.activations)
         prepared_in = time.perf_counter() - begin
         _check_sizes(prepared, options.size)
         with_names = dict(np.load(options.inputs)) if options.inputs else _report.inputs_of(prepared, options.size)
@@ -114,7 +117,7 @@ def main(arguments=None):
 
 def _generate(options):
     try:
-        generator = Generator(options.model, options.device, options.slots)
+        generator = Generator(options.model, options.device, options.slots, activations=options.activations)
         prompt = [{"role": "user", "content": options.generate}] if options.chat else options.generate
         result = generator.generate(
             prompt, options.tokens, temperature=options.temperature, top_k=options.top_k, top_p=options.top_p,
@@ -167,7 +170,8 @@ def _compare(options, given, outputs):
 def _beside_onnx_runtime(options, given):
     """Returns 0 if the shapes and types are the same in all three runs."""
     try:
-        lines, is_same = _beside.table(options.model, given, options.time or 20, options.beside, options.literal)
+        lines, is_same = _beside.table(options.model, given, options.time or 20, options.beside,
+                                       {"literal": options.literal, "activations": options.activations})
     except _beside.CannotCompare as error:
         print(error, file=sys.stderr)
         return 1

@@ -46,9 +46,10 @@ def _register(onnxruntime, library):
     return found()[0]
 
 
-def session_of(model, library, literal=False):
+def session_of(model, library, given=None):
     """Returns a session of ONNX Runtime for a path, with default options, except that ANYDML_THREADS applies to it too.
-    library: the path of the provider's library, "" for the one in the installed package, or None for no provider."""
+    library: the path of the provider's library, "" for the one in the installed package, or None for no provider. given:
+    options of `prepare`, which are the provider's too."""
     onnxruntime = _onnxruntime()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
@@ -56,7 +57,8 @@ def session_of(model, library, literal=False):
     if os.environ.get("ANYDML_THREADS"):
         options.intra_op_num_threads = _report.threads()
     if library is not None:
-        options.add_provider_for_devices([_register(onnxruntime, library)], {"literal": "1"} if literal else {})
+        texts = {name: str(int(value) if isinstance(value, bool) else value) for name, value in (given or {}).items()}
+        options.add_provider_for_devices([_register(onnxruntime, library)], texts)
     return onnxruntime.InferenceSession(str(model), options)
 
 
@@ -69,9 +71,10 @@ def nodes_of(session):
     return f"{sum(count for name, count in groups if name == PROVIDER)} of {sum(count for _, count in groups)}"
 
 
-def table(model, given, rounds, library="", literal=False):
-    """Returns the table's lines, and whether the shapes and types of all results are the same."""
-    ways = {"anydml": lambda: _own(model, literal), WITH_PROVIDER: lambda: _session(model, library, literal),
+def table(model, given, rounds, library="", options=None):
+    """Returns the table's lines, and whether the shapes and types of all results are the same. options: of `prepare` and
+    of the provider."""
+    ways = {"anydml": lambda: _own(model, options), WITH_PROVIDER: lambda: _session(model, library, options),
             ALONE: lambda: _session(model, None)}
     _onnxruntime()  # reports a missing package before anything runs
     rows, outputs = [], {}
@@ -96,11 +99,11 @@ def table(model, given, rounds, library="", literal=False):
     return lines, is_same
 
 
-def _own(model, literal):
-    prepared = prepare(model, literal=literal)
+def _own(model, options):
+    prepared = prepare(model, **(options or {}))
     return "all", lambda given: list(prepared.run(given))
 
 
-def _session(model, library, literal=False):
-    session = session_of(model, library, literal)
+def _session(model, library, options=None):
+    session = session_of(model, library, options)
     return nodes_of(session) if library is not None else "–", lambda given: session.run(None, given)

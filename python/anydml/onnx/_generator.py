@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .. import _core
 from ._devices import device_of
-from ._model import Unsupported, printable
+from ._model import Unsupported, activations_number, printable
 from ._text import Pieces, Tokenizer, Until
 
 __all__ = ["Generated", "Generator"]
@@ -89,7 +89,8 @@ class Generator:
     device: "CPU", "CUDA" or "CUDA:1"; None means the default device. slots: the number of tokens for which the cache
     has room, up to the model's context length. cache: with "fixed", a full cache is an error; with "doubling", a full
     cache doubles; with "growing", it has exactly as many rows as there are tokens, and a graph is compiled for every
-    token. chunk: the maximum number of tokens of prompts that run at once, a power of two.
+    token. chunk: the maximum number of tokens of prompts that run at once, a power of two. activations: "model",
+    "float" or "integer"; see `prepare`.
 
     >>> import anydml.onnx as backend
     >>> try:
@@ -100,7 +101,8 @@ class Generator:
     'smollm2/genai_config.json': No such file or directory
     """
 
-    def __init__(self, folder, device=None, slots=4096, *, cache="fixed", chunk=128):
+    def __init__(self, folder, device=None, slots=4096, *, cache="fixed", chunk=128, activations="model"):
+        number = activations_number(activations)
         if cache not in _CACHES:
             raise ValueError(f"cache is {cache!r}; expected {', '.join(map(repr, _CACHES))}")
         self.folder = os.fspath(folder)
@@ -111,7 +113,7 @@ class Generator:
                 raise ValueError(f"{name} is {value}; expected a smaller number")
         try:
             self._core = _core.OnnxGenerator(self.folder, slots, chunk, _CACHES.index(cache),
-                                             None if device is None else device_of(device))
+                                             None if device is None else device_of(device), number)
         except NotImplementedError as error:
             raise Unsupported(*error.args) from None
         described = self._core.description

@@ -157,13 +157,23 @@ class Value(NamedTuple):
         return f"{printable(self.name)} {self.type or 'of another type'}{sizes}"
 
 
+_ACTIVATIONS = ("model", "float", "integer")
+
+
+def activations_number(name):
+    if name not in _ACTIVATIONS:
+        raise ValueError(f"activations is {name!r}; expected {', '.join(map(repr, _ACTIVATIONS))}")
+    return _ACTIVATIONS.index(name)
+
+
 class Prepared(BackendRep):
     """A model that has been checked and can run many times.
 
     For inputs of new types and shapes, its nodes are recorded as graphs, which are compiled and kept; see docs/onnx.md.
     folder: the folder of the model's external tensors, if the model is not a path. literal: whether a quantized
     model computes with dequantized floats, as it is written. device: the name of the adapter that runs the graphs; None
-    is the default. trace: whether to collect events for `write_trace`.
+    is the default. trace: whether to collect events for `write_trace`. activations: "model", "float" or "integer"; see
+    `prepare`.
 
     It can be pickled, for other processes: a model from a path keeps the path and the options, and every other model
     keeps its bytes. It is prepared again where it is unpickled, so the file must exist there. A process keeps the last
@@ -171,18 +181,19 @@ class Prepared(BackendRep):
     shares the model and its compiled graphs.
     """
 
-    def __init__(self, model, folder=None, literal=False, *, device=None, trace=False):
+    def __init__(self, model, folder=None, literal=False, *, device=None, trace=False, activations="model"):
+        number = activations_number(activations)
         source, weights = _source_of(model)
         self._prepare(source, weights, None if folder is None else os.fsdecode(folder), bool(literal), device,
-                      bool(trace))
+                      bool(trace), number)
 
-    def _prepare(self, source, weights, folder, literal, device, trace):
+    def _prepare(self, source, weights, folder, literal, device, trace, activations):
         _core.device_name(device)  # an unknown device is not an error in the model
         with _errors_of_models():
-            self._model = _core.OnnxModel(source, list(weights), folder, literal, device, trace)
+            self._model = _core.OnnxModel(source, list(weights), folder, literal, device, trace, activations)
         # Another process may have another current directory.
         self._arguments = (os.path.abspath(source) if isinstance(source, str) else source, tuple(weights),
-                           None if folder is None else os.path.abspath(folder), literal, device, trace)
+                           None if folder is None else os.path.abspath(folder), literal, device, trace, activations)
         inputs, outputs = self._model.inputs, self._model.outputs
         self.declared = {name: onnx.helper.make_tensor_type_proto(number, shape) for name, number, shape, _ in inputs}
         self.required = [name for name, _, _, has_initializer in inputs if not has_initializer]

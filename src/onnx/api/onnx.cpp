@@ -94,14 +94,17 @@ anydml_onnx_options read_options(const char* function, const anydml_onnx_options
   const anydml_onnx_options defaults = ANYDML_ONNX_OPTIONS_INIT;
   const anydml_onnx_options options =
       copied_options(function, "options", "anydml_onnx_options", defaults, given, kFirstOptionsSize);
-  constexpr std::uint64_t kBoth = ANYDML_ONNX_MULTIPLY_INTEGERS | ANYDML_ONNX_LITERAL;
-  if ((options.flags & ~(kBoth | ANYDML_ONNX_ALLOW_HALF_PRECISION)) != 0 || (options.flags & kBoth) == kBoth) {
-    bad_call(function,
-             format_text("options.flags is {:#x}; expected 0, ANYDML_ONNX_MULTIPLY_INTEGERS ({:#x}) or "
-                         "ANYDML_ONNX_LITERAL ({:#x}), each of them alone or with ANYDML_ONNX_ALLOW_HALF_PRECISION "
-                         "({:#x})",
-                         options.flags, ANYDML_ONNX_MULTIPLY_INTEGERS, ANYDML_ONNX_LITERAL,
-                         ANYDML_ONNX_ALLOW_HALF_PRECISION));
+  constexpr std::uint64_t kIntegers = ANYDML_ONNX_MULTIPLY_INTEGERS | ANYDML_ONNX_LITERAL;
+  constexpr std::uint64_t kActivations = ANYDML_ONNX_FLOAT_ACTIVATIONS | ANYDML_ONNX_INTEGER_ACTIVATIONS;
+  const bool is_known = (options.flags & ~(kIntegers | kActivations | ANYDML_ONNX_ALLOW_HALF_PRECISION)) == 0;
+  if (!is_known || (options.flags & kIntegers) == kIntegers || (options.flags & kActivations) == kActivations) {
+    bad_call(
+        function,
+        format_text("options.flags is {:#x}; expected 0 or a combination of ANYDML_ONNX_MULTIPLY_INTEGERS ({:#x}) "
+                    "or ANYDML_ONNX_LITERAL ({:#x}), ANYDML_ONNX_ALLOW_HALF_PRECISION ({:#x}), and "
+                    "ANYDML_ONNX_FLOAT_ACTIVATIONS ({:#x}) or ANYDML_ONNX_INTEGER_ACTIVATIONS ({:#x})",
+                    options.flags, ANYDML_ONNX_MULTIPLY_INTEGERS, ANYDML_ONNX_LITERAL, ANYDML_ONNX_ALLOW_HALF_PRECISION,
+                    ANYDML_ONNX_FLOAT_ACTIVATIONS, ANYDML_ONNX_INTEGER_ACTIVATIONS));
   }
   constexpr std::size_t kMaxForms = 65536;
   if (options.kept_forms > kMaxForms) {
@@ -155,6 +158,9 @@ ModelOptions model_options_of(const anydml_onnx_options& options) {
   own.device = options.device;
   own.is_literal = (options.flags & ANYDML_ONNX_LITERAL) != 0;
   own.allows_half = (options.flags & ANYDML_ONNX_ALLOW_HALF_PRECISION) != 0;
+  own.activations = (options.flags & ANYDML_ONNX_FLOAT_ACTIVATIONS) != 0     ? Activations::kFloat
+                    : (options.flags & ANYDML_ONNX_INTEGER_ACTIVATIONS) != 0 ? Activations::kInteger
+                                                                             : Activations::kOfModel;
   own.kept_forms = options.kept_forms != 0 ? options.kept_forms : own.kept_forms;
   own.trace = trace_of(options);
   return own;

@@ -152,6 +152,8 @@ struct ModelMessage {
 // without a name. Checks everything that the tensor declares about its size and location first. The result is absent if
 // arrays cannot have the tensor's type; nodes that use such a value are not supported.
 [[nodiscard]] Array array_of(const TensorMessage& tensor, const ModelMessage& model, const std::string& what = {});
+// The same for a tensor of four-bit elements, whose bytes stay as they are (halves.h).
+[[nodiscard]] Array halves_of(const TensorMessage& tensor, const ModelMessage& model);
 // The element type, by its number; raises Invalid if ONNX has no such type.
 [[nodiscard]] Kind checked_kind(std::int64_t number, const std::string& what);
 // The position of the first byte that is not UTF-8. parse_model has checked all names; the strings of attributes may be

@@ -107,13 +107,18 @@ Array widened(Kind kind, const Sizes& dims, std::span<const std::byte> packed) {
   return array;
 }
 
+// Whether four-bit elements get a byte each.
+enum class Halves : bool { kWidened, kKept };
+
 // The array with these bytes, whose number has been checked.
-Array array_from(Kind kind, const Sizes& dims, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+Array array_from(Kind kind, const Sizes& dims, std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                 Halves halves) {
   if (bytes.empty()) {
     return Array::empty(array_kind(kind), dims);
   }
   if (kFourBitKinds.contains(kind)) {
-    return widened(kind, dims, bytes);
+    return halves == Halves::kWidened ? widened(kind, dims, bytes)
+                                      : Array::wrap(kind, dims, bytes.data(), std::move(owner));
   }
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % item_size(kind) == 0;
   if (is_aligned || bytes.size() >= kSmallBytes) {
@@ -124,7 +129,7 @@ Array array_from(Kind kind, const Sizes& dims, std::span<const std::byte> bytes,
   return array;
 }
 
-Array array_in_message(const TensorMessage& tensor, Kind kind, const std::string& what) {
+Array array_in_message(const TensorMessage& tensor, Kind kind, const std::string& what, Halves halves) {
   const Wide count = wide_product(tensor.dims);
   const bool is_packed = kFourBitKinds.contains(kind);  // each entry of int32_data has a byte with two integers
   if (tensor.has_raw_data) {
@@ -133,7 +138,7 @@ Array array_in_message(const TensorMessage& tensor, Kind kind, const std::string
       fail("{}: dims are {}, which need {} bytes of raw_data; the model has {}", what, listed(tensor.dims),
            wide_text(needed), tensor.raw_data.size());
     }
-    return array_from(kind, tensor.dims, tensor.raw_data, tensor.owner);
+    return array_from(kind, tensor.dims, tensor.raw_data, tensor.owner, halves);
   }
   const Wide needed = is_packed ? wide_bytes(kind, count) : count;
   if (needed != tensor.element_count) {
@@ -142,7 +147,7 @@ Array array_in_message(const TensorMessage& tensor, Kind kind, const std::string
   }
   const std::span<const std::byte> bytes =
       tensor.elements ? std::span<const std::byte>(*tensor.elements) : std::span<const std::byte>();
-  return array_from(kind, tensor.dims, bytes, tensor.elements);
+  return array_from(kind, tensor.dims, bytes, tensor.elements, halves);
 }
 
 Array strings_in_message(const TensorMessage& tensor, const std::string& what) {
@@ -228,7 +233,8 @@ std::string checked_path(const std::string& folder, const std::string& location,
   return path.string();
 }
 
-Array array_in_file(const TensorMessage& tensor, Kind kind, const ModelMessage& model, const std::string& what) {
+Array array_in_file(const TensorMessage& tensor, Kind kind, const ModelMessage& model, const std::string& what,
+                    Halves halves) {
   if (!kArrayKinds.contains(kind) && !kFourBitKinds.contains(kind)) {
     throw Unsupported(what + " has a type that anydml does not support", {"external tensor"});
   }
@@ -260,12 +266,10 @@ Array array_in_file(const TensorMessage& tensor, Kind kind, const ModelMessage& 
          bytes.size());
   }
   const auto part = bytes.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(needed));
-  return array_from(kind, tensor.dims, part, std::move(file));
+  return array_from(kind, tensor.dims, part, std::move(file), halves);
 }
 
-}  // namespace
-
-Array array_of(const TensorMessage& tensor, const ModelMessage& model, const std::string& what) {
+Array array_as(Halves halves, const TensorMessage& tensor, const ModelMessage& model, const std::string& what) {
   if (tensor.array) {
     return tensor.array;
   }
@@ -273,7 +277,7 @@ Array array_of(const TensorMessage& tensor, const ModelMessage& model, const std
   const Kind kind = checked_kind(tensor.data_type, name + ": data_type");
   check_dims(tensor.dims, name);
   if (tensor.is_external) {
-    return array_in_file(tensor, kind, model, name);
+    return array_in_file(tensor, kind, model, name, halves);
   }
   if (tensor.has_segment) {
     fail("{}: it is a segment of a larger tensor, which anydml does not support", name);
@@ -287,7 +291,17 @@ Array array_of(const TensorMessage& tensor, const ModelMessage& model, const std
   if (!kArrayKinds.contains(kind) && !kFourBitKinds.contains(kind)) {
     return {};
   }
-  return array_in_message(tensor, kind, name);
+  return array_in_message(tensor, kind, name, halves);
+}
+
+}  // namespace
+
+Array array_of(const TensorMessage& tensor, const ModelMessage& model, const std::string& what) {
+  return array_as(Halves::kWidened, tensor, model, what);
+}
+
+Array halves_of(const TensorMessage& tensor, const ModelMessage& model) {
+  return array_as(Halves::kKept, tensor, model, {});
 }
 
 }  // namespace anydml::onnx

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "onnx/program/checked_node.h"
+#include "onnx/program/four_bits.h"
 #include "onnx/rows/expansion.h"
 #include "onnx/rows/ml/ml.h"
 #include "onnx/schema/schema.h"
@@ -111,7 +112,8 @@ void Builder::drop_constant(const std::string& name) {
   }
 }
 
-void Builder::add_initializers(const GraphMessage& graph, const BuildOptions& options) {
+void Builder::add_initializers(const GraphMessage& graph, const BuildOptions& options, const Counts& uses) {
+  const std::unordered_set<std::string> halves = kept_in_four_bits(graph, uses);
   std::unordered_set<std::string> names;
   for (const TensorMessage& tensor : graph.initializers) {
     if (!names.insert(tensor.name).second) {
@@ -119,7 +121,8 @@ void Builder::add_initializers(const GraphMessage& graph, const BuildOptions& op
     }
     set_kind(tensor.name, checked_kind(tensor.data_type, "tensor " + quoted(tensor.name) + ": data_type"));
     if (!options.replaced.contains(tensor.name)) {
-      set_constant(tensor.name, array_of(tensor, context_.model));
+      set_constant(tensor.name,
+                   halves.contains(tensor.name) ? halves_of(tensor, context_.model) : array_of(tensor, context_.model));
     }
   }
 }
@@ -146,9 +149,9 @@ void Builder::add_inputs(const GraphMessage& graph, const BuildOptions& options)
 }
 
 std::shared_ptr<Program> Builder::program(const GraphMessage& graph, const BuildOptions& options) {
-  add_initializers(graph, options);
-  add_inputs(graph, options);
   Counts left = count_uses(graph);
+  add_initializers(graph, options, left);
+  add_inputs(graph, options);
   if (!context_.is_literal) {
     quantized_.read(graph, left);
   }
@@ -308,9 +311,11 @@ bool Builder::add_domain_node(const NodeMessage& node) {
     return false;
   }
   const std::vector<Kind> kinds = kinds_of(node);
-  if (row->make != nullptr && (row->expand == nullptr || !context_.is_literal)) {
+  const bool makes_step = row->make != nullptr || row->make_product != nullptr;
+  if (makes_step && (row->expand == nullptr || !context_.is_literal)) {
     Step step;
-    step.compute = row->make(node, kinds, step.kinds);
+    step.compute = row->make != nullptr ? row->make(node, kinds, step.kinds)
+                                        : row->make_product(node, kinds, context_.activations, step.kinds);
     step.label = label_of(node);
     step.op = node.op_type;
     step.inputs = node.inputs;
@@ -509,7 +514,7 @@ bool Builder::may_postpone(const Step& step) const {
     return depth < kMaxPostponed;
   }
   const Array array = is_widening(step.op) ? constant(step.inputs[0]) : Array();
-  return array && item_size(array.kind()) == 1 && array.bytes() >= kMinWidened &&
+  return array && item_size(array_kind(array.kind())) == 1 && array.bytes() >= kMinWidened &&
          (step.kinds[0] == Kind::kFloat16 || step.kinds[0] == Kind::kFloat);
 }
 

@@ -26,6 +26,7 @@ struct BuildContext {
   int opset;
   int ml_opset;     // of ai.onnx.ml; 0 if the model does not declare it
   bool is_literal;  // whether quantized models run as they are written
+  Activations activations;
   ProgramOptions program;
 };
 
@@ -72,7 +73,7 @@ class Builder {
   void compute(const std::string& name);
   void compute_postponed();
   [[nodiscard]] std::vector<Kind> kinds_of(const NodeMessage& node) const;
-  void add_initializers(const GraphMessage& graph, const BuildOptions& options);
+  void add_initializers(const GraphMessage& graph, const BuildOptions& options, const Counts& uses);
   void add_inputs(const GraphMessage& graph, const BuildOptions& options);
   void forget(const NodeMessage& node, std::unordered_map<std::string, std::int64_t>& left);
   void set_kind(const std::string& name, Kind kind) { kinds_[name] = kind; }

@@ -136,7 +136,11 @@ Program& Model::program(const std::vector<bool>& replaced) {
                                opset_of(message_),
                                ml_opset_of(message_),
                                options_.is_literal,
-                               {{options_.device, options_.allows_half}, options_.kept_forms}};
+                               options_.activations,
+                               {{.device = options_.device,
+                                 .allows_half = options_.allows_half,
+                                 .has_integer_activations = options_.activations == Activations::kInteger},
+                                options_.kept_forms}};
     found = Builder(context, nullptr).program(message_.graph, options);
   }
   return *found;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "onnx/model/message.h"
+#include "onnx/values/activations.h"
 #include "onnx/values/array.h"
 
 namespace anydml::onnx {
@@ -23,7 +24,8 @@ struct ModelOptions {
   const anydml_device* device = nullptr;  // the device of the compiled graphs; null: the default
   // Whether a quantized model computes with dequantized floats, as it is written, instead of with its integers.
   bool is_literal = false;
-  bool allows_half = false;     // whether products of float16 may have other bits, on devices that add so
+  bool allows_half = false;  // whether products of float16 may have other bits, on devices that add so
+  Activations activations = Activations::kOfModel;
   std::size_t kept_forms = 16;  // the number of forms of the inputs for which graphs stay compiled; at least 1
   std::shared_ptr<Trace> trace = nullptr;  // receives an event for each part of the work; may be null
 };

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "onnx/rows/exact.h"
 #include "onnx/rows/expansion.h"
 #include "onnx/rows/row.h"
 #include "onnx/values/halves.h"
+#include "onnx/values/recorder.h"
 
 namespace anydml::onnx {
 namespace {
@@ -23,21 +25,34 @@ struct CodedOptions {
   std::int64_t block = 0;
   std::int64_t blocks = 0;
   std::int64_t bits = 4;
+  bool has_integer_activations = false;
 
   // The codes of a column, which end with a whole block.
   [[nodiscard]] std::int64_t padded() const { return blocks * block; }
   [[nodiscard]] std::int64_t bytes_for(std::int64_t codes) const { return (codes * bits + 7) / 8; }
 };
 
-CodedOptions coded_options(const Expansion& given) {
+// accuracy_level is a permission: 0 and 1 stand for floats, 2 and 3 for smaller floats, which DirectML's operators do
+// not use here, and 4 for integers of eight bits.
+bool has_integer_activations(const Expansion& given, Activations activations) {
+  constexpr std::int64_t kMaxLevel = 4;
+  const std::int64_t level = given.integer("accuracy_level");
+  if (level < 0 || level > kMaxLevel) {
+    fail("{}: accuracy_level is {}; expected 0 to {}", label_of(given.node()), level, kMaxLevel);
+  }
+  return activations == Activations::kInteger || (activations == Activations::kOfModel && level == kMaxLevel);
+}
+
+CodedOptions coded_options(const Expansion& given, Activations activations) {
   constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
   constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 34;  // the zero points have up to a byte for each block
   CodedOptions options{.depth = given.integer("K"),
                        .columns = given.integer("N"),
                        .block = given.integer("block_size"),
                        .blocks = 0,
-                       .bits = given.integer("bits", 4)};
-  const auto& [depth, columns, block, blocks, bits] = options;
+                       .bits = given.integer("bits", 4),
+                       .has_integer_activations = has_integer_activations(given, activations)};
+  const auto& [depth, columns, block, blocks, bits, has_integers] = options;
   if (bits != 4 && bits != 8) {
     given.refuse("with " + std::to_string(bits) + " bits");
   }
@@ -81,6 +96,25 @@ Array codes_in(const CodedOptions& options, const Array& bytes, std::int64_t cou
                            : halves_of_bytes(packed, {options.columns, count}, {2 * of_row, 1});
 }
 
+Array run_coded_product(const CodedOptions& options, std::span<const Array> inputs);
+
+// Computes a product of arrays in a graph of its own: only a graph joins DEQUANTIZE and GEMM.
+Array run_in_graph(const CodedOptions& options, std::span<const Array> inputs) {
+  const FixedArrays none({});
+  Recorder recorder(none);
+  const Array a = inputs[kCodedA].packed();
+  Arrays given(inputs.begin(), inputs.end());
+  given[kCodedA] = recorder.input(a);
+  const Array result = run_coded_product(options, given);
+  recorder.output(result);
+  const CompiledGraph compiled = recorder.compile({});
+  Array output = Array::empty(a.kind(), result.shape());
+  const void* const from = a.data();
+  void* const to = output.writable();
+  check_status(anydml_compiled_run(compiled.get(), &from, 1, &to, 1));
+  return output;
+}
+
 Array run_coded_product(const CodedOptions& options, std::span<const Array> inputs) {
   const Array& a = inputs[kCodedA];
   const Array& scales = inputs[kCodedScales];
@@ -98,20 +132,31 @@ Array run_coded_product(const CodedOptions& options, std::span<const Array> inpu
   Array weights = dispatch_beside(a, "DEQUANTIZE", coded, {{"QuantizationType", zeros ? "SCALE_ZERO_POINT" : "SCALE"}},
                                   {.shape = Sizes{options.columns, options.padded()}, .kind = a.kind()});
   weights = weights.slice(1, 0, options.depth).transpose();
+  std::optional<Recorder::IntegerActivations> integers;
+  if (options.has_integer_activations && (a.is_symbol() || weights.is_symbol())) {
+    integers.emplace(*Recorder::of(a.is_symbol() ? a : weights));
+  }
   const Array product = multiply_matrices(
       a, weights, [](const Array& left, const Array& right, const Sizes& shape) { return gemm(left, right, shape); });
+  integers.reset();
   const Array bias = input(inputs, kCodedBias);
   return bias ? add(product, bias) : product;
 }
 
 }  // namespace
 
-Compute make_coded_product(const NodeMessage& node, const std::vector<Kind>& kinds, std::vector<Kind>& results) {
+Compute make_coded_product(const NodeMessage& node, const std::vector<Kind>& kinds, Activations activations,
+                           std::vector<Kind>& results) {
   const Expansion given(node, kinds, 0);
   given.require({{kCodedA, "A"}, {kCodedB, "B"}, {kCodedScales, "scales"}});
-  const CodedOptions options = coded_options(given);
+  const CodedOptions options = coded_options(given, activations);
   results.push_back(given.kind(kCodedA));
-  return [options](std::span<const Array> inputs) { return one(run_coded_product(options, inputs)); };
+  return [options](std::span<const Array> inputs) {
+    const bool is_alone = std::none_of(inputs.begin(), inputs.end(), [](const Array& x) { return x && x.is_symbol(); });
+    const bool has_elements = inputs[kCodedA].count() != 0;
+    return one(options.has_integer_activations && is_alone && has_elements ? run_in_graph(options, inputs)
+                                                                           : run_coded_product(options, inputs));
+  };
 }
 
 }  // namespace anydml::onnx

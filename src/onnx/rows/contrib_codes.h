@@ -9,6 +9,6 @@
 namespace anydml::onnx {
 
 [[nodiscard]] Compute make_coded_product(const NodeMessage& node, const std::vector<Kind>& kinds,
-                                         std::vector<Kind>& results);
+                                         Activations activations, std::vector<Kind>& results);
 
 }  // namespace anydml::onnx

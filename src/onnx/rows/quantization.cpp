@@ -195,7 +195,29 @@ struct Dequantization {
   Kind result;
 };
 
+// The scales of weights in four bits (four_bits.h), one for each block.
+Array blocks_of(const Dequantization& how, const Array& scale, const Array& x) {
+  if (how.along.block != 0) {
+    return scale;
+  }
+  Sizes shape(static_cast<std::size_t>(x.rank()), 1);
+  if (scale.count() != 1) {
+    shape[static_cast<std::size_t>(axis_of(how.along.axis, x.rank()))] = scale.count();
+  }
+  return scale.reshape(shape);
+}
+
 Array dequantized(const Dequantization& how, const Array& x, const Array& scale, const Array& zero) {
+  if (kFourBitKinds.contains(x.kind())) {
+    const Array scales = blocks_of(how, scale, x);
+    const Out out{x.shape(), how.result};
+    if (!zero && x.kind() == Kind::kInt4) {
+      return dispatch("DEQUANTIZE", {x, scales}, {{"QuantizationType", "SCALE"}}, out);
+    }
+    // Without zero points, DEQUANTIZE would subtract 8 from unsigned numbers.
+    const Array zeros = zero ? blocks_of(how, zero, x) : Array::zeros(x.kind(), scales.shape());
+    return dispatch("DEQUANTIZE", {x, scales, zeros}, {{"QuantizationType", "SCALE_ZERO_POINT"}}, out);
+  }
   if (item_size(x.kind()) == 1 && item_size(how.multiply_in) < 8 && has_whole_blocks(how.along, x, scale, zero)) {
     const Array zeros = zero ? zero : Array::zeros(x.kind(), scale.shape());
     return dispatch("DEQUANTIZE", {x, scale, zeros}, {{"QuantizationType", "SCALE_ZERO_POINT"}},

@@ -12,6 +12,7 @@
 
 #include "onnx/model/message.h"
 #include "onnx/rows/node.h"
+#include "onnx/values/activations.h"
 #include "onnx/values/dispatch.h"
 
 namespace anydml::onnx {
@@ -92,6 +93,9 @@ struct DomainRow {
   Expand expand = nullptr;
   // Returns the function that computes the node, and appends the types of the outputs to `results`.
   Compute (*make)(const NodeMessage& node, const std::vector<Kind>& kinds, std::vector<Kind>& results) = nullptr;
+  // The same for a product that may round its activations.
+  Compute (*make_product)(const NodeMessage& node, const std::vector<Kind>& kinds, Activations activations,
+                          std::vector<Kind>& results) = nullptr;
   std::string_view uses = {};  // for `make`
   bool needs_cpu = false;      // only the CPU has kernels, so on a device with its own memory the step runs on the host
 };

@@ -243,7 +243,7 @@ std::shared_ptr<const Array::Layout> Array::layout_of(Sizes shape, Sizes strides
 
 Array Array::empty(Kind kind, Sizes shape) {
   const std::int64_t count = product(shape);
-  std::shared_ptr<void> memory = new_memory(static_cast<std::size_t>(count) * item_size(kind));
+  std::shared_ptr<void> memory = new_memory(bytes_of(kind, static_cast<std::size_t>(count)));
   const void* const data = memory.get();
   if (kind == Kind::kString) {
     std::uninitialized_value_construct_n(static_cast<std::string_view*>(memory.get()), count);
@@ -488,7 +488,7 @@ std::pair<std::uintptr_t, std::uintptr_t> Array::bounds() const {
     (reach < 0 ? low : high) += reach;
   }
   const auto start = reinterpret_cast<std::uintptr_t>(body_->data);
-  const std::int64_t after = body_->kind == Kind::kUint4 ? high / 2 + 1 : bytes_between(body_->kind, high + 1);
+  const auto after = static_cast<std::int64_t>(bytes_of(body_->kind, static_cast<std::size_t>(high + 1)));
   return {start + static_cast<std::uintptr_t>(bytes_between(body_->kind, low)),
           start + static_cast<std::uintptr_t>(after)};
 }
@@ -504,8 +504,8 @@ void* Array::writable() { return const_cast<void*>(data()); }
 
 Array Array::packed() const {
   // Weights in a model's file may be at any address, which operators accept but C++ pointers to elements do not.
-  const bool is_aligned =
-      count() == 0 || is_on_device() || reinterpret_cast<std::uintptr_t>(data()) % item_size(kind()) == 0;
+  const bool is_aligned = count() == 0 || is_on_device() || item_size(kind()) <= 1 ||
+                          reinterpret_cast<std::uintptr_t>(data()) % item_size(kind()) == 0;
   return is_packed() && is_aligned ? *this : copied();
 }
 

@@ -78,7 +78,7 @@ class Array {
   [[nodiscard]] std::int64_t size(int axis) const { return body_->layout->shape[static_cast<std::size_t>(axis)]; }
   [[nodiscard]] std::int64_t count() const { return body_->layout->count; }  // the number of elements
   [[nodiscard]] std::size_t bytes() const {
-    return static_cast<std::size_t>(body_->layout->count) * item_size(body_->kind);
+    return bytes_of(body_->kind, static_cast<std::size_t>(body_->layout->count));
   }
   [[nodiscard]] bool is_symbol() const { return body_->recorder != nullptr; }
   [[nodiscard]] bool is_packed() const;  // in memory as C arrays are

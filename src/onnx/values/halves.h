@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arrays of four-bit numbers as they are in bytes, for operators that read them. Such an array has the type kUint4, and
-// only `dispatch_beside` accepts it; every other array has at least a byte for each element.
+// Arrays of four-bit numbers as they are in bytes, for operators that read them. Such an array has the type kUint4 or
+// kInt4, and only operators may read it; every other array has at least a byte for each element. Its first element is
+// in the low half of a byte.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@
 
 namespace anydml::onnx {
 
-// The distance in bytes from the start of an element to that of the element `count` places later. Of kUint4, `count` is
-// even.
+// The distance in bytes from the start of an element to that of the element `count` places later. Of four-bit numbers,
+// `count` is even.
 [[nodiscard]] constexpr std::int64_t bytes_between(Kind kind, std::int64_t count) {
-  return kind == Kind::kUint4 ? count / 2 : count * static_cast<std::int64_t>(item_size(kind));
+  return kFourBitKinds.contains(kind) ? count / 2 : count * static_cast<std::int64_t>(item_size(kind));
 }
 
 // The four-bit numbers in the bytes of a packed array, the first one in the low half of the first byte. Strides are in

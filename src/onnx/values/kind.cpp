@@ -54,7 +54,7 @@ constexpr std::array kApiTypes{
     std::pair{Kind::kUint64, std::uint32_t{ANYDML_UINT64}},  std::pair{Kind::kInt8, std::uint32_t{ANYDML_INT8}},
     std::pair{Kind::kInt16, std::uint32_t{ANYDML_INT16}},    std::pair{Kind::kInt32, std::uint32_t{ANYDML_INT32}},
     std::pair{Kind::kInt64, std::uint32_t{ANYDML_INT64}},    std::pair{Kind::kBool, std::uint32_t{ANYDML_UINT8}},
-    std::pair{Kind::kUint4, std::uint32_t{ANYDML_UINT4}},
+    std::pair{Kind::kUint4, std::uint32_t{ANYDML_UINT4}},    std::pair{Kind::kInt4, std::uint32_t{ANYDML_INT4}},
 };
 
 }  // namespace

@@ -82,7 +82,7 @@ inline constexpr KindSet kUnsignedKinds{Kind::kUint8, Kind::kUint16, Kind::kUint
 inline constexpr KindSet kIntegerKinds = kSignedKinds | kUnsignedKinds;
 inline constexpr KindSet kNumberKinds = kFloatKinds | kIntegerKinds;
 // The element types of arrays. Four-bit integers use a byte each while a model runs, so their arrays are kInt8 and
-// kUint8.
+// kUint8; halves.h names the exceptions.
 inline constexpr KindSet kArrayKinds = kNumberKinds | KindSet{Kind::kBool};
 // Strings have arrays too, but only steps on the host accept them.
 inline constexpr KindSet kStringKinds{Kind::kString};
@@ -122,6 +122,10 @@ inline constexpr KindSet kRoundedKinds{Kind::kFloat16, Kind::kFloat};
     default:
       return 0;
   }
+}
+// The bytes of packed elements.
+[[nodiscard]] constexpr std::size_t bytes_of(Kind kind, std::size_t count) {
+  return kFourBitKinds.contains(kind) ? (count + 1) / 2 : count * item_size(kind);
 }
 [[nodiscard]] constexpr bool is_float(Kind kind) { return kFloatKinds.contains(kind); }
 [[nodiscard]] constexpr bool is_signed(Kind kind) { return kSignedKinds.contains(kind); }

@@ -249,6 +249,10 @@ Arrays Recorder::add(const char* op, const Arrays& inputs, const Options& option
                        static_cast<std::int32_t>(form.shape.size()), form.shape.data(), strides.back().data(),
                        nullptr});
   }
+  if (integer_activations_ != has_flags_) {
+    check_status(anydml_graph_set_operator_flags(graph_.get(), integer_activations_ ? ANYDML_INTEGER_ACTIVATIONS : 0U));
+    has_flags_ = integer_activations_;
+  }
   std::vector<anydml_value> created(tensors.size());
   check_status(anydml_graph_add_operator(graph_.get(), op, values.data(), values.size(), tensors.data(), tensors.size(),
                                          call.attributes().data(), call.attributes().size(), created.data()));
@@ -276,7 +280,8 @@ CompiledGraph Recorder::compile(const GraphOptions& options) const {
   anydml_compiled* compiled = nullptr;
   anydml_options given = ANYDML_OPTIONS_INIT;
   given.device = options.device;
-  given.flags = options.allows_half ? ANYDML_ALLOW_HALF_PRECISION : 0;
+  given.flags = (options.allows_half ? ANYDML_ALLOW_HALF_PRECISION : 0U) |
+                (options.has_integer_activations ? ANYDML_INTEGER_ACTIVATIONS : 0U);
   check_status(anydml_graph_compile_with(graph_.get(), &given, &compiled));
   return CompiledGraph(compiled);
 }

@@ -51,6 +51,7 @@ class FixedArrays {
 struct GraphOptions {
   const anydml_device* device = nullptr;  // null: the default
   bool allows_half = false;               // whether products of float16 may have other bits, on devices that add so
+  bool has_integer_activations = false;   // whether all products with weights in codes of four bits round activations
 };
 
 class Recorder {
@@ -61,6 +62,18 @@ class Recorder {
 
   // The next input of the graph: a symbol with the form of this array.
   [[nodiscard]] Array input(const Array& like);
+  // While an object of this class exists, products with weights in codes of four bits are recorded with activations in
+  // codes of eight bits.
+  class IntegerActivations {
+   public:
+    explicit IntegerActivations(Recorder& recorder) : recorder_(recorder) { recorder.integer_activations_ = true; }
+    ~IntegerActivations() { recorder_.integer_activations_ = false; }
+    IntegerActivations(const IntegerActivations&) = delete;
+    IntegerActivations& operator=(const IntegerActivations&) = delete;
+
+   private:
+    Recorder& recorder_;
+  };
   // A symbol for a constant, so that values computed from it become part of the graph.
   [[nodiscard]] Array known(const Array& array);
   // Records an operator.
@@ -122,6 +135,8 @@ class Recorder {
   std::string key_;
   std::vector<OutputForm> last_forms_;  // of a description without a key
   std::unique_ptr<anydml_graph, ReleaseGraph> graph_;
+  bool integer_activations_ = false;  // of the next operator
+  bool has_flags_ = false;            // whether the graph has that flag now
   struct Constant {
     Array array;
     std::uint64_t value;

@@ -210,7 +210,8 @@ Array Recorder::part_of(const Array& part, const Array& whole, std::int64_t offs
     body->recorder = whole.body_->recorder;
     body->source = whole.body_->source;
     const std::int64_t bytes = offset_of(whole) + offset;
-    body->offset = body->kind == Kind::kUint4 ? 2 * bytes : bytes / static_cast<std::int64_t>(item_size(body->kind));
+    body->offset =
+        kFourBitKinds.contains(body->kind) ? 2 * bytes : bytes / static_cast<std::int64_t>(item_size(body->kind));
     body->value = 0;
   } else {
     body->data = static_cast<const std::byte*>(whole.body_->data) + offset;

@@ -4,7 +4,8 @@
 //
 //   Vector, Floats, kColumns     integers and floats, one for each column
 //   load, low_half, high_half    words; the codes in the low and in the high halves of their bytes
-//   in_all_lanes                 four codes of activations, in each lane
+//   in_all_lanes                 an integer, in each lane
+//   FourCodes, four_codes        four codes of activations, for add_dots
 //   add_dots(sum, weights, codes)
 //   subtract_product(sum, x, y)  sum - x * y
 //   load_scales, load_zeros      of the columns of a vector
@@ -25,21 +26,20 @@ ANYDML_INLINE void multiply_vectors(const CodedForm& form, const ActivationRow* 
   const std::int64_t last = ceil_div(form.depth, kCodesOfWord);
   const std::int64_t of_block = form.block < form.depth ? form.block / kCodesOfWord : last;
   for (std::int64_t block = 0, group = 0; block < blocks; ++block) {
+    // A zero point that all blocks share is subtracted from the beginning.
     Vector sums[kRows * kCount];
     ANYDML_ALL
     for (std::size_t i = 0; i < kRows * kCount; ++i) {
-      sums[i] = in_all_lanes(0);
+      sums[i] = in_all_lanes(form.has_zeros != 0 ? 0 : -form.zero * rows[i / kCount].sums[block]);
     }
     const std::int64_t end = group + of_block < last ? group + of_block : last;
     for (; group < end; ++group, words += width) {
-      Vector even[kRows];
-      Vector odd[kRows];
+      FourCodes even[kRows];
+      FourCodes odd[kRows];
       ANYDML_ALL
       for (std::size_t row = 0; row < kRows; ++row) {
-        int four[2];
-        std::memcpy(four, rows[row].codes + group * kCodesOfWord, sizeof(four));
-        even[row] = in_all_lanes(four[0]);
-        odd[row] = in_all_lanes(four[1]);
+        even[row] = four_codes(rows[row].codes + group * kCodesOfWord);
+        odd[row] = four_codes(rows[row].codes + group * kCodesOfWord + kCodesOfWord / 2);
       }
       ANYDML_ALL
       for (std::size_t i = 0; i < kCount; ++i) {
@@ -57,12 +57,18 @@ ANYDML_INLINE void multiply_vectors(const CodedForm& form, const ActivationRow* 
     for (std::size_t i = 0; i < kCount; ++i) {
       const std::int64_t at = block * width + column + static_cast<std::int64_t>(i * kColumns);
       const Floats scales = load_scales(form, panel.scales, at);
-      const Vector zeros = form.has_zeros != 0 ? load_zeros(panel.zeros + at) : in_all_lanes(form.zero);
+      if (form.has_zeros != 0) {
+        const Vector zeros = load_zeros(panel.zeros + at);
+        ANYDML_ALL
+        for (std::size_t row = 0; row < kRows; ++row) {
+          Vector& sum = sums[row * kCount + i];
+          sum = subtract_product(sum, in_all_lanes(rows[row].sums[block]), zeros);
+        }
+      }
       ANYDML_ALL
       for (std::size_t row = 0; row < kRows; ++row) {
         const std::size_t one = row * kCount + i;
-        const Vector sum = subtract_product(sums[one], in_all_lanes(rows[row].sums[block]), zeros);
-        sums_of_blocks[one] = add_block(sums_of_blocks[one], sum, times(scales, rows[row].scales[block]));
+        sums_of_blocks[one] = add_block(sums_of_blocks[one], sums[one], times(scales, rows[row].scales[block]));
       }
     }
   }

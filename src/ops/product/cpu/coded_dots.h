@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "backend/cpu/target.h"
 #include "ops/product/coded.h"
@@ -34,18 +35,44 @@ struct ActivationRow {
 };
 
 // Computes the codes of a row of FLOAT32 numbers.
-void make_activation_codes(const CodedForm& form, const f32* numbers, const ActivationRow& row) noexcept;
+using MakeCodes = void (*)(const CodedForm& form, const f32* numbers, const ActivationRow& row) noexcept;
+
+// Parts of such a function, for the numbers from `first` to `end` that do not fill a word: the bits of the largest
+// magnitude, or of `largest` if it is larger; and the codes, of which it returns the sum.
+[[nodiscard]] inline u32 largest_in_rest(const f32* numbers, std::int64_t first, std::int64_t end, u32 largest) {
+  for (std::int64_t k = first; k < end; ++k) {
+    const u32 bits = magnitude_bits(numbers[k]);
+    largest = bits > largest ? bits : largest;
+  }
+  return largest;
+}
+[[nodiscard]] inline i32 make_rest(const f32* numbers, std::int64_t first, std::int64_t end, f32 factor,
+                                   const ActivationRow& row) {
+  i32 sum = 0;
+  if (first < end) {
+    std::memset(row.codes + first, 0, kCodesOfWord);
+  }
+  for (std::int64_t k = first; k < end; ++k) {
+    const i32 code = activation_code(numbers[k], factor);
+    const std::int64_t i = k - first;
+    sum += code;
+    row.codes[first + i / 2 + i % 2 * (kCodesOfWord / 2)] = static_cast<i8>(code);
+  }
+  return sum;
+}
 
 // Multiplies a few rows by consecutive panels. `column` is the first column of a panel. Writes a total for each column
 // of the panels.
 using CodedDots = void (*)(const CodedForm& form, const ActivationRow* rows, const std::byte* packed,
                            std::int64_t column, std::int64_t columns, f32* totals, std::int64_t totals_step) noexcept;
 
+inline constexpr std::int64_t kDotRows = 6;
+
 struct CodedDotKernels {
   const char* name;
-  CodedDots rows[4];  // indexed by the number of rows minus 1
+  MakeCodes make_codes;
+  CodedDots rows[kDotRows];  // indexed by the number of rows minus 1
 };
-inline constexpr std::int64_t kDotRows = 4;
 
 // The best kernels for the target on this machine; portable code if there are no others.
 [[nodiscard]] const CodedDotKernels& coded_dot_kernels(cpu::Target target);

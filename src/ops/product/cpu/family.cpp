@@ -218,9 +218,14 @@ class ProductRun final : public cpu::PreparedStep {
     f32* const numbers = totals + buffers_.totals + buffers_.of_a;
     const std::int64_t bytes = ActivationRow::bytes(form_);
     for (std::int64_t row = 0; row < bounds.rows; ++row) {
-      pack(kHalfA, at(operands, kA, step_.a, bounds.batch, bounds.row + row, 0), step_.a.column, step_.a.row,
-           step_.depth, 1, 1, numbers);
-      make_activation_codes(form_, numbers, ActivationRow::at(form_, codes + row * bytes));
+      const std::byte* const a = at(operands, kA, step_.a, bounds.batch, bounds.row + row, 0);
+      const bool is_in_place = (step_.halves & kHalfA) == 0 && step_.a.column == kBytes &&
+                               reinterpret_cast<std::uintptr_t>(a) % alignof(f32) == 0;
+      if (!is_in_place) {
+        pack(kHalfA, a, step_.a.column, step_.a.row, step_.depth, 1, 1, numbers);
+      }
+      dots_->make_codes(form_, is_in_place ? reinterpret_cast<const f32*>(a) : numbers,
+                        ActivationRow::at(form_, codes + row * bytes));
     }
     const auto width = static_cast<std::int64_t>(form_.width);
     for (std::int64_t column = 0; column < bounds.columns; column += width) {

@@ -29,10 +29,12 @@ inline constexpr u32 kInfinityBits = 0x7f800000U;
   return largest < kInfinityBits && magnitude >= kLeastActivation ? static_cast<f32>(kLargestActivation) / magnitude
                                                                   : 0.0F;
 }
+// The magnitude of the product below is at most 127 and a little, where adding and subtracting 1.5 * 2^23 rounds to the
+// nearest integer.
+inline constexpr f32 kRoundingShift = 12582912.0F;
 [[nodiscard]] ANYDML_HOST_DEVICE constexpr i32 activation_code(f32 x, f32 factor) {
-  // The magnitude is at most 127 and a little, where adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
-  const f32 shifted = x * factor + 12582912.0F;
-  return static_cast<i32>(shifted - 12582912.0F);
+  const f32 shifted = x * factor + kRoundingShift;
+  return static_cast<i32>(shifted - kRoundingShift);
 }
 
 // Adds a block to a total: the exact sum of the products of the codes, times both scales.
