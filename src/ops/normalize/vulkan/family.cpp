@@ -147,7 +147,7 @@ const FamilyKernels normalize_family = {
         return prepare_moments(flat, kernels, why);
       }
       if (has_windows(function)) {
-        return prepare_windows(flat, kernels, why);
+        return prepare_window_sums(flat, kernels, why);
       }
       if (function == NormalizeFunction::row_gradients) {
         *why = "the Vulkan backend sums gradients by reductions";

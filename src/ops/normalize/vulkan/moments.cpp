@@ -179,7 +179,7 @@ std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, Kernels& kernels
                                      has_address(flat.operands[kBias].slot), kernels);
 }
 
-std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, Kernels& kernels, const char** why) {
+std::unique_ptr<PreparedStep> prepare_window_sums(const Step& flat, Kernels& kernels, const char** why) {
   WindowStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
   i64 count = 1;

@@ -20,6 +20,6 @@ inline constexpr const char* kTooManyThreads =
 
 // These functions return null and set `why` if no kernel can run the step.
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_moments(const Step& flat, Kernels& kernels, const char** why);
-[[nodiscard]] std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, Kernels& kernels, const char** why);
+[[nodiscard]] std::unique_ptr<PreparedStep> prepare_window_sums(const Step& flat, Kernels& kernels, const char** why);
 
 }  // namespace anydml::vulkan
