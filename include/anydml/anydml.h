@@ -371,7 +371,6 @@ typedef struct anydml_compiled anydml_compiled;
 
 /*
  * Options for compiling. Begin with ANYDML_OPTIONS_INIT, so that members of later versions have their defaults:
- *
  *   const uint32_t weights[] = {1};                      // the second input
  *   anydml_options options = ANYDML_OPTIONS_INIT;
  *   options.constants = weights;
@@ -494,8 +493,7 @@ ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, co
                                          size_t input_count, const anydml_tensor* outputs, size_t output_count,
                                          const anydml_attribute* attributes, size_t attribute_count,
                                          anydml_value* values);
-/* Sets the flags of the operators that are added afterwards: 0, the default, or ANYDML_INTEGER_ACTIVATIONS, which means
-   for such an operator what it means in anydml_options for all of them. */
+/* Sets flags for the operators added afterwards: 0 or ANYDML_INTEGER_ACTIVATIONS, as in anydml_options for a graph. */
 ANYDML_API int anydml_graph_set_operator_flags(anydml_graph* graph, uint64_t flags);
 /*
  * Adds an operator like the one that computes `like`, which must be the value of an output, not a view: with the same
