@@ -497,10 +497,10 @@ ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, co
 ANYDML_API int anydml_graph_set_operator_flags(anydml_graph* graph, uint64_t flags);
 /*
  * Adds an operator like the one that computes `like`, which must be the value of an output, not a view: with the same
- * attributes, flags, and types, sizes and strides of all tensors, but with other inputs. Input i begins `offsets[i]`
- * bytes after the element at index 0 of inputs[i], within the bytes of that input, constant or operator's output, or is
- * absent (0) as it is in the other operator. offsets may be null if all are 0. `values` receives a value for each of
- * `value_count` outputs. A network with equal layers is built faster in this way, because nothing is checked again.
+ * attributes, flags, types, sizes and strides, but with other inputs. Input i begins `offsets[i]` bytes after the
+ * element at index 0 of inputs[i], within the bytes of that input, constant or operator's output, or is absent (0) as
+ * it is in the other operator. offsets may be null if all are 0. `values` receives a value for each of `value_count`
+ * outputs. Networks of equal layers are built faster in this way: nothing is checked again.
  */
 ANYDML_API int anydml_graph_repeat_operator(anydml_graph* graph, anydml_value like, const anydml_value* inputs,
                                             const int64_t* offsets, size_t input_count, anydml_value* values,
