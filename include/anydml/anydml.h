@@ -375,7 +375,6 @@ typedef struct anydml_compiled anydml_compiled;
  *   anydml_options options = ANYDML_OPTIONS_INIT;
  *   options.constants = weights;
  *   options.constant_count = 1;
- *
  * Programs for older headers pass a smaller size. A larger one is accepted if all unknown members are 0.
  */
 typedef struct anydml_options {
