@@ -371,12 +371,10 @@ typedef struct anydml_compiled anydml_compiled;
 
 /*
  * Options for compiling. Begin with ANYDML_OPTIONS_INIT, so that members of later versions have their defaults:
- *
  *   const uint32_t weights[] = {1};                      // the second input
  *   anydml_options options = ANYDML_OPTIONS_INIT;
  *   options.constants = weights;
  *   options.constant_count = 1;
- *
  * Programs for older headers pass a smaller size. A larger one is accepted if all unknown members are 0.
  */
 typedef struct anydml_options {
@@ -494,15 +492,14 @@ ANYDML_API int anydml_graph_add_operator(anydml_graph* graph, const char* op, co
                                          size_t input_count, const anydml_tensor* outputs, size_t output_count,
                                          const anydml_attribute* attributes, size_t attribute_count,
                                          anydml_value* values);
-/* Sets the flags of the operators that are added afterwards: 0, the default, or ANYDML_INTEGER_ACTIVATIONS, which means
-   for such an operator what it means in anydml_options for all of them. */
+/* Sets flags for the operators added afterwards: 0 or ANYDML_INTEGER_ACTIVATIONS, as in anydml_options for a graph. */
 ANYDML_API int anydml_graph_set_operator_flags(anydml_graph* graph, uint64_t flags);
 /*
  * Adds an operator like the one that computes `like`, which must be the value of an output, not a view: with the same
- * attributes, flags, and types, sizes and strides of all tensors, but with other inputs. Input i begins `offsets[i]`
- * bytes after the element at index 0 of inputs[i], within the bytes of that input, constant or operator's output, or is
- * absent (0) as it is in the other operator. offsets may be null if all are 0. `values` receives a value for each of
- * `value_count` outputs. A network with equal layers is built faster in this way, because nothing is checked again.
+ * attributes, flags, types, sizes and strides, but with other inputs. Input i begins `offsets[i]` bytes after the
+ * element at index 0 of inputs[i], within the bytes of that input, constant or operator's output, or is absent (0) as
+ * it is in the other operator. offsets may be null if all are 0. `values` receives a value for each of `value_count`
+ * outputs. Networks of equal layers are built faster in this way: nothing is checked again.
  */
 ANYDML_API int anydml_graph_repeat_operator(anydml_graph* graph, anydml_value like, const anydml_value* inputs,
                                             const int64_t* offsets, size_t input_count, anydml_value* values,

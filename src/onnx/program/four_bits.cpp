@@ -80,11 +80,11 @@ std::unordered_set<std::string> kept_in_four_bits(const GraphMessage& graph,
     const bool fits = x != nullptr && scales != nullptr && has_four_bits(*x) &&
                       kRoundedKinds.contains(static_cast<Kind>(scales->data_type)) &&
                       have_whole_blocks(node, x->dims, scales->dims);
-    const bool fits_zeros = !has_zeros(node) || (zeros != nullptr && zeros->data_type == x->data_type &&
-                                                 zeros->dims == scales->dims && !zeros->array);
-    if (fits && fits_zeros) {
-      nodes.push_back(&node);
+    if (!fits || (has_zeros(node) && (zeros == nullptr || zeros->data_type != x->data_type ||
+                                      zeros->dims != scales->dims || zeros->array))) {
+      continue;
     }
+    nodes.push_back(&node);
   }
   // A tensor that something else reads is widened, and then the others of its node are too.
   while (true) {
