@@ -301,7 +301,8 @@ TEST(ElementKernels, RoundEveryOperationAndRequestModes) {
 Words shader_words(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::ranges::replace_if(text, [](char letter) { return letter == '{' || letter == '}' || letter == ','; }, ' ');
+  std::ranges::replace_if(
+      text, [](char letter) { return letter == '{' || letter == '}' || letter == ','; }, ' ');
   std::istringstream numbers(text);
   Words words;
   for (std::string number; numbers >> number;) {
