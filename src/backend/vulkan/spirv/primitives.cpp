@@ -74,6 +74,10 @@ std::vector<FloatMode> float_modes(const Builder& builder, const GpuProperties& 
   return modes;
 }
 
+bool needs_short_threads(const GpuProperties& gpu) {
+  return gpu.is_cpu && std::string_view(version_of(Primitive::f32_fused, gpu.primitives)) == "integer_";
+}
+
 std::string describe_primitives(std::uint64_t native) {
   std::string text;
   for (const char* version : {"native_", "exact_", "integer_"}) {

@@ -51,6 +51,10 @@ static_assert(kPrimitiveCount + kComposedCount <= 64);
 // The execution modes that a kernel has to request for the floats that it uses.
 [[nodiscard]] std::vector<FloatMode> float_modes(const Builder& builder, const GpuProperties& gpu);
 
+// Whether threads must be short: the driver computes on the CPU and fused multiply-adds are in integers, whose
+// functions have loops. llvmpipe ends the loops of a thread after 65,535 iterations of all of them together.
+[[nodiscard]] bool needs_short_threads(const GpuProperties& gpu);
+
 // Tries one version of a primitive, such as "native_f32_add", on a device: whether it exists and all results have the
 // bits of base/integer_floats.h. It may call other primitives, of which these are native.
 [[nodiscard]] bool is_exact(const std::string& function, Primitive primitive, std::uint64_t native,

@@ -10,6 +10,7 @@
 
 #include "backend/vulkan/family.h"
 #include "backend/vulkan/spirv/functions.h"
+#include "backend/vulkan/spirv/primitives.h"
 #include "base/integers.h"
 #include "ops/attention/step.h"
 #include "shaders/add_blocks.h"
@@ -152,10 +153,11 @@ struct PairGrid {
   [[nodiscard]] std::int64_t groups() const { return tiles * pair_groups * heads * (is_split ? blocks : 1); }
 };
 
-PairGrid grid_of(const AttentionStep& step) {
+PairGrid grid_of(const AttentionStep& step, const GpuProperties& gpu) {
   constexpr std::int64_t kFewGroups = 1024;  // that leave a large GPU idle
   const std::int64_t pairs = step.group * step.rows;
-  const std::uint32_t together = pairs > kFewPairs ? kManyPairs : kFewPairs;
+  const bool is_short = spirv::needs_short_threads(gpu);
+  const std::uint32_t together = is_short ? 1 : pairs > kFewPairs ? kManyPairs : kFewPairs;
   const bool are_keys = step.kind == AttentionKind::scores;
   PairGrid grid{.pairs = together,
                 .pair_groups = ceil_div(pairs, std::int64_t{together}),
@@ -163,7 +165,7 @@ PairGrid grid_of(const AttentionStep& step) {
                 .heads = step.batches * (step.heads / step.group),
                 .blocks = ceil_div(step.keys, kBlock),
                 .is_split = false};
-  grid.is_split = !are_keys && grid.blocks > 1 && grid.groups() < kFewGroups;
+  grid.is_split = !are_keys && grid.blocks > 1 && (is_short || grid.groups() < kFewGroups);
   return grid;
 }
 
@@ -247,7 +249,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, Kernels& kernels, const 
       return std::make_unique<AppendRun>(step, kernels);
     case AttentionKind::scores:
     case AttentionKind::weigh: {
-      const PairGrid grid = grid_of(step);
+      const PairGrid grid = grid_of(step, kernels.gpu());
       const std::int64_t results = step.batches * step.heads * step.rows * step.width;
       if (grid.groups() > kMaxGroups || ceil_div(results, kThreads) > kMaxGroups) {
         *why = kTooMany;

@@ -14,13 +14,21 @@ namespace anydml::vulkan {
 namespace {
 
 constexpr auto kBlock = static_cast<std::uint64_t>(kProductBlock);
+// llvmpipe ends a thread's loops after 65,535 iterations.
+constexpr std::uint64_t kMaxDepthOnCpu = 32768;
 enum class Pass : std::uint32_t { whole, blocks, totals };  // as in tiles.glsl
 
-// Whether the tiles leave a large GPU idle, and the sums of their blocks do not take much memory.
-bool is_worth_splitting(std::uint64_t tiles, std::uint64_t blocks, std::uint64_t tile_bytes) {
+// Whether the tiles leave a large GPU idle, or threads must be short, and the sums of the blocks do not take much
+// memory.
+bool is_split_into_blocks(const TileShape& shape, Numbers numbers, std::uint64_t tiles, std::uint64_t depth,
+                          const GpuProperties& gpu) {
   constexpr std::uint64_t kFewTiles = 256;
-  constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
-  return blocks > 1 && tiles < kFewTiles && blocks <= kMaxBytes / (tiles * tile_bytes);
+  const bool is_short = gpu.is_cpu && (spirv::needs_short_threads(gpu) || depth > kMaxDepthOnCpu);
+  const std::uint64_t max_bytes = std::uint64_t{is_short ? 1024U : 64U} << 20;
+  const std::uint64_t blocks = (depth + kBlock - 1) / kBlock;
+  const auto tile_bytes = static_cast<std::uint64_t>(shape.rows() * shape.columns()) * number_bytes(numbers);
+  return tiles != 0 && blocks > 1 && (tiles < kFewTiles || is_short) && tiles <= max_bytes / tile_bytes / blocks &&
+         tiles <= kMaxTiles / blocks;
 }
 
 }  // namespace
@@ -28,8 +36,7 @@ bool is_worth_splitting(std::uint64_t tiles, std::uint64_t blocks, std::uint64_t
 TiledRun::TiledRun(Kernels& kernels, const char* key, std::span<const std::uint32_t> words, Numbers numbers,
                    const TileShape& shape, std::uint64_t tiles, std::int64_t depth)
     : numbers_(numbers), shape_(shape), tiles_(tiles), depth_(static_cast<std::uint64_t>(depth)) {
-  const auto tile_bytes = static_cast<std::uint64_t>(shape.rows() * shape.columns()) * number_bytes(numbers);
-  const bool splits = tiles != 0 && is_worth_splitting(tiles, (depth_ + kBlock - 1) / kBlock, tile_bytes);
+  const bool splits = is_split_into_blocks(shape, numbers, tiles, depth_, kernels.gpu());
   for (const Pass pass : splits ? std::vector<Pass>{Pass::blocks, Pass::totals} : std::vector<Pass>{Pass::whole}) {
     for (const std::uint32_t is_aligned : {0U, 1U}) {
       const std::uint32_t constants[] = {
@@ -38,6 +45,15 @@ TiledRun::TiledRun(Kernels& kernels, const char* key, std::span<const std::uint3
       kernels_.push_back(kernels.find(spirv::linked_kernel(key, words, kernels.gpu()), constants));
     }
   }
+}
+
+const char* TiledRun::refuses(const TileShape& shape, Numbers numbers, std::uint64_t tiles, std::int64_t depth,
+                              const GpuProperties& gpu) {
+  const auto length = static_cast<std::uint64_t>(depth);
+  const bool is_short = gpu.is_cpu && (length > kMaxDepthOnCpu || (length > kBlock && spirv::needs_short_threads(gpu)));
+  return is_short && !is_split_into_blocks(shape, numbers, tiles, length, gpu)
+             ? "the driver computes on the CPU, where threads cannot have loops that are long enough for these sums"
+             : nullptr;
 }
 
 void TiledRun::set(std::vector<AlignedOperand> aligned, std::size_t output) {

@@ -65,10 +65,11 @@ std::uint32_t is_along_k(std::int64_t k, std::int64_t side, std::int64_t sides) 
 
 class MatrixRun final : public TiledRun {
  public:
+  using TiledRun::refuses;
   MatrixRun(const ProductStep& step, Numbers numbers, Kernels& kernels)
       : TiledRun(kernels, kernel_for(numbers).key, kernel_for(numbers).words, numbers,
-                 choose_tile(step.rows, step.columns, numbers),
-                 tiles_of(step, choose_tile(step.rows, step.columns, numbers)), step.depth),
+                 choose_tile(step.rows, step.columns, numbers, kernels.gpu()),
+                 tiles_of(step, choose_tile(step.rows, step.columns, numbers, kernels.gpu())), step.depth),
         step_(step) {
     std::copy_n(&step.a, 4, parameters_.strides);
     std::copy_n(step.batch_sizes, kBatchRank, parameters_.batch_sizes);
@@ -161,8 +162,13 @@ std::unique_ptr<PreparedStep> prepare_matrices(const Step& flat, Kernels& kernel
     *why = "the Vulkan backend computes products of up to 2,147,483,647 rows and columns";
     return nullptr;
   }
-  if (MatrixRun::tiles_of(step, choose_tile(step.rows, step.columns, numbers)) > kMaxTiles) {
+  if (MatrixRun::tiles_of(step, choose_tile(step.rows, step.columns, numbers, kernels.gpu())) > kMaxTiles) {
     *why = "the Vulkan backend computes products of up to 4,294,967,295 tiles";
+    return nullptr;
+  }
+  const TileShape shape = choose_tile(step.rows, step.columns, numbers, kernels.gpu());
+  *why = MatrixRun::refuses(shape, numbers, MatrixRun::tiles_of(step, shape), step.depth, kernels.gpu());
+  if (*why != nullptr) {
     return nullptr;
   }
   const bool has_c = flat.operands[product_operands::kC].slot != kAbsentSlot;

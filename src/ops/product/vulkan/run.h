@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/vulkan/family.h"
+#include "backend/vulkan/spirv/primitives.h"
 #include "base/integers.h"
 #include "ops/product/step.h"
 
@@ -38,10 +39,14 @@ struct TileShape {
 
 // The tile with the fewest outputs that do not exist. Its factors take less than half of the 16 KiB that every device
 // has, or a little more.
-[[nodiscard]] constexpr TileShape choose_tile(std::int64_t rows, std::int64_t columns, Numbers numbers) {
+[[nodiscard]] inline TileShape choose_tile(std::int64_t rows, std::int64_t columns, Numbers numbers,
+                                           const GpuProperties& gpu) {
   constexpr std::int64_t kVeryFew = 2;
   constexpr std::int64_t kFew = 16;
   const std::uint32_t depth = numbers == Numbers::f64 ? 8 : 16;
+  if (numbers != Numbers::bytes && spirv::needs_short_threads(gpu)) {
+    return {1, 1, 16, 16, depth};
+  }
   if (rows <= kVeryFew && columns > kVeryFew) {
     return {rows < kVeryFew ? 1U : 2U, 1, 1, kTileThreads, depth / 2};
   }
@@ -84,6 +89,9 @@ class TiledRun : public PreparedStep {
 
  protected:
   void set(std::vector<AlignedOperand> aligned, std::size_t output);
+  // Null if the device can compute the step, otherwise the reason why not.
+  [[nodiscard]] static const char* refuses(const TileShape& shape, Numbers numbers, std::uint64_t tiles,
+                                           std::int64_t depth, const GpuProperties& gpu);
   [[nodiscard]] const TileShape& shape() const noexcept { return shape_; }
 
  private:

@@ -134,10 +134,12 @@ std::uint64_t output_strides(const ConvolutionStep& step) {
 
 class WindowRun final : public TiledRun {
  public:
+  using TiledRun::refuses;
   WindowRun(const ConvolutionStep& step, Numbers numbers, Kernels& kernels)
       : TiledRun(kernels, kernel_for(numbers).key, kernel_for(numbers).words, numbers,
-                 choose_tile(step.rows, columns_of(step), numbers),
-                 tiles_of(step, choose_tile(step.rows, columns_of(step), numbers)), step.channels * longest_taps(step)),
+                 choose_tile(step.rows, columns_of(step), numbers, kernels.gpu()),
+                 tiles_of(step, choose_tile(step.rows, columns_of(step), numbers, kernels.gpu())),
+                 step.channels * longest_taps(step)),
         step_(step) {
     WindowParameters parameters{.input_image = step.input_image,
                                 .input_channel = step.input_channel,
@@ -289,10 +291,15 @@ std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, Kernels& kernels
     return nullptr;
   }
   const auto classes = static_cast<std::uint64_t>(all_window_classes(step.windows));
-  const TileShape shape = choose_tile(step.rows, columns_of(step), numbers);
+  const TileShape shape = choose_tile(step.rows, columns_of(step), numbers, kernels.gpu());
   const auto tiles = static_cast<std::uint64_t>(shape.tiles(step.rows, columns_of(step)));
   if (classes > kMaxTiles || classes * tiles > kMaxTiles || WindowRun::tiles_of(step, shape) > kMaxTiles) {
     *why = "the Vulkan backend computes convolutions of up to 4,294,967,295 tiles";
+    return nullptr;
+  }
+  *why = WindowRun::refuses(shape, numbers, WindowRun::tiles_of(step, shape), step.channels * longest_taps(step),
+                            kernels.gpu());
+  if (*why != nullptr) {
     return nullptr;
   }
   auto run = std::make_unique<WindowRun>(step, numbers, kernels);

@@ -245,7 +245,7 @@ class RecurrentRun final : public NetworkRun {
  public:
   RecurrentRun(const RecurrentStep& step, bool has_peephole, Kernels& kernels)
       : NetworkRun(step),
-        rows_(rows_of_group(step)),
+        rows_(rows_of_group(step, kernels.gpu())),
         begin_(kernels.find(spirv::linked_kernel("recurrent_begin", k_begin, kernels.gpu()), {})) {
     const auto add = [&](Phase phase, std::uint32_t first_gate, std::uint32_t gates) {
       const std::uint32_t units = gates <= 2 ? kThreads / gates : kThreads / kMaxGates;
@@ -266,9 +266,9 @@ class RecurrentRun final : public NetworkRun {
   }
 
   // The groups of a dispatch with the most groups.
-  [[nodiscard]] static bool fits(const RecurrentStep& step) {
+  [[nodiscard]] static bool fits(const RecurrentStep& step, const GpuProperties& gpu) {
     constexpr std::int64_t kFewestUnits = kThreads / kMaxGates;
-    const std::int64_t tiles = ceil_div(step.rows, std::int64_t{rows_of_group(step)});
+    const std::int64_t tiles = ceil_div(step.rows, std::int64_t{rows_of_group(step, gpu)});
     return tiles <= kMaxGroups && ceil_div(step.units, kFewestUnits) <= kMaxGroups / tiles / kMaxDirections &&
            ceil_div(step.rows * step.units * step.directions, kElementThreads) <= kMaxGroups;
   }
@@ -310,8 +310,8 @@ class RecurrentRun final : public NetworkRun {
   }
 
  private:
-  [[nodiscard]] static std::uint32_t rows_of_group(const RecurrentStep& step) {
-    return step.rows == 1 ? 1 : step.rows <= 4 ? 4 : kMaxRows;
+  [[nodiscard]] static std::uint32_t rows_of_group(const RecurrentStep& step, const GpuProperties& gpu) {
+    return step.rows == 1 || spirv::needs_short_threads(gpu) ? 1 : step.rows <= 4 ? 4 : kMaxRows;
   }
 
   std::uint32_t rows_;
@@ -326,7 +326,7 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, Kernels& kernels, const 
     *why = "the Vulkan backend has no recurrent networks with packed weights";
     return nullptr;
   }
-  if (!(step.kind == RecurrentKind::pack ? pack_groups(step) <= kMaxGroups : RecurrentRun::fits(step))) {
+  if (!(step.kind == RecurrentKind::pack ? pack_groups(step) <= kMaxGroups : RecurrentRun::fits(step, kernels.gpu()))) {
     *why = "the Vulkan backend computes recurrent networks with up to 4,294,967,295 groups of threads";
     return nullptr;
   }
