@@ -49,6 +49,11 @@ if(TARGET anydml_vulkan)
   # A case of each operator. lacks() answers for those that the device does not have.
   anydml_test_on_vulkan(operator_digests operator_digests --every 32)
   set_tests_properties(operator_digests_on_vulkan PROPERTIES LABELS long TIMEOUT 1500)
+  # Families whose kernels are in GLSL: every edge, type and layout.
+  foreach(family pool resample gradient scan fold regions random)
+    anydml_test_on_vulkan(${family}_test ${family}_test)
+    set_tests_properties(${family}_test_on_vulkan PROPERTIES LABELS long)
+  endforeach()
   # Sums in integers, as on a device whose floats are not exact.
   anydml_test_on_vulkan(digests_in_integers operator_digests --operator ELEMENT_WISE_ADD --every 4)
   set_property(TEST digests_in_integers_on_vulkan APPEND PROPERTY ENVIRONMENT ANYDML_VULKAN_PRIMITIVES=own)
