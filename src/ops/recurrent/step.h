@@ -20,7 +20,6 @@
 #include <cstdint>
 
 #include "base/element.h"
-#include "ops/product/integer_step.h"
 #include "ops/recurrent/scalar/recurrent.h"
 
 namespace anydml {
@@ -97,8 +96,6 @@ struct RecurrentStep {
   [[nodiscard]] std::int64_t width() const { return panels() * panel; }
   // The elements of a gate of a panel in the packed form are this many times `panel`.
   [[nodiscard]] std::int64_t packed_rows() const { return strip > 1 ? units + 1 + (units + 1) / 2 : units; }
-  // The bytes of a gate of a panel in the packed form of integers.
-  [[nodiscard]] std::int64_t code_bytes() const { return integer_panel_bytes(panel, units); }
   // A GRU that multiplies the hidden state after the reset needs two consecutive products.
   [[nodiscard]] bool has_two_products() const { return kind == RecurrentKind::gru && linear_before_reset == 0; }
   [[nodiscard]] std::uint32_t biases() const { return kind == RecurrentKind::gru ? gates + 1 : gates; }

@@ -234,6 +234,14 @@ class PairsRun final : public AttentionRun {
 std::unique_ptr<PreparedStep> prepare(const Step& flat, Kernels& kernels, const char** why) {
   AttentionStep step;
   std::memcpy(&step, flat.parameters.data(), sizeof(step));
+  // Threads that must be short can compute a few exponentials, or the products of a short query.
+  constexpr std::int64_t kShortKeys = 512;
+  constexpr std::int64_t kShortDepth = 1024;
+  if (spirv::needs_short_threads(kernels.gpu()) && ((step.kind == AttentionKind::rows && step.keys > kShortKeys) ||
+                                                    (step.kind == AttentionKind::scores && step.depth > kShortDepth))) {
+    *why = "the driver computes on the CPU and needs integers for floats, so attention has at most 512 keys";
+    return nullptr;
+  }
   switch (step.kind) {
     case AttentionKind::rows:
       if (step.batches * step.heads > (kMaxGroups - kRowsOfGroup) / std::max<std::int64_t>(step.rows, 1)) {

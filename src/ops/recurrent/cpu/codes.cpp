@@ -27,7 +27,7 @@ CodedStates::CodedStates(const RecurrentStep& step, cpu::Target target, const Re
       pack_matrix_(packing_of_b(integers_, packs_, step.codes == RecurrentCodes::signed_bytes)),
       units_(step.units),
       panel_(step.panel),
-      code_bytes_(step.code_bytes()),
+      code_bytes_(code_bytes(step)),
       groups_(ceil_div(step.units, integers_.group)),
       is_signed_(step.codes == RecurrentCodes::signed_bytes) {
   const auto take = [&](std::int64_t bytes) {

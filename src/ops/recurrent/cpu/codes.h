@@ -8,10 +8,16 @@
 #include "backend/cpu/target.h"
 #include "ops/product/cpu/integer_kernels.h"
 #include "ops/product/cpu/integer_pack.h"
+#include "ops/product/integer_step.h"
 #include "ops/recurrent/cpu/kernels.h"
 #include "ops/recurrent/step.h"
 
 namespace anydml {
+
+// The bytes of a gate of a panel in the packed form of integers.
+[[nodiscard]] inline std::int64_t code_bytes(const RecurrentStep& step) {
+  return integer_panel_bytes(step.panel, step.units);
+}
 
 class CodedStates {
  public:

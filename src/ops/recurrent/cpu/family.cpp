@@ -296,7 +296,7 @@ class RecurrentRun final : public cpu::PreparedStep {
     if (coded_) {
       const std::int64_t number = (tile.direction * step_.panels() + tile.panel) * step_.gates;
       const f32* const scales = tile.memory + memory_.scales + tile.panel * tile.size.panel;
-      coded_->multiply(tile.size, tile.operands[kRecurrentPacked] + number * step_.code_bytes(), gates,
+      coded_->multiply(tile.size, tile.operands[kRecurrentPacked] + number * code_bytes(step_), gates,
                        {.scales = scales, .zeros = zeros_of(tile), .step = step_.width()}, tile.sums(0),
                        tile.size.count(), tile.codes);
       return;

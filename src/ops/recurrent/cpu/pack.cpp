@@ -137,7 +137,7 @@ class RecurrentCodePack final : public cpu::PreparedStep {
     const RecurrentStrides& strides = step_.strides[0];
     states_.pack(operands[0] + direction * strides.direction + (gate * step_.units + first_unit) * strides.unit,
                  strides.time, strides.unit, std::min<std::int64_t>(step_.panel, step_.units - first_unit),
-                 operands[1] + number * step_.code_bytes());
+                 operands[1] + number * code_bytes(step_));
   }
 
   void explain(char* text, std::size_t capacity) const noexcept override {

@@ -330,6 +330,11 @@ std::unique_ptr<PreparedStep> prepare(const Step& flat, Kernels& kernels, const 
     *why = "the Vulkan backend computes recurrent networks with up to 4,294,967,295 groups of threads";
     return nullptr;
   }
+  constexpr std::int64_t kShortUnits = 512;
+  if (spirv::needs_short_threads(kernels.gpu()) && step.units > kShortUnits) {
+    *why = "the driver computes on the CPU and needs integers for floats, so recurrent networks have at most 512 units";
+    return nullptr;
+  }
   if (step.kind == RecurrentKind::pack) {
     return std::make_unique<PackRun>(step, kernels);
   }
