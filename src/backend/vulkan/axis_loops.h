@@ -68,11 +68,12 @@ static_assert(sizeof(DeviceAxisLoops) == 416);
 }
 
 // The iterations of all loops of a thread that visits `elements` elements of rows and computes `operations` primitives
-// for each of them (GpuProperties::max_iterations). Primitives in integers are loops of about a dozen iterations.
+// for each of them (GpuProperties::max_iterations). Each loop ends with one more. Primitives in integers are loops of
+// about a dozen iterations.
 [[nodiscard]] inline std::uint64_t iterations_of(const GpuProperties& gpu, std::uint64_t elements,
                                                  std::uint32_t reduced_rank, std::uint64_t operations) {
   constexpr std::uint64_t kOfPrimitive = 16;
-  return elements * (reduced_rank + (gpu.primitives == 0 ? operations * kOfPrimitive : 0));
+  return elements * (1 + reduced_rank + (gpu.primitives == 0 ? operations * kOfPrimitive : 0));
 }
 inline constexpr const char* kTooManyIterations =
     "rows are so long that this software driver would end the loops over their elements too early";
