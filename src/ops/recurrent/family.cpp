@@ -14,6 +14,7 @@
 #include "ops/decomposition.h"
 #include "ops/dynamic_scale.h"
 #include "ops/op_desc.h"
+#include "ops/product/integer_step.h"
 #include "ops/product/step.h"
 #include "ops/recurrent/step.h"
 #include "plan/reshape.h"

@@ -30,6 +30,9 @@ constexpr std::int64_t kElementThreads = 256;  // of begin.comp and transpose.co
 constexpr std::size_t kMaxWords = 4;
 enum class Phase : std::uint32_t { whole, reset, hidden };
 
+// The operands of networks of floats. The device has no kernels for weights that are integers.
+constexpr std::size_t kOperands = kRecurrentMemory + 1;
+
 constexpr std::int64_t kMaxGroups = std::numeric_limits<std::uint32_t>::max();
 
 struct ActivationParameters {
@@ -38,7 +41,7 @@ struct ActivationParameters {
 };
 // The parameters in network.glsl.
 struct NetworkParameters {
-  RecurrentStrides strides[kRecurrentOperands];
+  RecurrentStrides strides[kOperands];
   std::int64_t hidden[2];
   std::int64_t reset;
   std::int64_t cell;
@@ -117,7 +120,7 @@ NetworkParameters parameters_of(const RecurrentStep& step) {
                                .activations = {},
                                .clip = {},
                                .unused = 0};
-  std::copy_n(step.strides, kRecurrentOperands, parameters.strides);
+  std::copy_n(step.strides, kOperands, parameters.strides);
   for (std::uint32_t direction = 0; direction < kMaxDirections; ++direction) {
     for (std::uint32_t i = 0; i < kMaxActivations; ++i) {
       parameters.activations[direction][i] = parameters_of(step.activations[direction][i]);
@@ -287,7 +290,7 @@ class RecurrentRun final : public NetworkRun {
   }
 
   void record(Recorder& recorder) const override {
-    Constants constants(aligned_operands(recorder, kRecurrentOperands));
+    Constants constants(aligned_operands(recorder, kOperands));
     const std::int64_t elements = step().directions * step().rows * step().units;
     dispatch(recorder, *begin_, ceil_div(elements, kElementThreads), constants, kElementThreads);
     for (std::int64_t time = 0; time < step().steps; ++time) {
