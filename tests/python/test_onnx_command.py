@@ -71,12 +71,15 @@ def test_what_does_not_run_is_said(path, capsys):
 def test_beside_onnx_runtime(path, capsys, monkeypatch):
     onnxruntime = pytest.importorskip("onnxruntime")
     monkeypatch.setitem(sys.modules, "onnxruntime_ep_anydml", None)
+    # Another test may have registered the provider in this process.
+    monkeypatch.setattr(onnxruntime, "get_ep_devices", lambda: [], raising=False)
     code, _, said_why = said(capsys, path, "--beside")
     assert code == 1 and ("needs the package onnxruntime-ep-anydml" in said_why or "needs ONNX Runtime 1.23" in said_why)
     if not hasattr(onnxruntime, "register_execution_provider_library"):
         pytest.skip("ONNX Runtime 1.23 is the first that loads providers")
     code, _, said_why = said(capsys, path, "--beside", path.parent / "nothing.so")
     assert code == 1 and "ONNX Runtime does not load it" in said_why
+    monkeypatch.undo()
     import onnxruntime_provider
     if onnxruntime_provider.library() is None:
         pytest.skip("libonnxruntime-ep-anydml.so was not built")
