@@ -81,6 +81,10 @@ def in_torch(path, given, device, rounds):
     model = onnx.load(str(path))
     if not any(one.domain in ("", "ai.onnx") and one.version >= 9 for one in model.opset_import):
         model = onnx.version_converter.convert_version(model, 11)
+    for node in [one for one in model.graph.node if one.op_type == "Constant" and one.attribute[0].name == "value"]:
+        node.attribute[0].t.name = node.output[0]  # onnx2torch finds weights only among the initializers
+        model.graph.initializer.append(node.attribute[0].t)
+        model.graph.node.remove(node)
     begin = time.perf_counter()
     where = "cuda" if device.startswith("cuda") else "cpu"
     module = onnx2torch.convert(model).eval().to(where)

@@ -60,7 +60,7 @@ inline constexpr Member<312, const char*(const EpDevice*)> kEpDeviceName;
 
 [[noreturn]] void give_up(const std::string& message) {
   std::fprintf(stderr, "onnxruntime_stress: %s\n", message.c_str());
-  std::exit(1);
+  std::_Exit(1);  // other threads still run
 }
 
 // ---- A model --------------------------------------------------------------------------------------------------------
@@ -186,7 +186,8 @@ struct Host {
     const auto* z = static_cast<const float*>(runtime.get(kTensorMutableData, output));
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (z[i] != 3 * x[i]) {
-        give_up("a result is wrong");
+        give_up("result " + std::to_string(i) + " of " + std::to_string(x.size()) + " is " + std::to_string(z[i]) +
+                " instead of " + std::to_string(3 * x[i]));
       }
     }
     runtime(kReleaseValue, output);
@@ -302,7 +303,7 @@ int run_all(const char* path, const char* provider, int seconds, const char* thr
   Env* env = nullptr;
   runtime(kCreateEnv, Severity::kWarning, "stress", &env);
   for (int round = 0; round < 2; ++round) {
-    runtime(kRegister, env, "anydml", provider);
+    runtime(kRegister, env, "anydml", std::filesystem::absolute(provider).c_str());
     const EpDevice* const* devices = nullptr;
     std::size_t count = 0;
     runtime(kEpDevices, env, &devices, &count);
