@@ -20,4 +20,5 @@ if(ANYDML_SANITIZE STREQUAL "thread")
 endif()
 add_test(NAME onnxruntime_stress
   COMMAND onnxruntime_stress ${ANYDML_ONNXRUNTIME} $<TARGET_FILE:onnxruntime_ep_anydml> 1 ${own_threads})
-set_tests_properties(onnxruntime_stress PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120)
+set_tests_properties(onnxruntime_stress PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120
+  ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/onnxruntime/thread_sanitizer.txt)
