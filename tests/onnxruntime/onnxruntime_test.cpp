@@ -173,9 +173,8 @@ TEST(Options, ErrorsNameTheOptionAndTheReason) {
 }
 
 TEST(Options, WeightlessSessionsAreRefusedByName) {
-  for (const auto& [name, value] : Settings{{"ep.enable_weightless", "1"},
-                                            {"ep.enable_weightless_mode", "1"},
-                                            {"ep.enable_weightless_mode", "2"}}) {
+  for (const auto& [name, value] : Settings{
+           {"ep.enable_weightless", "1"}, {"ep.enable_weightless_mode", "1"}, {"ep.enable_weightless_mode", "2"}}) {
     const std::string error = option_error({{name, value}});
     EXPECT_NE(error.find("option " + name + " is " + value + ", but the provider has no weightless sessions"),
               std::string::npos)

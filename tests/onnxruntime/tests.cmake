@@ -20,5 +20,6 @@ if(ANYDML_SANITIZE STREQUAL "thread")
 endif()
 add_test(NAME onnxruntime_stress
   COMMAND onnxruntime_stress ${ANYDML_ONNXRUNTIME} $<TARGET_FILE:onnxruntime_ep_anydml> 1 ${own_threads})
-set_tests_properties(onnxruntime_stress PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120
-  ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_SOURCE_DIR}/onnxruntime/thread_sanitizer.txt)
+# ThreadSanitizer does not see all of ONNX Runtime's synchronization, so only reports about these libraries count.
+set_tests_properties(onnxruntime_stress PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 ENVIRONMENT TSAN_OPTIONS=exitcode=0
+  FAIL_REGULAR_EXPRESSION "SUMMARY: ThreadSanitizer[^\n]*(libanydml|ep-anydml|onnxruntime_stress)")
