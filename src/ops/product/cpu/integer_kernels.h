@@ -5,6 +5,7 @@
 // which shifts them by 128. Their zero points are shifted by the same amount, so the differences do not change.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -132,6 +133,14 @@ inline constexpr std::int64_t kIntegerLineSlack = 64;
 [[nodiscard]] const IntegerKernels* neon_dot_kernels();     // SDOT
 [[nodiscard]] const IntegerKernels* avx_vnni_kernels();     // VPDPBUSD on 32-byte vectors
 [[nodiscard]] const IntegerKernels* avx512_vnni_kernels();  // VPDPBUSD on 64-byte vectors
-[[nodiscard]] const IntegerKernels* amx_kernels();          // TDPBSSD
+#if defined(__x86_64__)
+// Functions of avx512_vnni_kernels for other kernels with the same panels. The rows of A are packed in groups, or in
+// blocks of kVnniBlock bytes; strips have at most kVnniBlockRows rows.
+inline constexpr std::size_t kVnniBlock = 64;
+inline constexpr std::size_t kVnniBlockRows = 2;
+void multiply_vnni_row(const IntegerRowArguments& arguments) noexcept;
+void multiply_vnni_blocks(std::size_t rows, const IntegerBlockArguments& arguments, std::int64_t strips) noexcept;
+#endif
+[[nodiscard]] const IntegerKernels* amx_kernels();          // TDPBUSD
 
 }  // namespace anydml
