@@ -44,8 +44,10 @@ VALID = [
     ("LabelEncoder", {"keys_floats": [0.0, 1.0], "values_floats": [5.0, 6.0], "default_float": -1.0}),
     ("ZipMap", {"classlabels_int64s": [3, 4]}),
 ]
-# Operators that compute each element alone, so that X may have any shape, and those for any number of features.
-ANY_SHAPE, ANY_WIDTH = ("Binarizer", "OneHotEncoder", "LabelEncoder"), ("Normalizer",)
+# Operators that compute each element alone, so that X may have any shape; those for any number of features; and those
+# whose features are along the last of any number of dimensions.
+ANY_SHAPE, ANY_WIDTH = ("Binarizer", "OneHotEncoder", "LabelEncoder"), ("Normalizer", "FeatureVectorizer")
+LAST_AXIS = ("Scaler", "Imputer")
 # The trees of the example use only the first of the features.
 TREES = ("TreeEnsembleRegressor", "TreeEnsembleClassifier", "TreeEnsemble")
 
@@ -156,9 +158,10 @@ def test_each_tensor(op, attributes):
         rows = other.ndim == 2 and other.shape[1] == 2
         wide = other.ndim in (1, 2) and (op in ANY_WIDTH or op in TREES and other.shape[-1] > 0)
         alone = other.ndim == 1 and other.size == 2
-        if rows or wide or alone or op in ANY_SHAPE:
+        deep = other.ndim == 3 and op in LAST_AXIS
+        if rows or wide or alone or deep or op in ANY_SHAPE:
             for one in run(op, [other], **options, **attributes):
-                assert len(one) == len(other) if other.ndim > 1 else True
+                assert other.ndim < 2 or len(one) == len(other)
         else:
             with pytest.raises((TypeError, ValueError), match=op):
                 run(op, [other], **options, **attributes)

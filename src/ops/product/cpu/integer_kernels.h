@@ -58,6 +58,14 @@ struct IntegerKernels {
   const QuadKernels* quads = nullptr;  // for convolutions with several channels
   const DotKernels* dots = nullptr;    // for convolutions of single channels
   IntegerRowProduct row = nullptr;     // for recurrent networks of one row
+  // The rows and the bytes of k of a tile, if `blocks` multiply tiles. Products that fill a tile are faster with
+  // `blocks` than with `quads`.
+  std::int64_t tile_rows = 0;
+  std::int64_t tile_depth = 0;
+
+  [[nodiscard]] bool fills_tiles(std::int64_t rows, std::int64_t depth) const {
+    return tile_rows != 0 && rows >= tile_rows && depth >= tile_depth;
+  }
 
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
     return (rows + row_unit - 1) / row_unit * row_unit;
@@ -141,6 +149,6 @@ inline constexpr std::size_t kVnniBlockRows = 2;
 void multiply_vnni_row(const IntegerRowArguments& arguments) noexcept;
 void multiply_vnni_blocks(std::size_t rows, const IntegerBlockArguments& arguments, std::int64_t strips) noexcept;
 #endif
-[[nodiscard]] const IntegerKernels* amx_kernels();          // TDPBUSD
+[[nodiscard]] const IntegerKernels* amx_kernels();  // TDPBUSD
 
 }  // namespace anydml

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Kernels that use AMX: TDPBUSD multiplies up to 16 rows of 64 unsigned bytes of A by 16 columns of signed bytes of B,
-// and adds the products to 32-bit sums without saturation. A strip is at most two such tiles of A, and a panel two tiles
-// of B. Linux lets a process use tiles only after it has asked for permission. Functions that use tiles are called only
-// if it was granted.
+// and adds the products to 32-bit sums without saturation. A strip is at most two such tiles of A, and a panel two
+// tiles of B. Linux lets a process use tiles only after it has asked for permission. Functions that use tiles are
+// called only if it was granted.
 //
 // Packed panels are those of VPDPBUSD, so products that tiles do not suit use its loops (integer_vnni.cpp).
 #include "ops/product/cpu/integer_kernels.h"
@@ -148,7 +148,6 @@ void add_strips(const IntegerBlockArguments& arguments, std::int64_t rows, std::
   _tile_release();
 }
 
-
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
@@ -180,7 +179,9 @@ constexpr IntegerKernels kKernels = {.name = "TDPBUSD",
                                      .blocks = kTiles.data(),
                                      .quads = &kVnniQuads,
                                      .dots = &kVnniDots,
-                                     .row = multiply_vnni_row};
+                                     .row = multiply_vnni_row,
+                                     .tile_rows = kTileRows,
+                                     .tile_depth = kBlock};
 
 bool has_permission() {
   constexpr unsigned kTile = 1U << 24;

@@ -2,8 +2,8 @@
 // The VPDPBUSD loop. This file is included once for each vector width, after Vector and its functions have been defined
 // for that width, and compiled for the instructions of that width. It therefore has no include guard.
 
-// Adds the products of consecutive groups to the sums of kSets sets, which take turns: with few rows, one set has too few
-// chains to hide the latency of an instruction.
+// Adds the products of consecutive groups to the sums of kSets sets, which take turns: with few rows, one set has too
+// few chains to hide the latency of an instruction.
 template <std::size_t kRows, std::size_t kSets>
 ANYDML_INLINE void add_groups(const u8* a, std::int64_t row_step, std::int64_t group_step, std::int64_t groups,
                               const u8*& b, Vector* left, Vector* right) {
