@@ -5,13 +5,15 @@ set(shader_variants
   convolution_f32:convolution.comp:NUMBERS=32 convolution_f64:convolution.comp:NUMBERS=64
   convolution_bytes:convolution.comp:NUMBERS=8)
 # The large tiles, as in wide.cpp: their outputs, those of a thread, the depth, and whether totals are in memory.
-foreach(shape "128 256 8 16 8 1" "256 128 16 8 8 1" "128 128 8 8 16 1" "128 128 8 8 8 0" "128 128 16 8 8 1"
-              "128 64 8 8 16 0" "64 64 8 4 16 0")
-  string(REPLACE " " ";" parts ${shape})
-  list(POP_FRONT parts rows columns thread_rows thread_columns depth in_memory)
-  string(REPLACE " " "_" name ${shape})
-  foreach(kind product convolution)
-    list(APPEND shader_variants "${kind}_wide_${name}:${kind}_wide.comp:TILE_ROWS=${rows}:TILE_COLUMNS=${columns}:\
-THREAD_ROWS=${thread_rows}:THREAD_COLUMNS=${thread_columns}:TILE_DEPTH=${depth}:TOTALS_IN_MEMORY=${in_memory}")
+set(wide_names TILE_ROWS TILE_COLUMNS THREAD_ROWS THREAD_COLUMNS TILE_DEPTH TOTALS_IN_MEMORY)
+foreach(wide_shape 128_256_8_16_8_1 256_128_16_8_8_1 128_128_8_8_16_1 128_128_8_8_8_0 128_128_16_8_8_1 128_64_8_8_16_0
+                   64_64_8_4_16_0)
+  string(REPLACE "_" ";" wide_values ${wide_shape})
+  set(wide_macros)
+  foreach(wide_macro wide_value IN ZIP_LISTS wide_names wide_values)
+    string(APPEND wide_macros ":${wide_macro}=${wide_value}")
+  endforeach()
+  foreach(wide_kind product convolution)
+    list(APPEND shader_variants ${wide_kind}_wide_${wide_shape}:${wide_kind}_wide.comp${wide_macros})
   endforeach()
 endforeach()
