@@ -102,7 +102,7 @@ void compare(const char* op, const std::vector<Operand>& inputs, const Sizes& ou
   }
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    wrong += std::memcmp(&results[0][i], &results[1][i], sizeof(float)) == 0 ? 0 : 1;
+    wrong += std::memcmp(&results[0][i], &results[1][i], sizeof(float)) == 0 ? 0U : 1U;
   }
   EXPECT_EQ(wrong, 0U) << "of " << count;
 }
