@@ -274,6 +274,7 @@ TEST(ElementKernels, AreValid) {
       const ElementKernel kernel = kernel_of(entry.id, variant, 1 + number % 4, vector, number % 5 == 0);
       const Words words = write_kernel(kernel, gpu_with(native));
       EXPECT_EQ(complaint_about(words), "") << kernel.key();
+      EXPECT_EQ(count_of(words, Op::SRem) + count_of(words, Op::SMod), 0U) << kernel.key();  // Vulkan defines neither
       ++number;
     }
   }
@@ -331,6 +332,7 @@ TEST(Shaders, AreValidWhenTheyAreLinked) {
       const Words kernel = spirv::linked_kernel("test", words, gpu_with(native)).make();
       EXPECT_EQ(complaint_about(kernel), "");
       EXPECT_EQ(complaint_about(spirv::guard_loops(kernel)), "");
+      EXPECT_EQ(count_of(kernel, Op::SRem) + count_of(kernel, Op::SMod), 0U);
       if (native == 0) {
         EXPECT_EQ(count_of(kernel, Op::TypeFloat), 0U);
       }

@@ -41,6 +41,17 @@ if(TARGET anydml_vulkan)
   target_link_libraries(vulkan_device_test PRIVATE anydml_options anydml_backend_table GTest::gtest ${CMAKE_DL_LIBS})
   target_compile_options(vulkan_device_test PRIVATE ${light})
   anydml_test_on_vulkan(vulkan_device vulkan_device_test $<TARGET_FILE:anydml_vulkan>)
+  # Sums of products on a device whose fused multiply-add flushes subnormals, in large and small tiles, and on this one.
+  add_executable(chains_test vulkan/chains_test.cpp)
+  set_target_properties(chains_test PROPERTIES CXX_EXTENSIONS OFF)
+  target_link_libraries(chains_test PRIVATE anydml_options anydml GTest::gtest_main)
+  target_compile_options(chains_test PRIVATE ${light})
+  anydml_test_on_vulkan(chains chains_test)
+  foreach(tile 128x256 64x64)
+    anydml_test_on_vulkan(chains_${tile} chains_test)
+    set_property(TEST chains_${tile}_on_vulkan APPEND PROPERTY ENVIRONMENT ANYDML_VULKAN_PRIMITIVES=flushing
+      ANYDML_VULKAN_TILE=${tile})
+  endforeach()
   # A device that is lost.
   if(TARGET asynchronous_test)
     anydml_test_on_vulkan(fault asynchronous_test --gtest_filter=AsynchronousFault.*)
