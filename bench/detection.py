@@ -8,7 +8,7 @@ usage: detection.py FOLDER [NAME ...] [--rounds N] [--threads N]
 The networks have random weights, so nothing is downloaded. PyTorch exports them to FOLDER once, with its TorchScript
 exporter. The two libraries run alternately, with the same number of threads; each time is a median. The difference is the
 largest one in any output, over the largest element of that output; for boxes and labels, it includes their order. The
-script needs torch, torchvision, onnx and onnxruntime.
+script needs onnxruntime, and torch, torchvision and onnx to export the networks.
 """
 import argparse
 import os
@@ -58,9 +58,9 @@ def network(name):
 
 
 def exported(name, folder):
-    import torch
     path = folder / f"{name}.onnx"
     if not path.exists():
+        import torch
         net, inputs = network(name)
         height, width = SIZES[name]
         image = torch.rand(3, height, width)

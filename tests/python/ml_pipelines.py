@@ -2,7 +2,7 @@
 """scikit-learn pipelines as ONNX models. Run as a program, it prints how far anydml and ONNX Runtime are from
 scikit-learn, and their times.
 
-usage: python tests/python/ml_pipelines.py [ROWS]    needs scikit-learn, skl2onnx and onnxruntime
+usage: python tests/python/ml_pipelines.py [ROWS]    needs scikit-learn, skl2onnx, pandas and onnxruntime
 """
 import sys
 import time
