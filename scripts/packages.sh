@@ -105,12 +105,18 @@ show_progress() {
 
 # build PRESET [cmake options]: configures and builds; on failure, shows the compiler's output. If ccache is installed, it
 # keeps what was compiled, also for other clones. Precompiled headers are not used then, because each build's are different.
+# Without ccache, the processor time of each file is recorded, for scripts/build_times.py.
 build() {
-  local preset=$1 log=build/$1.log progress failed=
+  local preset=$1 log=build/$1.log progress failed= launcher
   shift
   mkdir -p build
-  if command -v ccache >/dev/null && [ ! -e "build/$preset/CMakeCache.txt" ]; then
-    set -- "$@" -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+  if [ ! -e "build/$preset/CMakeCache.txt" ]; then
+    launcher=$PWD/scripts/record_time.sh
+    if command -v ccache >/dev/null; then
+      launcher=ccache
+      set -- "$@" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+    fi
+    set -- "$@" -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher"
   fi
   export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-yes}
   show_progress "$log" &

@@ -10,8 +10,18 @@
 
 // Only tested targets are enabled: NEON, AVX2 and AVX-512. All of them have a fused multiply-add, which the correctness
 // proof for the floating-point modulus requires.
+// The option ANYDML_ONE_TARGET leaves out the targets that are not the best on the machine that compiles.
+#undef ANYDML_LEFT_OUT
+#if defined(ANYDML_WITHOUT_AVX2)
+#define ANYDML_LEFT_OUT HWY_AVX2
+#elif defined(ANYDML_WITHOUT_AVX512)
+#define ANYDML_LEFT_OUT HWY_AVX3
+#else
+#define ANYDML_LEFT_OUT 0
+#endif
 #undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | ANYDML_LEFT_OUT)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -34,6 +44,10 @@
 #undef ANYDML_FOR_TARGET
 #if defined(__aarch64__)
 #define ANYDML_FOR_TARGET(target, otherwise, ...) ((target) == cpu::Target::neon ? N_NEON::__VA_ARGS__ : (otherwise))
+#elif defined(__x86_64__) && defined(ANYDML_WITHOUT_AVX2)
+#define ANYDML_FOR_TARGET(target, otherwise, ...) ((target) == cpu::Target::avx512 ? N_AVX3::__VA_ARGS__ : (otherwise))
+#elif defined(__x86_64__) && defined(ANYDML_WITHOUT_AVX512)
+#define ANYDML_FOR_TARGET(target, otherwise, ...) ((target) == cpu::Target::avx2 ? N_AVX2::__VA_ARGS__ : (otherwise))
 #elif defined(__x86_64__)
 #define ANYDML_FOR_TARGET(target, otherwise, ...)        \
   ((target) == cpu::Target::avx512 ? N_AVX3::__VA_ARGS__ \

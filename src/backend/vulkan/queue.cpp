@@ -145,6 +145,7 @@ bool Timeline::is_passed(std::uint64_t value) {
   if (!is_reached(value)) {
     return false;
   }
+  fail_if_loops_were_cut(device_);
   finish_copies(value);
   return true;
 }

@@ -59,6 +59,11 @@ static_assert(kPrimitiveCount + kComposedCount + 2 <= 64);
 // How kernels may use the device's own fused multiply-add of FLOAT32: the constant of shaders/quick_fused.glsl.
 enum class FusedKind : std::uint32_t { exact, flushes, pretends, none };
 [[nodiscard]] FusedKind fused_kind(const GpuProperties& gpu);
+// The constant for a kernel that has no other version: without such an operation, it calls f32_fused.
+[[nodiscard]] inline std::uint32_t quick_fused_constant(const GpuProperties& gpu) {
+  const FusedKind kind = fused_kind(gpu);
+  return static_cast<std::uint32_t>(kind == FusedKind::none ? FusedKind::exact : kind);
+}
 
 // Whether threads must be short: the driver computes on the CPU and fused multiply-adds are in integers, whose
 // functions have loops. llvmpipe ends the loops of a thread after 65,535 iterations of all of them together.

@@ -314,8 +314,14 @@ std::span<const KernelTarget> vector_targets() {
   static constexpr KernelTarget kTargets[] = {{cpu::Target::neon, N_NEON::replace}};
   return kTargets;
 #elif defined(__x86_64__)
-  static constexpr KernelTarget kTargets[] = {{cpu::Target::avx512, N_AVX3::replace},
-                                              {cpu::Target::avx2, N_AVX2::replace}};
+  static constexpr KernelTarget kTargets[] = {
+#if !defined(ANYDML_WITHOUT_AVX512)
+    {cpu::Target::avx512, N_AVX3::replace},
+#endif
+#if !defined(ANYDML_WITHOUT_AVX2)
+    {cpu::Target::avx2, N_AVX2::replace},
+#endif
+  };
   return kTargets;
 #else
   return {};

@@ -257,7 +257,8 @@ class RecurrentRun final : public NetworkRun {
                                          rows_,
                                          static_cast<std::uint32_t>(step.kind),
                                          static_cast<std::uint32_t>(phase),
-                                         has_peephole ? 1U : 0U};
+                                         has_peephole ? 1U : 0U,
+                                         spirv::quick_fused_constant(kernels.gpu())};
       moments_.push_back({first_gate, gates, units, kernels.find(time_code(step, kernels.gpu()), constants)});
     };
     if (step.has_two_products()) {

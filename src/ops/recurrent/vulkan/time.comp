@@ -6,6 +6,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "ops/recurrent/vulkan/network.glsl"
 #include "ops/recurrent/vulkan/activations.glsl"
+#define FUSED_CONSTANT 6
+#include "backend/vulkan/shaders/quick_fused.glsl"
 
 const uint kThreads = 128;
 layout(local_size_x = 128) in;  // kThreads
@@ -25,6 +27,7 @@ const uint kOne = 0x3f800000u;
 
 shared uint states[kMaxRows * kBlock];
 shared uint totals[kMaxRows * kThreads];  // of the gates, which replace them
+shared uint least_state;                  // the guard of the states (quick_fused.glsl)
 
 struct Tile {
   int64_t direction;
@@ -56,6 +59,13 @@ void multiply_states(Network network, Tile tile) {
   uint sum[kMaxRows];
   for (int64_t first = 0; first < network.units; first += int64_t(kBlock)) {
     const uint count = uint(min(network.units - first, int64_t(kBlock)));
+    if (needs_guard()) {
+      if (thread == 0) {
+        least_state = kNoFactor;
+      }
+      barrier();
+    }
+    uint least = kNoFactor;
     for (uint i = thread; i < kRows * kBlock; i += kThreads) {
       const uint row = i / kBlock;
       const uint k = i % kBlock;
@@ -64,16 +74,33 @@ void multiply_states(Network network, Tile tile) {
         state = Bits32(hidden + uint64_t(int64_t(row) * network.units + first + int64_t(k)) * 4).bits;
       }
       states[i] = state;
+      least = min(least, factor_key(state));
+    }
+    if (needs_guard()) {
+      atomicMin(least_state, least);
     }
     barrier();
     if (exists) {
       for (uint row = 0; row < kRows; ++row) {
         sum[row] = 0;
       }
+      least = kNoFactor;
       for (uint k = 0; k < count; ++k) {
         const uint factor = Bits32(factors + uint64_t((first + int64_t(k)) * network.units) * 4).bits;
+        least = min(least, factor_key(factor));
         for (uint row = 0; row < kRows; ++row) {
-          sum[row] = fused_floats(states[row * kBlock + k], factor, sum[row]);
+          sum[row] = quick_fused(states[row * kBlock + k], factor, sum[row]);
+        }
+      }
+      if (needs_guard() && !is_guard_passed(least_state, least)) {
+        for (uint row = 0; row < kRows; ++row) {
+          sum[row] = 0;
+        }
+        [[dont_unroll]] for (uint k = 0; k < count; ++k) {
+          const uint factor = Bits32(factors + uint64_t((first + int64_t(k)) * network.units) * 4).bits;
+          for (uint row = 0; row < kRows; ++row) {
+            sum[row] = fused_floats(states[row * kBlock + k], factor, sum[row]);
+          }
         }
       }
       for (uint row = 0; row < kRows; ++row) {
