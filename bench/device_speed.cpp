@@ -121,9 +121,7 @@ struct Case {
   std::function<void(Graph&, int steps)> build;
 };
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 struct Measured {
   double seconds = 0;  // of a step
@@ -167,7 +165,8 @@ double time_of(const anydml_device* device, const Case& one, int steps, Measured
       value = (static_cast<float>(state >> 8) / 16777216.0f - 0.5f) * 0.1f;
     }
     for (size_t at = 0; at < static_cast<size_t>(bytes) && memory != nullptr; at += values.size() * 4) {
-      check(anydml_memory_write(memory, at, values.data(), std::min(values.size() * 4, static_cast<size_t>(bytes) - at)));
+      check(
+          anydml_memory_write(memory, at, values.data(), std::min(values.size() * 4, static_cast<size_t>(bytes) - at)));
     }
     memories.push_back(memory);
     inputs.push_back(anydml_memory_pointer(memory));
@@ -179,7 +178,9 @@ double time_of(const anydml_device* device, const Case& one, int steps, Measured
     outputs.push_back(anydml_memory_pointer(memory));
   }
   double best = INFINITY;
-  const auto run = [&] { check(anydml_compiled_run(compiled, inputs.data(), inputs.size(), outputs.data(), outputs.size())); };
+  const auto run = [&] {
+    check(anydml_compiled_run(compiled, inputs.data(), inputs.size(), outputs.data(), outputs.size()));
+  };
   for (int i = 0; i < 3 && !g_fails; ++i) {
     run();
   }
@@ -226,16 +227,18 @@ Case element_wise(const char* name, const char* op, int inputs, int64_t count, d
 
 Case product(const std::string& name, int64_t batch, int64_t m, int64_t n, int64_t k, bool transposes_a,
              bool transposes_b, int steps) {
-  return {name, 0, 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
+  return {name, 0,
+          2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
           steps, [=](Graph& graph, int count) {
             const Sizes a = transposes_a ? Sizes{1, batch, k, m} : Sizes{1, batch, m, k};
             const Sizes b = transposes_b ? Sizes{1, batch, n, k} : Sizes{1, batch, k, n};
             const anydml_value left = graph.input(a);
             anydml_value right = graph.input(b);
             for (int i = 0; i < count; ++i) {  // in a chain, all matrices are square
-              right = graph.add("GEMM", {left, right}, {1, batch, m, n},
-                                {text("TransA", transposes_a ? "TRANSPOSE" : "NONE"),
-                                 text("TransB", transposes_b ? "TRANSPOSE" : "NONE"), number("Alpha", 1), number("Beta", 0)});
+              right = graph.add(
+                  "GEMM", {left, right}, {1, batch, m, n},
+                  {text("TransA", transposes_a ? "TRANSPOSE" : "NONE"),
+                   text("TransB", transposes_b ? "TRANSPOSE" : "NONE"), number("Alpha", 1), number("Beta", 0)});
             }
             graph.output(right, {1, batch, m, n});
           }};
@@ -324,9 +327,9 @@ std::vector<Case> all_cases() {
                    }});
   cases.push_back({"space to depth", 8.0 * kMany, 0, 1, [](Graph& graph, int) {
                      const Sizes out = {64, 1024, 64, 64};
-                     graph.output(graph.add("SPACE_TO_DEPTH", {graph.input({64, 256, 128, 128})}, out,
-                                            {number("BlockSize", 2)}),
-                                  out);
+                     graph.output(
+                         graph.add("SPACE_TO_DEPTH", {graph.input({64, 256, 128, 128})}, out, {number("BlockSize", 2)}),
+                         out);
                    }});
   cases.push_back({"pad", 8.0 * kMany, 0, 1, [](Graph& graph, int) {
                      static const Sizes padding = {0, 0, 1, 1};
@@ -356,8 +359,9 @@ std::vector<Case> all_cases() {
                      const anydml_value left = graph.input(sizes);
                      anydml_value right = graph.input(sizes);
                      for (int i = 0; i < steps; ++i) {
-                       right = graph.add("GEMM", {left, right}, sizes,
-                                         {text("TransA", "NONE"), text("TransB", "NONE"), number("Alpha", 1), number("Beta", 0)});
+                       right = graph.add(
+                           "GEMM", {left, right}, sizes,
+                           {text("TransA", "NONE"), text("TransB", "NONE"), number("Alpha", 1), number("Beta", 0)});
                      }
                      graph.output(right, sizes);
                    }});
@@ -428,7 +432,9 @@ int main(int argc, char** argv) {
         std::printf(", ratio %.2f%s", measured.seconds / first, measured.digest == digest ? "" : ", OTHER BITS");
       }
       if (json != nullptr) {
-        std::fprintf(json, "{\"case\": \"%s\", \"device\": \"%s\", \"us\": %.3f, \"rate\": %.2f, \"compile_ms\": %.1f, \"digest\": \"%016llx\"}\n",
+        std::fprintf(json,
+                     "{\"case\": \"%s\", \"device\": \"%s\", \"us\": %.3f, \"rate\": %.2f, \"compile_ms\": %.1f, "
+                     "\"digest\": \"%016llx\"}\n",
                      one.name.c_str(), name.c_str(), measured.seconds * 1e6, rate, measured.compile * 1e3,
                      static_cast<unsigned long long>(measured.digest));
         std::fflush(json);

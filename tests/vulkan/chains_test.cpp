@@ -30,8 +30,8 @@ class Random {
 };
 
 // Ordinary numbers are in [-1, 1). Of the tiny ones, all products are near the subnormal numbers, and some factors are
-// subnormal. In mixed data, both kinds and zeros follow each other in stripes, so that a sum that became subnormal meets
-// ordinary products later.
+// subnormal. In mixed data, both kinds and zeros follow each other in stripes, so that a sum that became subnormal
+// meets ordinary products later.
 Floats make(Random& random, Data data, std::size_t count, std::size_t stripe) {
   Floats values(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -68,7 +68,8 @@ anydml_attribute text(const char* name, const char* value) {
   return attribute;
 }
 anydml_attribute numbers(const char* name, const Sizes& values) {
-  anydml_attribute attribute = {name, std::uint32_t{ANYDML_INT64} | std::uint32_t{ANYDML_ARRAY}, static_cast<std::uint32_t>(values.size()), {}};
+  anydml_attribute attribute = {
+      name, std::uint32_t{ANYDML_INT64} | std::uint32_t{ANYDML_ARRAY}, static_cast<std::uint32_t>(values.size()), {}};
   attribute.value.i64s = values.data();
   return attribute;
 }
@@ -142,7 +143,8 @@ TEST_P(Chains, OfBatchesWithGaps) {
   compare("GEMM",
           {{{1, 3, rows, depth}, {0, rows * (depth + 1), depth + 1, 1}, &a},
            {{1, 3, depth, columns}, {0, 0, columns * 2, 2}, &b}},
-          {1, 3, rows, columns}, {text("TransA", "NONE"), text("TransB", "NONE"), number("Alpha", 1), number("Beta", 0)});
+          {1, 3, rows, columns},
+          {text("TransA", "NONE"), text("TransB", "NONE"), number("Alpha", 1), number("Beta", 0)});
 }
 
 TEST_P(Chains, OfConvolutions) {
@@ -156,7 +158,8 @@ TEST_P(Chains, OfConvolutions) {
       const Floats input = make(random, GetParam(), static_cast<std::size_t>(2 * channels * side * side), 81);
       const Floats filter = make(random, GetParam(), static_cast<std::size_t>(channels * filters / groups * 9), 60);
       const Floats bias = make(random, GetParam(), static_cast<std::size_t>(filters), 5);
-      const Sizes of_filter = is_backward ? Sizes{channels, filters / groups, 3, 3} : Sizes{filters, channels / groups, 3, 3};
+      const Sizes of_filter =
+          is_backward ? Sizes{channels, filters / groups, 3, 3} : Sizes{filters, channels / groups, 3, 3};
       compare("CONVOLUTION",
               {{{2, channels, side, side}, {}, &input}, {of_filter, {}, &filter}, {{1, filters, 1, 1}, {}, &bias}},
               {2, filters, out, out},

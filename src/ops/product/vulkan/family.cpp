@@ -46,10 +46,14 @@ TiledRun::TiledRun(Kernels& kernels, const char* key, std::span<const std::uint3
       wide_(std::move(wide)) {
   for (const Pass pass : is_split_ ? std::vector<Pass>{Pass::blocks, Pass::totals} : std::vector<Pass>{Pass::whole}) {
     for (const std::uint32_t is_aligned : wide_ ? std::vector<std::uint32_t>{0} : std::vector<std::uint32_t>{0, 1}) {
-      const std::uint32_t constants[] = {
-          is_aligned,           shape.rows_of_thread, shape.columns_of_thread,         shape.threads_down,
-          shape.threads_across, shape.depth,          static_cast<std::uint32_t>(pass),
-          static_cast<std::uint32_t>(spirv::fused_kind(kernels.gpu()))};
+      const std::uint32_t constants[] = {is_aligned,
+                                         shape.rows_of_thread,
+                                         shape.columns_of_thread,
+                                         shape.threads_down,
+                                         shape.threads_across,
+                                         shape.depth,
+                                         static_cast<std::uint32_t>(pass),
+                                         static_cast<std::uint32_t>(spirv::fused_kind(kernels.gpu()))};
       kernels_.push_back(kernels.find(spirv::linked_kernel(key, words, kernels.gpu()), constants));
     }
   }

@@ -91,8 +91,8 @@ std::optional<WideTiles> wide_tiles(const ProductStep& step, Kernels& kernels) {
   const WideLayout layout = {
       .rows = factor_order(step.a.column, step.a.row, batch_strides(step, step.a), step.rows, step.depth),
       .columns = factor_order(step.b.row, step.b.column, batch_strides(step, step.b), step.columns, step.depth),
-      .stores_vectors = factor_order(step.output.row, step.output.column, batch_strides(step, step.output), step.columns,
-                                     step.rows) == FactorOrder::vectors_along_side};
+      .stores_vectors = factor_order(step.output.row, step.output.column, batch_strides(step, step.output),
+                                     step.columns, step.rows) == FactorOrder::vectors_along_side};
   return WideTiles(kernels, std::string("product_wide ") + shape.name, kWideKernels[index], shape, layout,
                    static_cast<std::uint64_t>(of_matrix * step.batches), static_cast<std::uint64_t>(across),
                    static_cast<std::uint64_t>(of_matrix), static_cast<std::uint64_t>(step.depth));

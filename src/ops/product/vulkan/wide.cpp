@@ -37,9 +37,9 @@ bool is_available(const WideShape& shape, const GpuProperties& gpu) {
 }  // namespace
 
 const WideShape kWideShape[kWideShapes] = {
-    {"128x256", 128, 256, 8, 16, 8, true},   {"256x128", 256, 128, 16, 8, 8, true},
-    {"128x128", 128, 128, 8, 8, 16, true},   {"128x128r", 128, 128, 8, 8, 8, false},
-    {"128x128t", 128, 128, 16, 8, 8, true},  {"128x64", 128, 64, 8, 8, 16, false},
+    {"128x256", 128, 256, 8, 16, 8, true},  {"256x128", 256, 128, 16, 8, 8, true},
+    {"128x128", 128, 128, 8, 8, 16, true},  {"128x128r", 128, 128, 8, 8, 8, false},
+    {"128x128t", 128, 128, 16, 8, 8, true}, {"128x64", 128, 64, 8, 8, 16, false},
     {"64x64", 64, 64, 8, 4, 16, false},
 };
 
@@ -94,9 +94,11 @@ WideTiles::WideTiles(Kernels& kernels, const std::string& key, std::span<const s
   const bool has_vectors = plain.rows != layout.rows || plain.columns != layout.columns || layout.stores_vectors;
   const auto fused = static_cast<std::uint32_t>(spirv::fused_kind(kernels.gpu()));
   for (const Pass pass : is_split_ ? std::vector<Pass>{Pass::blocks, Pass::totals} : std::vector<Pass>{Pass::whole}) {
-    for (const WideLayout& each : has_vectors ? std::vector<WideLayout>{layout, plain} : std::vector<WideLayout>{plain}) {
-      const std::uint32_t constants[] = {static_cast<std::uint32_t>(each.rows), static_cast<std::uint32_t>(each.columns),
-                                         static_cast<std::uint32_t>(pass), each.stores_vectors ? 1U : 0U, fused};
+    for (const WideLayout& each :
+         has_vectors ? std::vector<WideLayout>{layout, plain} : std::vector<WideLayout>{plain}) {
+      const std::uint32_t constants[] = {static_cast<std::uint32_t>(each.rows),
+                                         static_cast<std::uint32_t>(each.columns), static_cast<std::uint32_t>(pass),
+                                         each.stores_vectors ? 1U : 0U, fused};
       kernels_.push_back(kernels.find(spirv::linked_kernel(key, words, kernels.gpu()), constants));
     }
   }
@@ -112,7 +114,8 @@ std::uint64_t WideTiles::workspace_bytes() const noexcept {
 void WideTiles::record(Recorder& recorder, bool are_vectors_aligned) const {
   const std::size_t layouts = kernels_.size() / (is_split_ ? 2 : 1);
   const std::size_t layout = are_vectors_aligned ? 0 : layouts - 1;
-  const auto dispatch = [&](std::size_t kernel, std::uint64_t groups, std::uint64_t first_tile, std::uint64_t operations) {
+  const auto dispatch = [&](std::size_t kernel, std::uint64_t groups, std::uint64_t first_tile,
+                            std::uint64_t operations) {
     const std::uint32_t constants[] = {static_cast<std::uint32_t>(tiles_), static_cast<std::uint32_t>(blocks_),
                                        static_cast<std::uint32_t>(across_), static_cast<std::uint32_t>(of_matrix_),
                                        static_cast<std::uint32_t>(first_tile)};

@@ -25,7 +25,9 @@ struct WideShape {
 
   [[nodiscard]] constexpr std::uint32_t threads() const { return rows / thread_rows * (columns / thread_columns); }
   // Of the vectors of both factors, as in wide_tiles.glsl.
-  [[nodiscard]] constexpr std::uint32_t shared_bytes() const { return 2 * depth * ((rows + columns) / 4 + 2) * 16 + 16; }
+  [[nodiscard]] constexpr std::uint32_t shared_bytes() const {
+    return 2 * depth * ((rows + columns) / 4 + 2) * 16 + 16;
+  }
 };
 inline constexpr std::uint32_t kWideShapes = 7;
 extern const WideShape kWideShape[kWideShapes];
@@ -40,8 +42,8 @@ struct WideLayout {
   FactorOrder columns;
   bool stores_vectors;
 };
-// A factor's order, given the strides in bytes along k and along the side, the OR of all its other strides, the number of
-// its sides and the depth.
+// A factor's order, given the strides in bytes along k and along the side, the OR of all its other strides, the number
+// of its sides and the depth.
 [[nodiscard]] FactorOrder factor_order(std::int64_t k_stride, std::int64_t side_stride, std::uint64_t other_strides,
                                        std::int64_t sides, std::int64_t depth);
 [[nodiscard]] constexpr FactorOrder without_vectors(FactorOrder order) {

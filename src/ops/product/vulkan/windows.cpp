@@ -188,10 +188,9 @@ std::optional<WideTiles> wide_tiles(const ConvolutionStep& step, Kernels& kernel
   if (of_matrix > std::int64_t{kMaxTiles} / std::max<std::int64_t>(1, matrices)) {
     return std::nullopt;
   }
-  const WideLayout layout = {
-      .rows = has_vectors_of_filter(step) ? FactorOrder::vectors_along_k : FactorOrder::along_k,
-      .columns = FactorOrder::along_side,
-      .stores_vectors = has_vectors_of_output(step)};
+  const WideLayout layout = {.rows = has_vectors_of_filter(step) ? FactorOrder::vectors_along_k : FactorOrder::along_k,
+                             .columns = FactorOrder::along_side,
+                             .stores_vectors = has_vectors_of_output(step)};
   return WideTiles(kernels, std::string("convolution_wide ") + shape.name, kWideKernels[index], shape, layout,
                    static_cast<std::uint64_t>(of_matrix * matrices), static_cast<std::uint64_t>(across),
                    static_cast<std::uint64_t>(of_matrix), static_cast<std::uint64_t>(depth));
