@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Exports networks of torchvision and transformers with both exporters of PyTorch, and runs them beside ONNX Runtime.
+"""Exports networks of torchvision and transformers with both exporters of PyTorch, and runs them beside ONNX Runtime and
+beside an earlier version.
 
-usage: exports.py FOLDER [NAME ...] [--exporter NAME] [--rounds N] [--threads N] [--limit SECONDS] [--here] [--json FILE]
+usage: exports.py FOLDER [NAME ...] [--exporter NAME] [--zoo FOLDER] [--before FOLDER] [--rounds N] [--threads N]
+                  [--limit SECONDS] [--here] [--json FILE] [--table]
        python3 bench/exports.py build/exports
 
 The networks have random weights, so nothing is downloaded; transformers' networks have few layers (LAYERS). Each one is
@@ -16,8 +18,14 @@ own, in turns, with the same number of threads and its default options:
   new      how much longer the first run at a new size takes than later runs at this size: the median of three sizes
   memory   the peak of the resident memory after two runs, minus that of a process that has only imported the library
 
-The script fails if a result differs from ONNX Runtime's by more than 1e-3 of the largest element, or if a run has other
-bits than a run of the same nodes one by one. Needs torch, torchvision, transformers, onnx, onnxscript and onnxruntime.
+With --zoo, the models of tests/python/zoo_models.py run too; they are downloaded to that folder. With --before, an earlier
+version of anydml is compared; its Python package is in that folder. Rows are added to the JSON file and replace those of
+the same model, so a long measurement can be done in parts; --table prints the rows of the file and measures nothing.
+
+The script fails if a run has other bits than a run of the same nodes one by one, or if a run with literal=True has other
+bits than in the earlier version, or if a result of an exported network differs from ONNX Runtime's by more than 1e-3 of the
+largest element. Trained models may differ more, where they quantize. Needs torch, torchvision, transformers, onnx,
+onnxscript and onnxruntime.
 """
 import argparse
 import json
@@ -32,8 +40,12 @@ import time
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "python"))
+from zoo_models import MODELS, SIZES, fetch  # noqa: E402
+
 EXPORTERS = ("torchscript", "torch.export")
-LIBRARIES = ("anydml", "ONNX Runtime")
+TRAINED = "trained"  # in the place of an exporter
+BEFORE, ANYDML, OTHER = "before", "anydml", "ONNX Runtime"
 LAYERS, WIDTH, HEADS, WORDS = 4, 256, 4, 1000
 BOUND = 1e-3
 FIGURES = ("load", "first", "run", "new", "memory")
@@ -55,7 +67,8 @@ TEXTS = {  # of transformers: the class, and the names of its settings if they a
     "gpt_neox": ("GPTNeoX", {}), "llama": ("Llama", {"num_key_value_heads": 2}), "mistral": ("Mistral", {"num_key_value_heads": 2}),
     "opt": ("OPT", {"ffn_dim": 4 * WIDTH, "word_embed_proj_dim": WIDTH}), "phi": ("Phi", {}),
     "qwen2": ("Qwen2", {"num_key_value_heads": 2}), "roberta": ("Roberta", {}), "xlm_roberta": ("XLMRoberta", {})}
-NAMES = [*IMAGES, *TEXTS]
+ZOO = {model.name: model for model in MODELS}
+NAMES = [*IMAGES, *TEXTS, *ZOO]
 
 
 def network(name):
@@ -93,16 +106,18 @@ def network(name):
 
 
 def given_at(name, step):
-    """The input at the first size (step 0) or at another one."""
+    """The inputs at the first size (step 0) or at another one, or None if the model has only one size."""
+    if name in ZOO:
+        return ZOO[name].given() if step == 0 else SIZES[name](step) if name in SIZES else None
     random = np.random.default_rng(1 + step)
     if name in IMAGES:
-        return random.random([1 if step == 0 else 2 + step, 3, IMAGES[name], IMAGES[name]], dtype=np.float32)
-    return random.integers(3, WORDS, [1, 32 + 5 * step])
+        return {"x": random.random([1 if step == 0 else 2 + step, 3, IMAGES[name], IMAGES[name]], dtype=np.float32)}
+    return {"x": random.integers(3, WORDS, [1, 32 + 5 * step])}
 
 
 def export(name, exporter, path):
     import torch
-    example, axis = torch.from_numpy(given_at(name, 1)), 0 if name in IMAGES else 1
+    example, axis = torch.from_numpy(given_at(name, 1)["x"]), 0 if name in IMAGES else 1
     options = {"input_names": ["x"], "output_names": ["y"]}
     if exporter == "torchscript":
         options.update(dynamo=False, opset_version=17, dynamic_axes={"x": {axis: "size"}})
@@ -130,40 +145,51 @@ def timed(function):
 
 def work(library, name, path, rounds, threads):
     """Runs a model in a process of its own. Returns the figures and the outputs at the first size and at another one."""
-    if library == "anydml":
-        import anydml.onnx
-        before = peak()
-        load, prepared = timed(lambda: anydml.onnx.prepare(path))
-        def run(x):
-            return np.asarray(prepared.run({"x": x})[0])
-    else:
+    if library == OTHER:
         import onnxruntime
         before = peak()
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads, settings.log_severity_level = threads, 3
         load, session = timed(lambda: onnxruntime.InferenceSession(path, settings, providers=["CPUExecutionProvider"]))
-        def run(x):
-            return session.run(None, {"x": x})[0]
-    x = given_at(name, 0)
-    first, output = timed(lambda: run(x))
-    run(x)
+        def run(given):
+            return session.run(None, given)
+    else:
+        import anydml.onnx
+        before = peak()
+        load, prepared = timed(lambda: anydml.onnx.prepare(path))
+        def run(given):
+            return list(prepared.run(given))
+    sizes = [given_at(name, step) for step in range(4)]
+    first, output = timed(lambda: run(sizes[0]))
+    run(sizes[0])
     memory, new = peak() - before, []
-    later = statistics.median(timed(lambda: run(x))[0] for _ in range(rounds))
-    for step in (1, 2, 3):
-        other = given_at(name, step)
+    later = statistics.median(timed(lambda: run(sizes[0]))[0] for _ in range(rounds))
+    sizes = [one for one in sizes if one is not None]
+    for other in sizes[1:]:
         cost = timed(lambda: run(other))[0]
         new.append(cost - statistics.median(timed(lambda: run(other))[0] for _ in range(3)))
-    outputs = [output, run(other)]
-    answer = {"load": load, "first": first, "run": later, "new": statistics.median(new), "memory": memory}
-    if library == "anydml":
-        alone = [np.asarray(prepared._model.run_node_by_node(prepared._listed({"x": one}))[0]) for one in (x, other)]
-        answer["same_bits"] = all(one.tobytes() == two.tobytes() for one, two in zip(outputs, alone))
+    outputs = [*output, *(run(sizes[-1]) if len(sizes) > 1 else [])]
+    answer = {"load": load, "first": first, "run": later, "new": statistics.median(new) if new else None, "memory": memory}
+    given = [sizes[0], *sizes[-1:]] if len(sizes) > 1 else sizes
+    if library == ANYDML:
+        alone = [one for given_one in given for one in prepared._model.run_node_by_node(prepared._listed(given_one))]
+        answer["same_bits"] = bits_of(outputs) == bits_of(alone)
+        literal = anydml.onnx.prepare(path, literal=True)
+        answer["literal"] = bits_of([one for given_one in given for one in literal.run(given_one)])
+    elif library == BEFORE:
+        answer["literal"] = bits_of(outputs)
     return {**answer, "outputs": outputs}
+
+
+def bits_of(outputs):
+    return [(str(one.dtype), one.shape, one.tobytes()) for one in map(np.asarray, outputs)]
 
 
 def in_process(arguments, options, answer=None):
     """Runs this script for one task. Returns a reason if it fails, otherwise its answer."""
     environment = {**os.environ, "ANYDML_THREADS": str(options.threads), "OMP_NUM_THREADS": str(options.threads)}
+    if BEFORE in arguments:
+        environment["PYTHONPATH"] = str(options.before.resolve())
     try:
         done = subprocess.run([sys.executable, __file__, *arguments], env=environment, capture_output=True, text=True,
                               timeout=options.limit)
@@ -176,39 +202,74 @@ def in_process(arguments, options, answer=None):
 
 
 def difference(one, other):
-    if one.shape != other.shape or not np.isfinite(other).all():
+    one, other = np.asarray(one), np.asarray(other)
+    if one.shape != other.shape or other.dtype.kind not in "fiub":
         return float("inf")
-    return float(np.max(np.abs(one.astype(np.float64) - other)) / np.max(np.abs(other)))
+    one, other = one.astype(np.float64), other.astype(np.float64)
+    if not np.isfinite(other).all():
+        return float("inf")
+    return float(np.max(np.abs(one - other)) / max(np.max(np.abs(other)), 1e-30)) if other.size else 0.0
 
 
 def measure(name, exporter, options, folder):
-    row, path = {"model": name, "exporter": exporter}, options.folder / f"{name}.{exporter}.onnx"
+    row = {"model": name, "exporter": exporter}
+    if exporter == TRAINED:
+        path = fetch(ZOO[name], options.zoo)
+    else:
+        path = options.folder / f"{name}.{exporter}.onnx"
     if not path.exists():
         failure = in_process(["--export", name, exporter, str(path)], options)
         if failure is not None:
             return {**row, "not_exported": failure}
     import onnx
     row["nodes"] = len(onnx.load(path).graph.node)
-    for library in LIBRARIES:
+    for library in options.libraries:
         answer = pathlib.Path(folder) / "answer"
         found = in_process(["--work", library, name, str(path), str(options.rounds), str(options.threads), str(answer)],
                            options, answer)
-        if isinstance(found, str):
+        if isinstance(found, str) and library == BEFORE:  # the earlier version may lack an operator
+            row["before_failed"] = found
+        elif isinstance(found, str):
             return {**row, "failed": f"{library}: {found}"}
-        row[library] = found
-    pairs = zip(row["anydml"].pop("outputs"), row["ONNX Runtime"].pop("outputs"))
-    row["difference"], row["same_bits"] = max(difference(*pair) for pair in pairs), row["anydml"].pop("same_bits")
-    if not row["same_bits"] or row["difference"] > BOUND:
-        row["failed"] = f"same bits: {row['same_bits']}, difference {row['difference']:.1e}"
+        else:
+            row[library] = found
+    outputs, literal = ([row[one].pop(part, None) if one in row else None for one in options.libraries]
+                        for part in ("outputs", "literal"))
+    row["difference"], row["same_bits"] = max(map(difference, outputs[-2], outputs[-1])), row[ANYDML].pop("same_bits")
+    if BEFORE in row:
+        row["bits_of_before"] = literal[0] == literal[1]
+    if not row["same_bits"] or (exporter != TRAINED and row["difference"] > BOUND) or not row.get("bits_of_before", True):
+        row["failed"] = (f"same bits: {row['same_bits']}, those of the version before: {row.get('bits_of_before', '-')}, "
+                         f"difference {row['difference']:.1e}")
     return row
 
 
-def show(row):
+def figure(row, library, one):
+    value = row[library][one] if library in row else None
+    return "-" if value is None else f"{value:.1f}"
+
+
+def show(row, libraries):
     title = f"| {row['model']} | {row['exporter']} | {row.get('nodes', '-')} |"
     if "not_exported" in row or "failed" in row:
         return f"{title} {row.get('failed') or 'the export failed: ' + row['not_exported']} |"
-    cells = (f" {row['anydml'][one]:.1f} / {row['ONNX Runtime'][one]:.1f} |" for one in FIGURES)
-    return f"{title}{''.join(cells)} {row['difference']:.0e} |"
+    cells = (f" {' / '.join(figure(row, library, one) for library in libraries)} |" for one in FIGURES)
+    bits = {True: "same", False: "other"}.get(row.get("bits_of_before"), "-")
+    return f"{title}{''.join(cells)} {bits} | {row['difference']:.0e} |"
+
+
+def summary(rows, libraries):
+    good = [row for row in rows if "failed" not in row and "not_exported" not in row]
+    print(f"\n{len(good)} of {len(rows)} models agree with ONNX Runtime and have the bits of their nodes; "
+          f"{sum(row.get('bits_of_before', False) for row in rows)} have the bits of the version before")
+    for kind in (*EXPORTERS, TRAINED):
+        for other in libraries:
+            for one in FIGURES if other != ANYDML else ():
+                ratios = sorted(max(row[ANYDML][one], 1e-3) / max(row[other][one], 1e-3) for row in good
+                                if row["exporter"] == kind and other in row and row[other][one] is not None)
+                if ratios:
+                    print(f"{kind}, {one}: median ratio to {other} {statistics.median(ratios):.2f}, {ratios[0]:.2f} to "
+                          f"{ratios[-1]:.2f} ({sum(ratio < 1 for ratio in ratios)} of {len(ratios)} below 1)")
 
 
 def main():
@@ -216,35 +277,40 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}; all if none is given")
     parser.add_argument("--exporter", choices=EXPORTERS, action="append", help="both if none is given")
+    parser.add_argument("--zoo", metavar="FOLDER", type=pathlib.Path, help="also run trained models, which are kept there")
+    parser.add_argument("--before", metavar="FOLDER", type=pathlib.Path, help="the Python package of an earlier version")
     parser.add_argument("--rounds", type=int, default=5, help="runs at the first size (5)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--limit", metavar="SECONDS", type=float, default=300, help="for one export or one library (300)")
     parser.add_argument("--here", action="store_true", help="run only models that are in FOLDER; export nothing")
-    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="write the figures to this file")
+    parser.add_argument("--json", metavar="FILE", type=pathlib.Path, help="add the figures to this file")
+    parser.add_argument("--table", action="store_true", help="print the rows of the JSON file, and measure nothing")
     options = parser.parse_args()
     unknown = set(options.names) - set(NAMES)
     if unknown:
         parser.error(f"no such network: {', '.join(sorted(unknown))}")
     options.folder.mkdir(parents=True, exist_ok=True)
-    print(f"{options.threads} threads; times in ms, memory in MiB; anydml / ONNX Runtime\n\n"
-          "| model | exporter | nodes | load | first | run | new size | memory | difference |\n"
-          "|---|---|---|---|---|---|---|---|---|", flush=True)
-    rows = []
+    rows = json.loads(options.json.read_text())["rows"] if options.json and options.json.exists() else []
+    has_before = options.before is not None or (options.table and any(BEFORE in row for row in rows))
+    options.libraries = (BEFORE, ANYDML, OTHER) if has_before else (ANYDML, OTHER)
+    print(f"{options.threads} threads; times in ms, memory in MiB; {' / '.join(options.libraries)}\n\n"
+          "| model | exporter | nodes | load | first | run | new size | memory | bits | difference |\n"
+          "|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    chosen = [(name, exporter) for name in options.names or NAMES
+              for exporter in ((TRAINED,) if name in ZOO else options.exporter or EXPORTERS)
+              if (options.zoo is not None or name not in ZOO) and not options.table and (
+                  name in ZOO or not options.here or (options.folder / f"{name}.{exporter}.onnx").exists())]
+    if options.table:
+        for row in rows:
+            print(show(row, options.libraries))
     with tempfile.TemporaryDirectory() as folder:
-        for name in options.names or NAMES:
-            for exporter in options.exporter or EXPORTERS:
-                if options.here and not (options.folder / f"{name}.{exporter}.onnx").exists():
-                    continue
-                rows.append(measure(name, exporter, options, folder))
-                print(show(rows[-1]), flush=True)
-                if options.json:
-                    options.json.write_text(json.dumps({"threads": options.threads, "rows": rows}, indent=1) + "\n")
-    good = [row for row in rows if "failed" not in row and "not_exported" not in row]
-    print(f"\n{len(good)} of {len(rows)} models of {len({row['model'] for row in good})} networks agree with ONNX Runtime and "
-          "have the bits of their nodes")
-    for one in FIGURES if good else ():
-        ratios = sorted(max(row["anydml"][one], 1e-3) / max(row["ONNX Runtime"][one], 1e-3) for row in good)
-        print(f"{one}: median ratio {statistics.median(ratios):.2f}, {ratios[0]:.2f} to {ratios[-1]:.2f}")
+        for name, exporter in chosen:
+            row = measure(name, exporter, options, folder)
+            rows = [one for one in rows if (one["model"], one["exporter"]) != (name, exporter)] + [row]
+            print(show(row, options.libraries), flush=True)
+            if options.json:
+                options.json.write_text(json.dumps({"threads": options.threads, "rows": rows}, indent=1) + "\n")
+    summary(rows, options.libraries)
     return 1 if any("failed" in row for row in rows) else 0
 
 

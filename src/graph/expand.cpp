@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <functional>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "graph/passes.h"
 #include "ops/operators.h"
@@ -29,37 +30,40 @@ bool has_known_inputs(const Graph& graph, const NodeSet& nodes, const GraphNode&
   });
 }
 
+// The operator that computes an input from known inputs, if a family may read those instead; otherwise null.
+const std::shared_ptr<const OpDesc>* maker_of(const Graph& graph, const NodeSet& nodes, const GraphSource& source) {
+  const GraphNode* const maker = source.kind == SourceKind::node ? &graph.nodes[source.index] : nullptr;
+  const bool is_replaceable = maker != nullptr && source.offset == 0 && maker->outputs.size() == 1 &&
+                              !maker->op->empty && has_known_inputs(graph, nodes, *maker);
+  return is_replaceable ? &maker->op : nullptr;
+}
+
 KnownInputs known_inputs(const Graph& graph, const NodeSet& nodes, const GraphNode& node) {
   KnownInputs known;
   known.are_known.reserve(node.sources.size());
   for (const GraphSource& source : node.sources) {
     known.are_known.push_back(is_known(graph, nodes, source));
-    const GraphNode* const maker = source.kind == SourceKind::node ? &graph.nodes[source.index] : nullptr;
-    if (maker != nullptr && source.offset == 0 && maker->outputs.size() == 1 && !maker->op->empty &&
-        has_known_inputs(graph, nodes, *maker)) {
+    if (const auto* const maker = maker_of(graph, nodes, source); maker != nullptr) {
       known.makers.resize(node.sources.size());
-      known.makers[known.are_known.size() - 1] = maker->op.get();
+      known.makers[known.are_known.size() - 1] = maker->get();
     }
   }
   return known;
 }
 
-// An operator and the facts about its inputs.
-struct KnownOperator {
-  const OpDesc* op = nullptr;
-  KnownInputs known;
-  bool integer_activations = false;
+// Everything that a node's decomposition depends on, as numbers: its operator, its flags, which inputs are known, and
+// the operators that make known inputs. Comparing these numbers takes less time than listing the known inputs.
+using DecompositionKey = std::vector<std::uint64_t>;
 
-  bool operator==(const KnownOperator&) const = default;
-  struct Hash {
-    std::size_t operator()(const KnownOperator& key) const {
-      std::size_t hash = std::hash<const OpDesc*>()(key.op) ^ std::hash<std::vector<bool>>()(key.known.are_known);
-      for (const OpDesc* maker : key.known.makers) {
-        hash = hash * 31 + std::hash<const OpDesc*>()(maker);
-      }
-      return hash;
+struct KeyHash {
+  std::size_t operator()(const DecompositionKey& key) const {
+    std::uint64_t hash = key.size();
+    for (const std::uint64_t number : key) {
+      hash = (hash ^ number) * 0x9e3779b97f4a7c15;
+      hash ^= hash >> 32;
     }
-  };
+    return hash;
+  }
 };
 
 // Decomposes the operators of a graph, and later those of the expanded graph. Equal layers of a network share their
@@ -82,15 +86,14 @@ class Decomposer {
         ANYDML_TRY(sorted);
         known = nodes_to_prepare(graph, sorted.value());
       }
-      KnownOperator key{.op = &op,
-                        .known = known_inputs(graph, *known, graph.nodes[i]),
-                        .integer_activations = graph.nodes[i].integer_activations};
-      auto found = found_.find(key);
+      make_key(graph, *known, graph.nodes[i]);
+      auto found = found_.find(key_);
       if (found == found_.end()) {
-        auto made = make_parts(graph, key.known, i);
+        const KnownInputs inputs = known_inputs(graph, *known, graph.nodes[i]);
+        auto made = make_parts(graph, inputs, i);
         ANYDML_TRY(made);
-        Found parts{.ops = operators_of(graph, graph.nodes[i], key.known), .parts = std::move(made.value())};
-        found = found_.emplace(std::move(key), std::move(parts)).first;
+        Found parts{.ops = operators_of(graph, graph.nodes[i], inputs), .parts = std::move(made.value())};
+        found = found_.emplace(key_, std::move(parts)).first;
       }
       if (found->second.parts != nullptr) {
         all.resize(graph.nodes.size());
@@ -103,6 +106,17 @@ class Decomposer {
  private:
   using Parts = std::shared_ptr<const Decomposition>;  // null if the operator has steps of its own
   using Operators = std::vector<std::shared_ptr<const OpDesc>>;
+
+  void make_key(const Graph& graph, const NodeSet& nodes, const GraphNode& node) {
+    key_.clear();
+    key_.push_back(reinterpret_cast<std::uintptr_t>(node.op.get()));
+    key_.push_back(node.integer_activations ? 1 : 0);
+    for (const GraphSource& source : node.sources) {
+      const auto* const maker = maker_of(graph, nodes, source);
+      const std::uint64_t address = maker != nullptr ? reinterpret_cast<std::uintptr_t>(maker->get()) : 0;
+      key_.push_back(address | (is_known(graph, nodes, source) ? 1U : 0U));  // addresses are even
+    }
+  }
 
   Result<Parts> make_parts(const Graph& graph, const KnownInputs& known, std::uint32_t node) const {
     const OpDesc& op = *graph.nodes[node].op;
@@ -134,7 +148,8 @@ class Decomposer {
   };
 
   const DeviceTraits& device_;
-  std::unordered_map<KnownOperator, Found, KnownOperator::Hash> found_;
+  std::unordered_map<DecompositionKey, Found, KeyHash> found_;
+  DecompositionKey key_;  // of the current node; keeps its memory from one node to the next
 };
 
 using Values = InlineVector<GraphSource, 16>;

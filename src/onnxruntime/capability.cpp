@@ -52,14 +52,6 @@ bool has_sequences(const Runtime& runtime, const NodeParts& parts) {
   return false;
 }
 
-// Whether the support of a node depends on the elements of an input that is not a constant.
-bool depends_on_elements(const Runtime& runtime, const NodeParts& parts) {
-  // A region may extend beyond the tensor, which is not supported.
-  constexpr std::size_t kRegion = 1;
-  return parts.op == "Resize" && parts.inputs.size() > kRegion && parts.inputs[kRegion] != nullptr &&
-         !runtime.get(kIsConstant, parts.inputs[kRegion]);
-}
-
 void log_groups(const std::string& graph, std::size_t count, const std::vector<std::vector<std::size_t>>& groups) {
   std::size_t taken = 0;
   for (const auto& group : groups) {
@@ -115,9 +107,6 @@ std::optional<std::string> Capability::reason_against(const Graph* graph, const 
   }
   if (!runtime_.has_version(29) && has_varying(runtime_, parts.implicit_inputs)) {
     return "ONNX Runtime before 1.29 does not pass the values that its body uses";
-  }
-  if (depends_on_elements(runtime_, parts)) {
-    return "its roi is not a constant";
   }
   try {
     ModelBuilder builder(runtime_, graph, nullptr);

@@ -120,6 +120,8 @@ FusedNode::FusedNode(const Runtime& runtime, const Graph* graph, const GraphNode
     : NodeComputeInfo{kApiVersion, &create_state, &compute, &release_state},
       runtime_(runtime),
       memory_(&file),
+      device_(options.device != nullptr && anydml_device_get_info(options.device)->own_memory != 0 ? options.device
+                                                                                                   : nullptr),
       uses_own_threads_(options.threads != 0) {
   const NodeParts parts(runtime, node);
   ModelBuilder builder(runtime, graph, &memory_);
@@ -143,10 +145,11 @@ FusedNode::FusedNode(const Runtime& runtime, const Graph* graph, const GraphNode
                   format_text("anydml: {}: the group needs {} inputs, but ONNX Runtime passes {}", parts.name,
                               input_count_, parts.inputs.size()));
   }
+  masks_ = GrowingMasks(runtime, graph, parts.input_names, parts.output_names);
   if (is_log_wanted()) {
-    log_provider(format_text("onnxruntime: {}: {} nodes, {} inputs, {} outputs, {} bytes of copied constants",
-                             parts.name, runtime.get(kNodeCount, graph), input_count_, outputs_.size(),
-                             memory_.bytes()));
+    log_provider(format_text(
+        "onnxruntime: {}: {} nodes, {} inputs, {} of them growing masks, {} outputs, {} bytes of copied constants",
+        parts.name, runtime.get(kNodeCount, graph), input_count_, masks_.count(), outputs_.size(), memory_.bytes()));
   }
 }
 
@@ -183,6 +186,7 @@ void FusedNode::run(KernelContext* context) const {
       many_forms.push_back(std::make_unique<InputTensor>(runtime_, value, inputs[i]));
     }
   }
+  const std::vector<GrowingMasks::Padded> padded = masks_.pad({inputs, input_count_}, device_);
   OutputRequest request = {runtime_, context, outputs_, {}, false, {}};
   const SessionThreads threads(runtime_, uses_own_threads_ ? nullptr : context);
   const int status = anydml_onnx_run(model_.get(), inputs, input_count_, &memory_of_output, &request);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "onnxruntime/masks.h"
 #include "onnxruntime/model_builder.h"
 #include "onnxruntime/options.h"
 #include "onnxruntime/runtime.h"
@@ -29,7 +30,9 @@ class FusedNode final : public NodeComputeInfo {
   const Runtime& runtime_;
   ConstantMemory memory_;
   OnnxModel model_;
+  const anydml_device* const device_;  // null for the CPU
   const bool uses_own_threads_;
+  GrowingMasks masks_;
   std::size_t input_count_ = 0;
   std::vector<std::size_t> outputs_;  // the fused node's output for each output of the model
 };

@@ -27,8 +27,9 @@ std::string name_of(const Runtime& runtime, const ValueInfo* value) {
   return value == nullptr ? std::string() : std::string(runtime.get(kValueName, value));
 }
 
-NodeParts::NodeParts(const Runtime& runtime, const GraphNode* node)
-    : op(runtime.get(kNodeOperator, node)),
+NodeParts::NodeParts(const Runtime& runtime, const GraphNode* of)
+    : node(of),
+      op(runtime.get(kNodeOperator, node)),
       domain(runtime.get(kNodeDomain, node)),
       name(runtime.get(kNodeName, node)),
       inputs(runtime.list(kNodeInputCount, kNodeInputs, node)),

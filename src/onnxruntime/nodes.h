@@ -25,8 +25,9 @@ struct ValueForm {
 
 // A node. Absent inputs and outputs are null and have empty names.
 struct NodeParts {
-  NodeParts(const Runtime& runtime, const GraphNode* node);
+  NodeParts(const Runtime& runtime, const GraphNode* of);
 
+  const GraphNode* node;
   std::string op, domain, name;
   std::vector<const ValueInfo*> inputs, outputs;
   std::vector<const ValueInfo*> implicit_inputs;  // values that the node's bodies use

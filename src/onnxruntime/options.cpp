@@ -60,6 +60,13 @@ ProviderOptions read_provider_options(const Settings& settings) {
                       "graphs exist only in memory",
                       kProviderName, name));
     }
+    const bool is_mode = name == "ep.enable_weightless_mode";
+    if ((name == "ep.enable_weightless" && value == "1") || (is_mode && value != "0")) {
+      throw std::invalid_argument(format_text(
+          "{}: the session's option {} is {}, but the provider has no weightless sessions: it reads weights "
+          "from the model's files without copies, and packs them once",
+          kProviderName, name, value));
+    }
     if (!name.starts_with(kPrefix)) {
       continue;
     }

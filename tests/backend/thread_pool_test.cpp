@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,6 +101,22 @@ TEST(ThreadPool, WorksOnThreadsOfTheProgram) {
     Counted counted{std::vector<std::atomic<int>>(50)};
     pool.run(50, Counted::count, &counted);
     EXPECT_EQ(others.loops, 2U);
+  }
+}
+
+// The numbers of such threads repeat in runs at the same time, so their scratch memory must not be the workers'.
+TEST(Scratch, RunsOnThreadsOfTheProgramShareNoBlock) {
+  Scratch set(1000, 2);
+  std::set<const std::byte*> blocks{set.of_worker(1), set.of_worker(2)};
+  for (int round = 0; round < 2; ++round) {  // the blocks are used again
+    const Scratch::OfCaller first_caller(&set);
+    const Scratch::OfCaller second_caller(&set);
+    const Scratch::OfOthers first(set, 2);
+    const Scratch::OfOthers second(set, 2);
+    ASSERT_TRUE(first.is_complete() && second.is_complete());
+    blocks.insert({first_caller.memory(), second_caller.memory(), first.of_thread(1), first.of_thread(2),
+                   second.of_thread(1), second.of_thread(2)});
+    EXPECT_EQ(blocks.size(), 8U);
   }
 }
 

@@ -545,6 +545,8 @@ TEST(Labels, NameNodes) {
   EXPECT_EQ(label_of(one), "Conv");
   one.outputs = {"y", "z"};
   EXPECT_EQ(label_of(one), "Conv that computes 'y, z'");
+  one.outputs.assign(10, "y");
+  EXPECT_EQ(label_of(one), "Conv that computes 'y, y, y, y, y, y, y, y' and 2 more");
   one.name = "n";
   EXPECT_EQ(label_of(one), "Conv 'n'");
 }

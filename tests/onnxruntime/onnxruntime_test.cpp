@@ -172,6 +172,17 @@ TEST(Options, ErrorsNameTheOptionAndTheReason) {
   EXPECT_EQ(option_error({{"ep.context_enable", "0"}}), "");
 }
 
+TEST(Options, WeightlessSessionsAreRefusedByName) {
+  for (const auto& [name, value] : Settings{
+           {"ep.enable_weightless", "1"}, {"ep.enable_weightless_mode", "1"}, {"ep.enable_weightless_mode", "2"}}) {
+    const std::string error = option_error({{name, value}});
+    EXPECT_NE(error.find("option " + name + " is " + value + ", but the provider has no weightless sessions"),
+              std::string::npos)
+        << error;
+  }
+  EXPECT_EQ(option_error({{"ep.enable_weightless", "0"}, {"ep.enable_weightless_mode", "0"}}), "");
+}
+
 // ---- The model's file -----------------------------------------------------------------------------------------------
 
 std::string field(unsigned number, const std::string& bytes) {

@@ -70,14 +70,16 @@ class Checker:
         self.compared = self.cases = 0
 
     def check(self, case, layout=0, wanted=(True, True, True)):
-        outputs, expected = case.run(self.library, layout, wanted), case.expected(self.library)
+        self.same(case, case.run(self.library, layout, wanted), case.expected(self.library), f"layout {layout}")
+
+    def same(self, case, outputs, expected, what):
         for number, (one, other) in enumerate(zip(outputs, expected)):
             if one is None:
                 continue
             different = count_different(np.ascontiguousarray(one), np.ascontiguousarray(other))
             if different.any():
                 where = tuple(np.argwhere(different)[0])
-                sys.exit(f"{case} layout {layout}: output {number}: {different.sum()} of {one.size} differ; first "
+                sys.exit(f"{case} {what}: output {number}: {different.sum()} of {one.size} differ; first "
                          f"{where}: {one[where]!r}, expected {other[where]!r}")
             self.compared += one.size
         self.cases += 1
@@ -136,6 +138,72 @@ def check_states(checker, random):
     checker.check(IntegerCase(random, 3, 0, 4, 5))
 
 
+NAMES = ("InputTensor", "WeightTensor", "RecurrenceTensor", "BiasTensor", "HiddenInitTensor", "CellMemInitTensor",
+         "SequenceLengthsTensor", "PeepholeTensor", "WeightScaleTensor", "WeightZeroPointTensor", "RecurrenceScaleTensor",
+         "RecurrenceZeroPointTensor", "OutputSequenceTensor", "OutputSingleTensor", "OutputCellSingleTensor")
+OPTIONAL = NAMES[3:8] + (NAMES[9], NAMES[11]) + NAMES[12:]
+
+
+def changed(tensor):
+    """The same tensor one larger and one smaller in each dimension, of other ranks and of other types."""
+    for axis in range(tensor.ndim):
+        for by in (-1, 1):
+            shape = list(tensor.shape)
+            shape[axis] += by
+            yield f"{tensor.shape} as {tuple(shape)}", np.full(shape, 1, tensor.dtype)
+    yield "of rank 3", tensor.reshape(tensor.shape[1:]) if tensor.shape[0] == 1 else tensor[0].copy()
+    yield "of rank 5", tensor.reshape(1, *tensor.shape)
+    yield "of rank 0", np.ones((), tensor.dtype)
+    for dtype in (np.float32, np.float16, np.int8, np.uint8, np.uint32, np.int64):
+        if dtype != tensor.dtype:
+            yield f"of {np.dtype(dtype)}", tensor.astype(dtype)
+
+
+def check_tensors(checker, random):
+    """Each tensor that is wrong is refused with a message that names a tensor, and nothing is written. Each optional one
+    may be absent, and each may have a negative stride or the stride 0."""
+    def new():
+        case = IntegerCase(random, 3, 2, 5, 4, direction="BIDIRECTIONAL", lengths=[3, 1], peephole=True)
+        return case, case.inputs() + case.integers, [np.full(sizes, 77, np.float32) for sizes in case.sizes]
+
+    def refuse(what, case, inputs, outputs):
+        message = checker.library.refusal("DYNAMIC_QUANTIZE_LSTM", inputs, outputs, case.attributes())
+        if message is None or not any(name in message for name in NAMES):
+            sys.exit(f"{what}: {message or 'was not refused'}")
+        for one in outputs:
+            if one is not None and (one != 77).any():
+                sys.exit(f"{what}: an output was written")
+        checker.cases += 1
+
+    for number, name in enumerate(NAMES):
+        case, inputs, outputs = new()
+        tensors = inputs + outputs
+        for what, other in changed(np.ascontiguousarray(tensors[number])):
+            if other.dtype == np.float32 and number >= len(inputs):
+                other = np.full(other.shape, 77, np.float32)
+            given = [other if i == number else one for i, one in enumerate(tensors)]
+            refuse(f"{name} {what}", case, given[:len(inputs)], given[len(inputs):])
+        given = [None if i == number else one for i, one in enumerate(tensors)]
+        if name not in OPTIONAL:
+            refuse(f"{name} absent", case, given[:len(inputs)], given[len(inputs):])
+        elif number < len(inputs):
+            case, _, _ = new()
+            if number >= 8:
+                case.integers[number - 8] = None
+            else:
+                setattr(case, ("x", "w", "r", "bias", "hidden", "cell", "lengths", "peephole")[number], None)
+            checker.check(case)
+        case, inputs, outputs = new()
+        expected = case.expected(checker.library)
+        tensors = inputs + outputs
+        for axis in range(tensors[number].ndim):
+            given = [one.copy() for one in tensors]
+            backwards = tuple(slice(None, None, -1) if i == axis else slice(None) for i in range(4))
+            given[number] = np.ascontiguousarray(tensors[number][backwards])[backwards]
+            checker.library.run("DYNAMIC_QUANTIZE_LSTM", given[:len(inputs)], given[len(inputs):], case.attributes())
+            checker.same(case, given[len(inputs):], expected, f"{name} backwards along {axis}")
+
+
 def check_random(checker, random, count):
     for _ in range(count):
         direction = random.choice(DIRECTIONS)
@@ -162,7 +230,8 @@ def main():
     np.seterr(all="ignore")
     checker = Checker(library)
     for name, part in (("forms", check_forms), ("sizes", check_sizes), ("layouts", check_layouts),
-                       ("states", check_states), ("random", lambda *both: check_random(*both, options.cases))):
+                       ("states", check_states), ("tensors", check_tensors),
+                       ("random", lambda *both: check_random(*both, options.cases))):
         checker.compared = checker.cases = 0
         part(checker, random)
         print(f"  {name:18} {checker.compared:9} elements in {checker.cases} networks, none different")

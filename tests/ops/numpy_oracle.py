@@ -105,6 +105,12 @@ class Library:
 
     def run(self, name, inputs, out, attributes=()):
         """out: an array, or a list of arrays."""
+        message = self.refusal(name, inputs, out, attributes)
+        if message is not None:
+            sys.exit(message)
+
+    def refusal(self, name, inputs, out, attributes=()):
+        """Runs an operator; returns the message of its error, or None."""
         keep = [Tensor() if array is None else to_tensor(array) for array in inputs]  # ctypes copies only the structs
         tensors = (Tensor * len(inputs))(*keep)
         kept = [to_attribute(key, value) for key, value in attributes]
@@ -113,8 +119,7 @@ class Library:
         outputs = (Tensor * len(result))(*result)
         code = self.handle.anydml_run(None, name.encode(), tensors, ctypes.c_size_t(len(inputs)), outputs,
                                       ctypes.c_size_t(len(result)), given, ctypes.c_size_t(len(attributes)))
-        if code != 0:
-            sys.exit(f"{name}: {self.handle.anydml_last_error().decode()}")
+        return f"{name}: {self.handle.anydml_last_error().decode()}" if code != 0 else None
 
 
 def integer_divide(a, b):

@@ -335,6 +335,7 @@ def test_sinks_without_weight_change_no_bit():
     ({}, {"local_window_size": 0}, ValueError, "local_window_size is 0"),
     ({}, {"sliding_window_cache": 1}, ValueError, "local_window_size is -1"),
     ({6: np.array(1, np.int32)}, {}, ValueError, "total_sequence_length is 1"),
+    ({6: np.array(2**31 - 1, np.int32)}, {}, ValueError, "total_sequence_length is 2147483647"),
     ({5: np.zeros(2, np.int32)}, {}, ValueError, r"seqlens_k has the shape \[2\]"),
     ({2: None}, {}, ValueError, "value is missing"),
     ({3: np.zeros((1, SHARED, 3, 4), np.float32)}, {}, ValueError, "past_key has the shape"),
@@ -410,17 +411,23 @@ def test_gather_block_quantized(bits, dtype, has_zeros):
 
 @pytest.mark.parametrize("kind", [onnx.TensorProto.INT4, onnx.TensorProto.UINT4])
 @pytest.mark.parametrize("axes", [(0, 1), (1, 0), (1, 1)])
-def test_gather_block_quantized_of_four_bits(kind, axes):
+@pytest.mark.parametrize("has_zeros", [False, True])
+@pytest.mark.parametrize("columns", [48, 64])  # 3 scales in a row, and 4, which fill whole bytes
+def test_gather_block_quantized_of_four_bits(kind, axes, has_zeros, columns):
     low, high = (-8, 8) if kind == onnx.TensorProto.INT4 else (0, 16)
     gather_axis, quantize_axis = axes
-    numbers = RANDOM.integers(low, high, (32, 48))
+    numbers = RANDOM.integers(low, high, (32, columns))
     scales = floats(*(size // 16 if axis == quantize_axis else size for axis, size in enumerate(numbers.shape)))
-    indices = np.array([3, 17, 0])
-    model, given = model_of("GatherBlockQuantized", [np.zeros((1, 1), np.uint8), indices, scales], constants=(0, 2), result=np.float32,
-                            gather_axis=gather_axis, quantize_axis=quantize_axis, block_size=16)
-    model.graph.initializer[0].CopyFrom(helper.make_tensor("x0", kind, numbers.shape, numbers.ravel()))
-    expected = np.take(numbers.astype(np.float32) * blocks_of(scales, quantize_axis, 16), indices, gather_axis)
-    np.testing.assert_array_equal(backend.Prepared(model).run(given)[0], expected)
+    zeros = RANDOM.integers(low, high, scales.shape) if has_zeros else np.zeros(scales.shape, int)
+    indices = np.array([[3, 17], [0, -1]])
+    byte = np.zeros((1, 1), np.uint8)
+    model, given = model_of("GatherBlockQuantized", [byte, indices, scales] + [byte] * has_zeros, constants=(0, 2, 3)[:2 + has_zeros],
+                            result=np.float32, gather_axis=gather_axis, quantize_axis=quantize_axis, block_size=16)
+    for i, (name, array) in enumerate((("x0", numbers), ("x2", None), ("x3", zeros))[:2 + has_zeros]):
+        if array is not None:
+            model.graph.initializer[i].CopyFrom(helper.make_tensor(name, kind, array.shape, array.ravel()))
+    floats_of = (numbers - blocks_of(zeros, quantize_axis, 16)).astype(np.float32) * blocks_of(scales, quantize_axis, 16)
+    np.testing.assert_array_equal(backend.Prepared(model).run(given)[0], np.take(floats_of, indices, gather_axis))
 
 
 # ---- TensorScatter --------------------------------------------------------------------------------------------------

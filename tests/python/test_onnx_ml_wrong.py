@@ -9,7 +9,9 @@ import pytest
 
 onnx = pytest.importorskip("onnx")
 import anydml.onnx as backend  # noqa: E402
-from test_onnx_ml import ML, MODES, ensemble_of, features, grown, model_of, node_of, run, vote_lists  # noqa: E402
+from tensor_changes import backwards, other_shapes  # noqa: E402
+from test_onnx_ml import (  # noqa: E402
+    ML, MODES, assert_same, ensemble_of, features, grown, model_of, node_of, prepared_of, run, vote_lists)
 
 
 LEAVES = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0, 0, 0],
@@ -23,6 +25,31 @@ ENSEMBLE = {"nodes_featureids": [0], "nodes_modes": np.uint8([0]), "nodes_splits
 SVM = {"coefficients": [1.0, 2.0], "rho": [0.5], "support_vectors": [1.0, 2.0], "vectors_per_class": [1, 1],
        "classlabels_ints": [0, 1]}
 HUGE = 2**62
+# Valid nodes for X with three rows of two features.
+VALID = [
+    ("TreeEnsembleRegressor", TREE),
+    ("TreeEnsembleClassifier", {**LEAVES, "class_treeids": [0, 0], "class_nodeids": [1, 2], "class_ids": [0, 1],
+                                "class_weights": [1.0, 2.0], "classlabels_int64s": [3, 4]}),
+    ("TreeEnsemble", ENSEMBLE),
+    ("LinearRegressor", {"coefficients": [1.0, 2.0], "intercepts": [0.5]}),
+    ("LinearClassifier", {"coefficients": [1.0, 2.0, 3.0, 4.0], "intercepts": [0.5, 1.5], "classlabels_ints": [7, 8]}),
+    ("SVMClassifier", {**SVM, "support_vectors": [1.0, 2.0, 3.0, 4.0]}),
+    ("SVMRegressor", {"coefficients": [1.0, -1.0], "rho": [0.5], "n_supports": 2, "support_vectors": [1.0, 2.0, 3.0, 4.0]}),
+    ("Scaler", {"offset": [1.0, 2.0], "scale": [2.0, 3.0]}),
+    ("Normalizer", {"norm": "L2"}),
+    ("Imputer", {"imputed_value_floats": [1.0, 2.0], "replaced_value_float": 0.0}),
+    ("Binarizer", {"threshold": 0.5}),
+    ("FeatureVectorizer", {"inputdimensions": [2]}),
+    ("OneHotEncoder", {"cats_int64s": [0, 1, 2]}),
+    ("LabelEncoder", {"keys_floats": [0.0, 1.0], "values_floats": [5.0, 6.0], "default_float": -1.0}),
+    ("ZipMap", {"classlabels_int64s": [3, 4]}),
+]
+# Operators that compute each element alone, so that X may have any shape; those for any number of features; and those
+# whose features are along the last of any number of dimensions.
+ANY_SHAPE, ANY_WIDTH = ("Binarizer", "OneHotEncoder", "LabelEncoder"), ("Normalizer", "FeatureVectorizer")
+LAST_AXIS = ("Scaler", "Imputer")
+# The trees of the example use only the first of the features.
+TREES = ("TreeEnsembleRegressor", "TreeEnsembleClassifier", "TreeEnsemble")
 
 WRONG = [
     ("TreeEnsembleRegressor", {**TREE, "nodes_truenodeids": [7, 0, 0]}, "nodes_truenodeids refers to node 7 of tree 0"),
@@ -104,6 +131,45 @@ def test_wrong_models(op, attributes, message):
     attributes = {name: value for name, value in attributes.items() if not isinstance(value, list) or value}
     with pytest.raises((TypeError, ValueError), match=message):
         run(op, [x], outputs, 5 if op == "TreeEnsemble" else 3, **attributes)
+
+
+@pytest.mark.parametrize("op, attributes", VALID, ids=[op for op, _ in VALID])
+def test_each_tensor(op, attributes):
+    """X with negative strides, as a constant, one larger and one smaller, of another rank, absent, of another type."""
+    x = np.float32([[0, 1], [2, -3], [0.25, 7]])
+    options = {"outputs": 2 if op.endswith("Classifier") else 1, "version": 5 if op == "TreeEnsemble" else 3}
+
+    def equal(actual, expected):
+        for one, other in zip(actual, expected, strict=True):
+            if isinstance(one, list):
+                assert one == other
+            else:
+                assert_same(one, other)
+
+    prepared = prepared_of(op, [x], **options, **attributes)
+    expected = list(prepared.run([x]))
+    for turned in backwards(x):
+        equal(prepared.run([turned]), expected)
+    results = ["y", "z"][:options["outputs"]]
+    constant = model_of([node_of(op, ["x"], results, **attributes)], {}, results, options["version"],
+                        initializer=[onnx.numpy_helper.from_array(x, "x")])
+    equal(backend.Prepared(constant).run([]), expected)
+    for what, other in other_shapes(x):
+        rows = other.ndim == 2 and other.shape[1] == 2
+        wide = other.ndim in (1, 2) and (op in ANY_WIDTH or op in TREES and other.shape[-1] > 0)
+        alone = other.ndim == 1 and other.size == 2
+        deep = other.ndim == 3 and op in LAST_AXIS
+        if rows or wide or alone or deep or op in ANY_SHAPE:
+            for one in run(op, [other], **options, **attributes):
+                assert other.ndim < 2 or len(one) == len(other)
+        else:
+            with pytest.raises((TypeError, ValueError), match=op):
+                run(op, [other], **options, **attributes)
+    with pytest.raises(ValueError, match=op):
+        backend.Prepared(model_of([node_of(op, [""], results, **attributes)], {"x": x}, results, options["version"]))
+    for dtype in (np.int8, np.bool_):
+        with pytest.raises((TypeError, ValueError, backend.Unsupported), match=op):
+            run(op, [x.astype(dtype)], **options, **attributes)
 
 
 def test_shapes_that_are_wrong():

@@ -9,6 +9,7 @@ from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 import anydml.onnx as backend  # noqa: E402
 from onnx_models import explained, node_by_node  # noqa: E402
+from tensor_changes import backwards, other_shapes  # noqa: E402
 
 pytestmark = pytest.mark.skipif(tuple(map(int, onnx.__version__.split(".")[:2])) < (1, 23),
                                 reason="older reference evaluators have bugs")
@@ -124,3 +125,46 @@ def test_shapes_of_grids():
             run(*shapes)
     with pytest.raises(ValueError, match="nothing to sample"):
         run((1, 1, 0, 2), (1, 3, 4, 2))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_each_tensor(axes, kind):
+    """The image and the grid with negative strides, as constants, of other sizes, ranks and types."""
+    x, grid = inputs(kind, axes)
+    prepared = backend.Prepared(model_of(x, grid))
+    expected = prepared.run([x, grid])[0]
+    for turned in backwards(x):
+        assert prepared.run([turned, grid])[0].tobytes() == expected.tobytes()
+    for turned in backwards(grid):
+        assert prepared.run([x, turned])[0].tobytes() == expected.tobytes()
+    for names in (["x"], ["grid"], ["x", "grid"]):
+        model, given = model_of(x, grid), {"x": x, "grid": grid}
+        for name in names:
+            model.graph.initializer.append(onnx.numpy_helper.from_array(given.pop(name), name))
+            del model.graph.input[[one.name for one in model.graph.input].index(name)]
+        assert backend.Prepared(model).run(given)[0].tobytes() == expected.tobytes()
+    for number, valid in ((0, (1, 2, 3, 4)), (1, (1, 2, 3))):  # dimensions that may have any size
+        original = (x, grid)[number]
+        for what, other in other_shapes(original):
+            given = [x, grid]
+            given[number] = other
+            differ = [i for i in range(other.ndim) if other.shape[i] != original.shape[i]] if other.ndim == original.ndim else []
+            model = model_of(*given)
+            if other.ndim == original.ndim and differ[0] in valid[:axes + 1 - number]:
+                wanted = ReferenceEvaluator(model).run(None, dict(zip(("x", "grid"), given)))[0]
+                np.testing.assert_allclose(backend.Prepared(model).run(given)[0], wanted, atol=1e-5)
+                continue
+            with pytest.raises((ValueError, backend.Unsupported), match="GridSample"):
+                backend.Prepared(model).run(given)
+    for number in (0, 1):
+        node = helper.make_node("GridSample", ["x" if number else "", "" if number else "grid"], ["y"])
+        model = model_of(x, grid)
+        model.graph.node[0].CopyFrom(node)
+        with pytest.raises(ValueError, match="GridSample"):
+            backend.Prepared(model)
+    for number, dtype in ((1, np.int32), (1, np.int8)):
+        given = [x, grid]
+        given[number] = given[number].astype(dtype)
+        with pytest.raises((TypeError, ValueError, backend.Unsupported), match="GridSample"):
+            backend.Prepared(model_of(*given)).run(given)

@@ -190,6 +190,39 @@ def test_weights_in_a_file(tmp_path):
     assert of.run(None, given)[0].tobytes() == expected[0].tobytes()
 
 
+GROWING = """
+    axes = Constant <value = int64[1] {1}> ()  one = Constant <value = int64[1] {1}> ()  second = Constant <value = int64 {1}> ()
+    sum = ReduceSum <keepdims = 1> (mask, axes)  last = Sub (sum, one)  seqlens = Cast <to = 6> (last)
+    shape = Shape (mask)  count = Gather <axis = 0> (shape, second)  total = Cast <to = 6> (count)
+    y, present_key, present_value = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 1>
+        (query, key, value, past_key, past_value, seqlens, total) """
+
+
+def test_a_mask_that_grows_with_each_token():
+    """All tokens have one compiled graph if the cache has a fixed size, and results have the bits that they have if the
+    mask is used otherwise too."""
+    inputs = ("float[1, S, 32] query, float[1, S, 16] key, float[1, S, 16] value, int64[1, T] mask, "
+              "float[1, 1, R, 16] past_key, float[1, 1, R, 16] past_value")
+    outputs = "float[1, S, 32] y, float[1, 1, P, 16] present_key, float[1, 1, P, 16] present_value"
+    of = session(parsed(GROWING, inputs, outputs), strict=True)
+    other = session(parsed(GROWING + " again = Identity (mask)", inputs, outputs + ", int64[1, T] again"), strict=True)
+    draw = np.random.default_rng(2)
+    for rows in (64, 0):  # a cache of a fixed size, and one that grows
+        cache, total = [np.zeros((1, 1, rows, 16), "f4")] * 2, 0
+        for new in (5, 1, 1, 1, 3, 1, 1):
+            total += new
+            given = {"query": draw.standard_normal((1, new, 32)).astype("f4"), "mask": np.ones((1, total), "i8"),
+                     "past_key": cache[0], "past_value": cache[1],
+                     **{name: draw.standard_normal((1, new, 16)).astype("f4") for name in ("key", "value")}}
+            found, expected = of.run(None, given), other.run(None, given)
+            assert [one.tobytes() for one in found] == [one.tobytes() for one in expected[:3]]
+            assert found[1].shape[2] == (rows or total)
+            cache = found[1:]
+    with pytest.raises(Exception, match="total_sequence_length is 2"):
+        of.run(None, {**given, "query": np.zeros((1, 3, 32), "f4"), "key": np.zeros((1, 3, 16), "f4"),
+                      "value": np.zeros((1, 3, 16), "f4"), "mask": np.ones((1, 2), "i8")})
+
+
 def test_bound_values():
     of, given = session(network(), strict=True), images(2, 3, 9, 7)
     binding = of.io_binding()
@@ -272,6 +305,22 @@ def test_wrong_options_are_named(options, named):
 def test_compiled_models_are_refused_by_name(tmp_path):
     with pytest.raises(Exception, match="context_enable"):
         session(network(), entries={"ep.context_enable": "1", "ep.context_file_path": str(tmp_path / "m.onnx")})
+
+
+def test_a_model_with_a_compiled_node_is_refused_by_name(tmp_path):
+    node = helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft", embed_mode=1, ep_cache_context=b"?",
+                            source=PROVIDER, main_context=1)
+    value = [helper.make_tensor_value_info(name, 1, ["n"]) for name in "xy"]
+    model = helper.make_model(helper.make_graph([node], "g", value[:1], value[1:]), ir_version=8, opset_imports=[
+        helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
+    with pytest.raises(Exception, match="EPContext"):
+        session(model)
+
+
+@pytest.mark.parametrize("entry", [("ep.enable_weightless", "1"), ("ep.enable_weightless_mode", "1"), ("ep.enable_weightless_mode", "2")])
+def test_weightless_sessions_are_refused_by_name(entry):
+    with pytest.raises(Exception, match="weightless"):
+        session(network(), entries=[entry])
 
 
 def test_options():

@@ -18,6 +18,7 @@
 #include "backend/vulkan/spirv/builder.h"
 #include "backend/vulkan/spirv/functions.h"
 #include "backend/vulkan/spirv/kernel.h"
+#include "backend/vulkan/spirv/loop_guard.h"
 #include "backend/vulkan/spirv/primitives.h"
 #include "ops/elementwise/entries.h"
 #include "ops/elementwise/vulkan/element_kernel.h"
@@ -273,6 +274,7 @@ TEST(ElementKernels, AreValid) {
       const ElementKernel kernel = kernel_of(entry.id, variant, 1 + number % 4, vector, number % 5 == 0);
       const Words words = write_kernel(kernel, gpu_with(native));
       EXPECT_EQ(complaint_about(words), "") << kernel.key();
+      EXPECT_EQ(count_of(words, Op::SRem) + count_of(words, Op::SMod), 0U) << kernel.key();  // Vulkan defines neither
       ++number;
     }
   }
@@ -323,11 +325,14 @@ TEST(Shaders, AreValidWhenTheyAreLinked) {
     const std::string_view text(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0]));
     if (text.find("import_") == std::string_view::npos) {
       EXPECT_EQ(complaint_about(words), "");
+      EXPECT_EQ(complaint_about(spirv::guard_loops(words)), "");
       continue;
     }
     for (const std::uint64_t native : {possible(kAllNative), std::uint64_t{0}}) {
       const Words kernel = spirv::linked_kernel("test", words, gpu_with(native)).make();
       EXPECT_EQ(complaint_about(kernel), "");
+      EXPECT_EQ(complaint_about(spirv::guard_loops(kernel)), "");
+      EXPECT_EQ(count_of(kernel, Op::SRem) + count_of(kernel, Op::SMod), 0U);
       if (native == 0) {
         EXPECT_EQ(count_of(kernel, Op::TypeFloat), 0U);
       }

@@ -335,7 +335,8 @@ void destroy(BackendProgram* program) { delete program; }
 
 struct StepRun {
   const cpu::PreparedStep* prepared;
-  const Scratch* workers_scratch;  // null if no step of the program needs it
+  const Scratch* workers_scratch;           // null if no step of the program needs it
+  const Scratch::OfOthers* others_scratch;  // of the threads of the caller's parallel loop; null if it has none
   std::byte* callers_scratch;
   std::uint32_t phase;
   std::byte* operands[kMaxStepOperands];
@@ -343,8 +344,9 @@ struct StepRun {
 
 void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
   const auto& run = *static_cast<const StepRun*>(context);
-  std::byte* const scratch =
-      thread == 0 || run.workers_scratch == nullptr ? run.callers_scratch : run.workers_scratch->of_worker(thread);
+  std::byte* const scratch = thread == 0 || run.workers_scratch == nullptr ? run.callers_scratch
+                             : run.others_scratch != nullptr               ? run.others_scratch->of_thread(thread)
+                                                                           : run.workers_scratch->of_worker(thread);
   run.prepared->run({.number = piece, .phase = run.phase, .scratch = scratch}, run.operands);
 }
 
@@ -360,6 +362,7 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
 
 [[gnu::always_inline]] inline BackendStatus run_steps(ThreadPool& pool, const BackendProgram& program,
                                                       const DeviceAddress* addresses, std::byte* callers_scratch,
+                                                      const Scratch::OfOthers* others_scratch,
                                                       const Interrupt* interrupt) {
   Interruption interruption(interrupt);
   ThreadPool::Sequence jobs(pool, program.between, interrupt != nullptr ? &interruption : nullptr);
@@ -368,6 +371,7 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
     StepRun run;
     run.prepared = step.prepared.get();
     run.workers_scratch = callers_scratch == nullptr ? nullptr : program.scratch.get();
+    run.others_scratch = others_scratch;
     run.callers_scratch = callers_scratch;
     run.phase = 0;
     for (std::size_t i = 0; i < step.operand_count; ++i, ++operand) {
@@ -390,7 +394,12 @@ void run_piece(void* context, std::uint64_t piece, unsigned thread) noexcept {
   if (scratch.memory() == nullptr) {
     return kOutOfMemory;
   }
-  return run_steps(pool, program, addresses, scratch.memory(), interrupt);
+  if (const unsigned others = pool.others_of_thread(); others != 0) {
+    const Scratch::OfOthers of_others(*program.scratch, others);
+    return of_others.is_complete() ? run_steps(pool, program, addresses, scratch.memory(), &of_others, interrupt)
+                                   : kOutOfMemory;
+  }
+  return run_steps(pool, program, addresses, scratch.memory(), nullptr, interrupt);
 }
 
 BackendStatus run(BackendQueue* queue, const BackendProgram* program, const DeviceAddress* addresses,
@@ -400,7 +409,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
   if (program->scratch != nullptr) {
     return run_with_scratch(pool, *program, addresses, interrupt);
   }
-  return run_steps(pool, *program, addresses, nullptr, interrupt);
+  return run_steps(pool, *program, addresses, nullptr, nullptr, interrupt);
 }
 
 void explain(const BackendProgram* program, char* text, std::uint64_t capacity) {

@@ -68,4 +68,21 @@ Scratch::CallerBlock* Scratch::add() noexcept {
   return block;
 }
 
+Scratch::OfOthers::OfOthers(Scratch& set, unsigned count) noexcept
+    : count_(count), blocks_(new (std::nothrow) CallerBlock*[count]) {
+  while (blocks_ != nullptr && taken_ < count_) {
+    CallerBlock* const block = set.take();
+    if (block == nullptr) {
+      return;
+    }
+    blocks_[taken_++] = block;
+  }
+}
+
+Scratch::OfOthers::~OfOthers() {
+  for (unsigned i = 0; i < taken_; ++i) {
+    blocks_[i]->is_taken.store(false, std::memory_order_release);
+  }
+}
+
 }  // namespace anydml

@@ -6,6 +6,8 @@
 // Callers  Any number of callers may run at the same time. Each caller uses one block for the duration of its run. The
 //          first block always exists. More blocks are allocated when several callers run at the same time, and they
 //          are kept. If memory runs out, the caller has no block and reports this before its run begins.
+// Others   A run on the threads of a caller's parallel loop uses a caller's block for each of these threads, because
+//          their numbers mean different threads in different runs.
 //
 // A program owns a reference to the set that it was compiled for. Programs share a set that is large enough for all of
 // them (ThreadPool::scratch). Therefore no set is freed while a thread uses it, and all memory is freed with the last
@@ -74,6 +76,25 @@ class Scratch {
 
    private:
     CallerBlock* const block_;
+  };
+
+  // The blocks of the threads of a caller's parallel loop, for the duration of a run.
+  class OfOthers {
+   public:
+    // Takes blocks for the threads 1 to `count`.
+    OfOthers(Scratch& set, unsigned count) noexcept;
+    ~OfOthers();
+    OfOthers(const OfOthers&) = delete;
+    OfOthers& operator=(const OfOthers&) = delete;
+
+    // Whether there was enough memory for all blocks.
+    [[nodiscard]] bool is_complete() const { return taken_ == count_; }
+    [[nodiscard]] std::byte* of_thread(unsigned number) const { return blocks_[number - 1]->memory.get(); }
+
+   private:
+    const unsigned count_;
+    unsigned taken_ = 0;
+    const std::unique_ptr<CallerBlock*[]> blocks_;
   };
 };
 

@@ -75,6 +75,8 @@ constinit thread_local ThreadPool::Parallel t_parallel;
 
 void ThreadPool::set_parallel_of_thread(const Parallel& parallel) noexcept { t_parallel = parallel; }
 
+unsigned ThreadPool::others_of_thread() const noexcept { return t_parallel.function != nullptr ? wanted_workers_ : 0; }
+
 ThreadPool::ThreadPool(unsigned threads)
     : wanted_workers_(std::max(threads, 1U) - 1), processors_(usable_processors()) {
   start_workers();

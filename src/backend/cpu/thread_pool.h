@@ -65,6 +65,8 @@ class ThreadPool {
   };
   // Determines the threads for the jobs that this thread submits; without a function, they are the workers.
   static void set_parallel_of_thread(const Parallel& parallel) noexcept;
+  // The number of threads besides the caller that a parallel loop of this thread may use; 0 without a loop.
+  [[nodiscard]] unsigned others_of_thread() const noexcept;
 
   // A sequence of jobs that one thread submits. The object costs nothing until the first job with several chunks.
   class Sequence {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <new>
 #include <string>
@@ -124,6 +125,13 @@ BackendStatus open(BackendDevice& device, std::uint32_t index) {
   if (device.gpu.max_iterations != UINT64_MAX && (device.gpu.primitives & kSums) != kSums) {
     device.gpu.max_iterations /= 16;  // primitives in integers contain loops
   }
+  if (device.gpu.max_iterations != UINT64_MAX) {
+    BackendStatus status = device.memory->allocate(Placement::table, sizeof(std::uint32_t), &device.cut_loops);
+    if (status.code != BackendCode::ok) {
+      return status;
+    }
+    std::memset(device.cut_loops->host, 0, sizeof(std::uint32_t));
+  }
   const char* const fails = ::secure_getenv("ANYDML_VULKAN_FAILS");
   device.runs_left = fails != nullptr ? std::atol(fails) : 0;
   const char* const operations = ::secure_getenv("ANYDML_VULKAN_OPERATIONS");
@@ -138,6 +146,17 @@ bool was_forked() noexcept { return g_forked.load(std::memory_order_relaxed); }
 
 const char* failure_of(const BackendDevice& device) noexcept {
   return was_forked() ? kForked : device.failure.load(std::memory_order_acquire);
+}
+
+void fail_if_loops_were_cut(BackendDevice& device) noexcept {
+  if (device.cut_loops == nullptr) {
+    return;
+  }
+  std::uint32_t word = 0;
+  std::memcpy(&word, device.cut_loops->host, sizeof(word));
+  if (word != 0) {
+    fail(device, "this software driver of Vulkan ended a loop of a kernel too early, so results are wrong");
+  }
 }
 
 // The device may still be working, if it is not the device itself that failed. Nobody waits for this work anymore, so
@@ -210,6 +229,9 @@ BackendDevice::~BackendDevice() {
   }
   if (service != nullptr) {
     vulkan::destroy_queue(service);
+  }
+  if (cut_loops != nullptr) {
+    memory->release(cut_loops);
   }
   staging.reset();
   pipelines.reset();

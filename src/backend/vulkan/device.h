@@ -49,6 +49,9 @@ struct BackendDevice {
   std::mutex service_mutex;
   BackendQueue* service = nullptr;
 
+  // A word that kernels set if the driver ended a loop too early (spirv/loop_guard.h). Null if the driver never does.
+  BackendMemory* cut_loops = nullptr;
+
   std::atomic<std::uint64_t> buffer_bytes = 0;
   std::atomic<const char*> failure = nullptr;  // a string that is never freed; a failed device stays failed
   std::atomic<std::int64_t> runs_left = 0;     // for tests: the device fails at this run, if it is not 0
@@ -69,6 +72,8 @@ inline constexpr BackendStatus kOutOfMemory{BackendCode::out_of_memory,
   const char* const why = failure_of(device);
   return why == nullptr ? kOk : BackendStatus{BackendCode::failed, why};
 }
+// Marks the device as failed if work that is done has wrong results because the driver ended a loop too early.
+void fail_if_loops_were_cut(BackendDevice& device) noexcept;
 // Marks the device as failed, unless it already is.
 void fail(BackendDevice& device, const char* why) noexcept;
 // The status for a result of Vulkan. All errors except a lack of memory mark the device as failed.

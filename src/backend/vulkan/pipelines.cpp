@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backend/vulkan/disk.h"
+#include "backend/vulkan/spirv/loop_guard.h"
 
 namespace anydml::vulkan {
 namespace {
@@ -154,6 +155,10 @@ void Pipelines::create(const Job& job) noexcept {
       made = job.code.make();
       words = made;
     }
+    if (job.is_guarded) {
+      made = spirv::guard_loops(words);
+      words = made;
+    }
     VkShaderModuleCreateInfo module_info{};
     module_info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     module_info.codeSize = words.size_bytes();
@@ -195,6 +200,10 @@ void Pipelines::create(const Job& job) noexcept {
 }
 
 KernelRef Pipelines::find(KernelCode code, std::span<const std::uint32_t> constants) {
+  return find(std::move(code), constants, device_.cut_loops != nullptr);
+}
+
+KernelRef Pipelines::find(KernelCode code, std::span<const std::uint32_t> constants, bool is_guarded) {
   Key key{code.key, {constants.begin(), constants.end()}};
   const std::scoped_lock lock(mutex_);
   if (const auto known = kernels_.find(key); known != kernels_.end()) {
@@ -204,7 +213,7 @@ KernelRef Pipelines::find(KernelCode code, std::span<const std::uint32_t> consta
   }
   auto kernel = std::make_shared<Kernel>(device_);
   // The kernel becomes known only when a thread will create it: others would wait for it forever.
-  jobs_.push_back({kernel, std::move(code), key.second});
+  jobs_.push_back({kernel, std::move(code), key.second, is_guarded});
   try {
     start_threads();
     if (threads_.empty()) {
@@ -225,7 +234,7 @@ KernelRef Pipelines::find(KernelCode code, std::span<const std::uint32_t> consta
 }
 
 Pipelines::Found Pipelines::find_now(KernelCode code, std::span<const std::uint32_t> constants) {
-  Found found{.kernel = find(std::move(code), constants), .error = {}};
+  Found found{.kernel = find(std::move(code), constants, false), .error = {}};
   found.error = found.kernel->wait();
   return found;
 }

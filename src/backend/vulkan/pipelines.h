@@ -58,7 +58,7 @@ class Pipelines final : public Kernels {
     KernelRef kernel;
     std::string error;  // empty if the kernel can be used
   };
-  // Waits for the kernel. May throw std::bad_alloc.
+  // For the backend's own kernels: waits for the kernel. May throw std::bad_alloc.
   [[nodiscard]] Found find_now(KernelCode code, std::span<const std::uint32_t> constants);
   [[nodiscard]] VkPipelineLayout layout() const { return layout_; }
   // Writes new pipelines to disk, unless this was done a short time ago.
@@ -69,8 +69,10 @@ class Pipelines final : public Kernels {
     std::shared_ptr<Kernel> kernel;
     KernelCode code;
     std::vector<std::uint32_t> constants;
+    bool is_guarded;  // spirv/loop_guard.h
   };
   using Key = std::pair<std::string, std::vector<std::uint32_t>>;
+  [[nodiscard]] KernelRef find(KernelCode code, std::span<const std::uint32_t> constants, bool is_guarded);
   void start_threads();
   void work() noexcept;
   void create(const Job& job) noexcept;

@@ -32,8 +32,8 @@ BackendStatus prepare_step(const Step& step, ProgramBody& body) {
     return {BackendCode::failed, why};
   }
   placed.operands.assign(step.operands.begin(), step.operands.end());
-  placed.first_entry = body.entries;
-  body.entries += static_cast<std::uint32_t>(placed.operands.size()) + 1;  // with the workspace
+  placed.first_entry = body.entries + 1;
+  body.entries += static_cast<std::uint32_t>(placed.operands.size()) + 2;  // with the workspace and cut_loops
   std::vector<KernelRef> kernels = placed.prepared->kernels();
   std::ranges::move(kernels, std::back_inserter(body.kernels));
   return kOk;
@@ -189,6 +189,7 @@ BackendStatus run(BackendQueue* queue, const BackendProgram* program, const Devi
     std::vector<std::uint8_t> low_bits(body.entries);
     for (const PlacedStep& step : body.steps) {
       std::size_t entry = step.first_entry;
+      table[entry - 1] = device.cut_loops != nullptr ? device.cut_loops->address : 0;
       for (const Operand& operand : step.operands) {
         table[entry++] = has_address(operand.slot) ? addresses[operand.slot] + operand.offset : 0;
       }

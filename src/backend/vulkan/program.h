@@ -21,7 +21,7 @@ namespace vulkan {
 struct PlacedStep {
   std::unique_ptr<PreparedStep> prepared;
   std::vector<Operand> operands;
-  std::uint32_t first_entry = 0;        // of its operands in the table of addresses
+  std::uint32_t first_entry = 0;        // of its operands in the table of addresses, after that of cut_loops
   std::uint64_t parameters_offset = 0;  // in the program's parameters, if it has any
 };
 

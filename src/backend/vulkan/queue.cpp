@@ -83,7 +83,21 @@ BackendStatus submit(BackendQueue& queue) {
   if (const BackendStatus state = state_of(queue.device); state.code != BackendCode::ok) {
     return state;
   }
-  return status_of(queue.device, queue.device.vk.QueueSubmit(queue.target->handle, 1, &info, VK_NULL_HANDLE));
+  const DeviceFunctions& vk = queue.device.vk;
+  VkResult result = vk.QueueSubmit(queue.target->handle, 1, &info, VK_NULL_HANDLE);
+  const auto lacks_memory = [&] {
+    return result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  };
+  if (lacks_memory() && vk.QueueWaitIdle(queue.target->handle) == VK_SUCCESS) {
+    result = vk.QueueSubmit(queue.target->handle, 1, &info, VK_NULL_HANDLE);
+  }
+  // Calls that returned without an error put work into this batch, and their callers may soon release its memory, so it
+  // can neither be left out nor submitted later.
+  if (lacks_memory()) {
+    fail(queue.device, "Vulkan: the driver had no memory to submit work");
+    return state_of(queue.device);
+  }
+  return status_of(queue.device, result);
 }
 
 template <class Body>
@@ -131,6 +145,7 @@ bool Timeline::is_passed(std::uint64_t value) {
   if (!is_reached(value)) {
     return false;
   }
+  fail_if_loops_were_cut(device_);
   finish_copies(value);
   return true;
 }

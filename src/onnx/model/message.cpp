@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "onnx/model/message.h"
 
+#include <algorithm>
+
 #include "onnx/values/errors.h"
 #include "onnx/values/utf8.h"
 
@@ -11,7 +13,14 @@ std::string label_of(const NodeMessage& node) {
   if (!node.name.empty()) {
     return op + " " + onnx::quoted(node.name);
   }
-  return node.outputs.empty() ? op : op + " that computes " + onnx::quoted(joined(node.outputs));
+  if (node.outputs.empty()) {
+    return op;
+  }
+  constexpr std::size_t kMaxNamed = 8;  // a node may have thousands of outputs
+  const auto end = node.outputs.begin() + static_cast<std::ptrdiff_t>(std::min(kMaxNamed, node.outputs.size()));
+  const std::size_t more = node.outputs.size() - std::min(kMaxNamed, node.outputs.size());
+  return op + " that computes " + onnx::quoted(joined({node.outputs.begin(), end})) +
+         (more == 0 ? std::string() : " and " + std::to_string(more) + " more");
 }
 
 Kind checked_kind(std::int64_t number, const std::string& what) {

@@ -321,6 +321,7 @@ bool Builder::add_domain_node(const NodeMessage& node) {
     step.inputs = node.inputs;
     step.outputs = node.outputs;
     step.uses = row->uses;
+    step.multiplies_codes = row->make_product != nullptr;
     if (row->needs_cpu && with_own_memory(context_.program.graphs.device) != nullptr) {
       step.on_host = "only the CPU has kernels";
     }

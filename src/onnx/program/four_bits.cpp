@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace anydml::onnx {
@@ -52,6 +53,54 @@ bool have_whole_blocks(const NodeMessage& node, const Sizes& dims, const Sizes& 
   return dims[at] % *block == 0 && scales == expected;
 }
 
+// The initializer at an input of a node, or null.
+const TensorMessage* find(const NodeMessage& node, std::size_t input, const Tensors& tensors) {
+  const auto found = input < node.inputs.size() ? tensors.find(node.inputs[input]) : tensors.end();
+  return found == tensors.end() ? nullptr : found->second;
+}
+
+// The weights and zero points of a node if both can stay in four bits, otherwise nothing.
+std::vector<std::string> dequantized_tensors(const NodeMessage& node, const Tensors& tensors) {
+  const TensorMessage* const x = find(node, 0, tensors);
+  const TensorMessage* const scales = find(node, 1, tensors);
+  if (node.inputs.size() > 3 || x == nullptr || scales == nullptr || !has_four_bits(*x) ||
+      !kRoundedKinds.contains(static_cast<Kind>(scales->data_type)) ||
+      !have_whole_blocks(node, x->dims, scales->dims)) {
+    return {};
+  }
+  if (node.inputs.size() < 3 || node.inputs[2].empty()) {
+    return {x->name};
+  }
+  const TensorMessage* const zeros = find(node, 2, tensors);
+  const bool fits =
+      zeros != nullptr && zeros->data_type == x->data_type && zeros->dims == scales->dims && !zeros->array;
+  return fits ? std::vector{x->name, zeros->name} : std::vector<std::string>();
+}
+
+// The same for a node that gathers slices of whole bytes.
+std::vector<std::string> gathered_tensors(const NodeMessage& node, const Tensors& tensors) {
+  constexpr std::size_t kZeros = 3;
+  const auto has_bytes = [](const TensorMessage* tensor) {
+    return tensor != nullptr && has_four_bits(*tensor) && tensor->dims.back() % 2 == 0;
+  };
+  const TensorMessage* const data = find(node, 0, tensors);
+  const auto gathered = integer_of(node, "gather_axis", 0);
+  const auto quantized = integer_of(node, "quantize_axis", 1);
+  if (!has_bytes(data) || !gathered.has_value() || !quantized.has_value()) {
+    return {};
+  }
+  const auto rank = static_cast<std::int64_t>(data->dims.size());
+  const std::int64_t from = *gathered < 0 ? *gathered + rank : *gathered;
+  if (from == rank - 1 || from == (*quantized < 0 ? *quantized + rank : *quantized)) {
+    return {};
+  }
+  if (node.inputs.size() <= kZeros || node.inputs[kZeros].empty()) {
+    return {data->name};
+  }
+  const TensorMessage* const zeros = find(node, kZeros, tensors);
+  return has_bytes(zeros) ? std::vector{data->name, zeros->name} : std::vector<std::string>();
+}
+
 }  // namespace
 
 std::unordered_set<std::string> kept_in_four_bits(const GraphMessage& graph,
@@ -63,51 +112,38 @@ std::unordered_set<std::string> kept_in_four_bits(const GraphMessage& graph,
   for (const ValueMessage& input : graph.inputs) {
     tensors.erase(input.name);  // a run may replace it
   }
-  const auto find = [&tensors](const NodeMessage& node, std::size_t input) {
-    const auto found = input < node.inputs.size() ? tensors.find(node.inputs[input]) : tensors.end();
-    return found == tensors.end() ? nullptr : found->second;
-  };
-  const auto has_zeros = [](const NodeMessage& node) { return node.inputs.size() == 3 && !node.inputs[2].empty(); };
-
-  std::vector<const NodeMessage*> nodes;
+  // The tensors of each node that must be kept together.
+  std::vector<std::vector<std::string>> kept;
   for (const NodeMessage& node : graph.nodes) {
-    if (node.op_type != "DequantizeLinear" || !is_default_domain(node.domain) || node.inputs.size() > 3) {
-      continue;
+    std::vector<std::string> names =
+        node.op_type == "DequantizeLinear" && is_default_domain(node.domain)       ? dequantized_tensors(node, tensors)
+        : node.op_type == "GatherBlockQuantized" && node.domain == "com.microsoft" ? gathered_tensors(node, tensors)
+                                                                                   : std::vector<std::string>();
+    if (!names.empty()) {
+      kept.push_back(std::move(names));
     }
-    const TensorMessage* const x = find(node, 0);
-    const TensorMessage* const scales = find(node, 1);
-    const TensorMessage* const zeros = find(node, 2);
-    const bool fits = x != nullptr && scales != nullptr && has_four_bits(*x) &&
-                      kRoundedKinds.contains(static_cast<Kind>(scales->data_type)) &&
-                      have_whole_blocks(node, x->dims, scales->dims);
-    if (!fits || (has_zeros(node) && (zeros == nullptr || zeros->data_type != x->data_type ||
-                                      zeros->dims != scales->dims || zeros->array))) {
-      continue;
-    }
-    nodes.push_back(&node);
   }
   // A tensor that something else reads is widened, and then the others of its node are too.
   while (true) {
     std::unordered_map<std::string, std::int64_t> counts;
-    for (const NodeMessage* const node : nodes) {
-      ++counts[node->inputs[0]];
-      if (has_zeros(*node)) {
-        ++counts[node->inputs[2]];
+    for (const std::vector<std::string>& names : kept) {
+      for (const std::string& name : names) {
+        ++counts[name];
       }
     }
     const auto is_shared = [&](const std::string& name) {
       const auto found = uses.find(name);
       return found == uses.end() || found->second != counts.at(name);
     };
-    const auto removed = std::erase_if(nodes, [&](const NodeMessage* node) {
-      return is_shared(node->inputs[0]) || (has_zeros(*node) && is_shared(node->inputs[2]));
+    const auto removed = std::erase_if(kept, [&](const std::vector<std::string>& names) {
+      return std::any_of(names.begin(), names.end(), is_shared);
     });
     if (removed == 0) {
-      std::unordered_set<std::string> names;
+      std::unordered_set<std::string> result;
       for (const auto& [name, count] : counts) {
-        names.insert(name);
+        result.insert(name);
       }
-      return names;
+      return result;
     }
   }
 }

@@ -344,11 +344,21 @@ Arrays Program::trace(const NamedArrays& given) const {
   return outputs_of(state);
 }
 
+// Whether all inputs but the first are constants, which a graph of the step packs.
+bool Program::runs_as_graph(const Step& step, const State& state) const {
+  const auto is_fixed = [this, &state](ValueIndex one) {
+    const auto at = static_cast<std::size_t>(one);
+    return one == kAbsent || (is_constant_[at] && !state.values[at]);
+  };
+  return step.multiplies_codes && !is_fixed(step.taken.front()) &&
+         std::all_of(step.taken.begin() + 1, step.taken.end(), is_fixed);
+}
+
 void Program::run_on_host(std::size_t index, State& state) const {
   const Step& step = steps_[index];
   TraceEvent event;
   const Arrays inputs = inputs_of(step, state);
-  Arrays results = perform(step, inputs);
+  Arrays results = runs_as_graph(step, state) ? step_graphs_.run(step, index, inputs, *fixed_) : perform(step, inputs);
   if (event) {
     event.stop();
     event.add("Node", step.label,

@@ -21,6 +21,7 @@
 #include "onnx/program/lives.h"
 #include "onnx/program/piece.h"
 #include "onnx/program/step.h"
+#include "onnx/program/step_graphs.h"
 #include "onnx/values/recorder.h"
 
 namespace anydml::onnx {
@@ -49,7 +50,7 @@ class Program {
 
   // Returns the outputs. Values that the program does not use are ignored.
   [[nodiscard]] Arrays run(const NamedArrays& given, const OutputSink& sink = nullptr);
-  // Computes the outputs without any graph; `timed` runs a step and may measure it.
+  // Computes the outputs without a graph of several steps; `timed` runs a step and may measure it.
   using Timed = std::function<void(const Step& step, const std::function<void()>& run)>;
   [[nodiscard]] Arrays run_node_by_node(const NamedArrays& given, const Timed& timed);
   // Returns the outputs if some of the values are symbols of a graph that is being recorded.
@@ -104,6 +105,7 @@ class Program {
   [[nodiscard]] Array value(ValueIndex index, const State& state) const;
   [[nodiscard]] Arrays inputs_of(const Step& step, const State& state) const;
   void run_on_host(std::size_t step, State& state) const;
+  [[nodiscard]] bool runs_as_graph(const Step& step, const State& state) const;
   void run_piece(const Piece& piece, std::size_t begin, State& state) const;
   [[nodiscard]] std::shared_ptr<Piece> find_piece(std::size_t step, State& state);
   void run_early(const Point& point, State& state) const;
@@ -125,6 +127,7 @@ class Program {
   std::unique_ptr<FixedArrays> fixed_;
   std::unique_ptr<Lives> lives_;
   Blocks blocks_;
+  mutable StepGraphs step_graphs_;
   bool are_packed_ = false;             // whether a graph was compiled; guarded by mutex_
   mutable std::recursive_mutex mutex_;  // several threads may run a model at the same time
   std::unordered_map<std::size_t, std::unique_ptr<Point>> points_;

@@ -27,7 +27,8 @@ struct Step {
   std::string uses;         // the operators, as reports name them
   std::string on_host;      // why the step can never be part of a graph, or ""
   std::vector<std::shared_ptr<Program>> bodies;
-  bool is_of_weights = false;  // its inputs are all constants, but it is still part of a graph
+  bool multiplies_codes = false;  // it multiplies its first input by weights in codes (step_graphs.h)
+  bool is_of_weights = false;     // its inputs are all constants, but it is still part of a graph
   // Steps of a model with the same number compute the same function of their inputs. 0: it is unknown.
   std::uint32_t recipe = 0;
 

@@ -9,6 +9,7 @@
 #include "onnx/rows/expansion.h"
 #include "onnx/rows/gathers.h"
 #include "onnx/rows/row.h"
+#include "onnx/values/halves.h"
 
 namespace anydml::onnx {
 namespace {
@@ -19,10 +20,12 @@ struct BlockGatherOptions {
   std::int64_t gather_axis = 0, quantize_axis = 1, block = 128;
   std::int64_t bits = 8;    // of a number in a byte: 8 if there is one
   std::int64_t middle = 0;  // the zero point if there is no tensor of zero points
+  std::int64_t flip = 0;    // the bits of numbers and zero points that are inverted
 };
 
 // The numbers in bytes along the last axis, the first one in the lowest bits.
-Array unpacked_bytes(const Array& bytes, std::int64_t bits) {
+Array unpacked_bytes(const BlockGatherOptions& options, const Array& bytes) {
+  const std::int64_t bits = options.bits;
   if (bits == 8) {
     return bytes;
   }
@@ -36,7 +39,9 @@ Array unpacked_bytes(const Array& bytes, std::int64_t bits) {
   }
   Sizes shape = bytes.shape();
   shape.back() *= 8 / bits;
-  return join(parts, rank).reshape(shape);
+  const Array numbers = join(parts, rank).reshape(shape);
+  return options.flip == 0 ? numbers
+                           : dispatch("ELEMENT_WISE_BIT_XOR", {numbers, Array::scalar(Kind::kUint8, options.flip)});
 }
 
 // Repeats a number for each block along an axis, for each of `count` elements.
@@ -72,8 +77,19 @@ void check_blocks(const BlockGatherOptions& options, const Array& blocks, const 
   }
 }
 
-Arrays run_block_gather(const BlockGatherOptions& options, std::span<const Array> inputs) {
-  const Array& data = inputs[kData];
+// Numbers that were kept in four bits (four_bits.h) as bytes with two of them each. Signed ones are 8 larger then.
+Array bytes_of(const Array& array) {
+  return array && kFourBitKinds.contains(array.kind()) ? bytes_of_halves(array) : array;
+}
+
+Arrays run_block_gather(const BlockGatherOptions& given, std::span<const Array> inputs) {
+  BlockGatherOptions options = given;
+  const Array data = bytes_of(inputs[kData]);
+  if (data.kind() != inputs[kData].kind()) {
+    options.bits = 4;
+    options.flip = inputs[kData].kind() == Kind::kInt4 ? 8 : 0;
+    options.middle = options.flip;
+  }
   const Array& indices = inputs[kIndices];
   const Array& scales = inputs[kScales];
   check_min_rank(data, 1, "data");
@@ -83,7 +99,7 @@ Arrays run_block_gather(const BlockGatherOptions& options, std::span<const Array
   check_blocks(options, scales, data, quantized, packed, "scales");
   Array zeros = input(inputs, kZeros);
   if (zeros) {  // the last of them may fill only a part of a byte
-    zeros = unpacked_bytes(zeros, options.bits);
+    zeros = unpacked_bytes(options, bytes_of(zeros));
     const int last = zeros.rank() - 1;
     if (zeros.rank() == scales.rank() && zeros.size(last) >= scales.size(last)) {
       zeros = zeros.slice(last, 0, scales.size(last));
@@ -91,10 +107,10 @@ Arrays run_block_gather(const BlockGatherOptions& options, std::span<const Array
     check_blocks(options, zeros, data, quantized, packed, "zero_points");
   }
   if (gathered == quantized || (gathered == data.rank() - 1 && packed != 1)) {
-    const Array whole = dequantized_blocks(options, unpacked_bytes(data, options.bits), scales, zeros, quantized);
+    const Array whole = dequantized_blocks(options, unpacked_bytes(options, data), scales, zeros, quantized);
     return one(taken_slices(whole, indices, gathered));
   }
-  const Array numbers = unpacked_bytes(taken_slices(data, indices, gathered), options.bits);
+  const Array numbers = unpacked_bytes(options, taken_slices(data, indices, gathered));
   const int axis = quantized < gathered ? quantized : quantized + indices.rank() - 1;
   return one(dequantized_blocks(options, numbers, taken_slices(scales, indices, gathered),
                                 zeros ? taken_slices(zeros, indices, gathered) : zeros, axis));
@@ -131,7 +147,7 @@ constexpr DomainRow kBlockGatherRows[] = {
     {.domain = "com.microsoft",
      .op = "GatherBlockQuantized",
      .make = make_block_gather,
-     .uses = "GATHER BIT_AND BIT_SHIFT_RIGHT CAST IDENTITY JOIN MULTIPLY SUBTRACT"},
+     .uses = "GATHER BIT_AND BIT_SHIFT_RIGHT BIT_XOR CAST IDENTITY JOIN MULTIPLY SUBTRACT"},
 };
 
 }  // namespace

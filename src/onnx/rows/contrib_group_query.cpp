@@ -136,6 +136,19 @@ Array resident_rows(const GroupQueryOptions& options, const GroupQueryCall& call
   return subtract(tokens, multiply(times, number(dropped)));
 }
 
+// The limit of total_sequence_length. It may be data and determines the size of the cache, so the tensors of the call
+// must account for it: the tables of angles have a row for each position of a text, and other texts grow by the new
+// rows.
+std::int64_t longest_text(const GroupQueryOptions& options, std::span<const Array> inputs, const GroupQueryCall& call) {
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();
+  if (options.is_sliding) {
+    return kLongest;
+  }
+  const Array table = options.is_rotary ? inputs[kCosines] : input(inputs, kBias);
+  const std::int64_t rows = !table || table.rank() == 0 ? 0 : table.size(options.is_rotary ? 0 : table.rank() - 1);
+  return std::min(kLongest, std::max(call.capacity + call.queries, rows));
+}
+
 // Sets the sizes of the cache and the number of rows in it. A call that has all tokens of the text is its beginning,
 // even if the sequences have different lengths.
 void set_past(const GroupQueryOptions& options, std::span<const Array> inputs, GroupQueryCall& call) {
@@ -149,9 +162,10 @@ void set_past(const GroupQueryOptions& options, std::span<const Array> inputs, G
         last ? listed(last.shape()) : "of nothing", total ? listed(total.shape()) : "of nothing", call.batch);
   }
   const std::int64_t length = total.integer();
-  if (length < call.queries || length > std::numeric_limits<std::int32_t>::max()) {
-    fail("total_sequence_length is {}, and there are {} new positions; expected at least as many", length,
-         call.queries);
+  const std::int64_t most = longest_text(options, inputs, call);
+  if (length < call.queries || length > most) {
+    fail("total_sequence_length is {}, with {} new positions and {} rows in past_key; expected {} to {}", length,
+         call.queries, call.capacity, call.queries, most);
   }
   const auto number = [](std::int64_t value) { return Array::scalar(Kind::kInt32, value).reshape({1}); };
   call.after = add(cast(last.reshape({call.batch}), Kind::kInt32), number(1));

@@ -64,7 +64,7 @@ SampledAxis tf_crop_and_resize(std::int64_t size, const ResizedAxis& to) {
   if (to.size < 2) {
     return {kFar, -0.5 * (to.start + to.end) * last, 0};
   }
-  return {length <= 0 ? kFar : static_cast<double>(to.size - 1) / length, -to.start * last, 0};
+  return {length <= 0 ? kFar : std::min(kFar, static_cast<double>(to.size - 1) / length), -to.start * last, 0};
 }
 
 using FindCoordinates = SampledAxis (*)(std::int64_t size, const ResizedAxis& to);
@@ -113,7 +113,6 @@ struct ResizeNode {
   std::string policy;
   std::vector<double> scales;  // of the opsets in which they are attributes
   CubicOptions cubic;
-  Node refused;  // for messages
 };
 
 ResizeMode resize_mode(const Node& node, bool is_old) {
@@ -161,8 +160,6 @@ ResizeNode resize_node(const Node& node) {
                       : std::vector<double>{1, 1, node.number("height_scale", 1), node.number("width_scale", 1)};
   result.cubic = {result.transformation, node.number("cubic_coeff_a", -0.75), node.integer("antialias") != 0,
                   node.integer("exclude_outside") != 0, node.number("extrapolation_value")};
-  result.refused.op = node.op;
-  result.refused.label = node.label;
   return result;
 }
 
@@ -260,7 +257,7 @@ std::vector<ResizedAxis> resized_axes(const ResizeNode& node, std::span<const Ar
   return axes;
 }
 
-void take_regions(const ResizeNode& node, const Array& roi, std::vector<ResizedAxis>& axes) {
+void take_regions(const Array& roi, std::vector<ResizedAxis>& axes) {
   const std::vector<double> numbers = roi ? roi.to_numbers() : std::vector<double>();
   if (numbers.size() != 2 * axes.size()) {
     fail("roi has {} numbers, but {} axes need {}", numbers.size(), axes.size(), 2 * axes.size());
@@ -268,10 +265,9 @@ void take_regions(const ResizeNode& node, const Array& roi, std::vector<ResizedA
   for (std::size_t i = 0; i < axes.size(); ++i) {
     axes[i].start = numbers[i];
     axes[i].end = numbers[axes.size() + i];
-    const bool is_inside = 0 <= axes[i].start && axes[i].start <= axes[i].end && axes[i].end <= 1;
-    if (node.mode != ResizeMode::kCubic && !is_inside) {
-      refuse(node.refused, "with a roi that is reversed or extends beyond the tensor",
-             "DirectML repeats the elements at the edges");
+    if (!std::isfinite(axes[i].start) || !std::isfinite(axes[i].end)) {
+      fail("roi has {} and {} for axis {}; expected finite numbers", number_text(axes[i].start),
+           number_text(axes[i].end), axes[i].axis);
     }
   }
 }
@@ -309,17 +305,63 @@ Array resampled(const ResizeNode& node, const Array& x, const std::vector<Resize
                   {.shape = shape});
 }
 
+// Reverses the axes whose region begins behind its end. A region may be reversed, but a scale may not be negative.
+Array with_regions_forward(Array x, std::vector<ResizedAxis>& axes) {
+  for (ResizedAxis& to : axes) {
+    const std::int64_t size = x.size(to.axis);
+    if (to.start > to.end && size != 0) {
+      x = x.slice(to.axis, size - 1, size, -1);
+      to.start = 1 - to.start;
+      to.end = 1 - to.end;
+    }
+  }
+  return x;
+}
+
+// Replaces the elements of a result whose coordinates are outside the tensor; the operator repeats the edges there.
+Array extrapolated(Array y, std::span<const std::int64_t> sizes, const std::vector<ResizedAxis>& axes, double value) {
+  for (const ResizedAxis& to : axes) {
+    const auto last = static_cast<double>(sizes[static_cast<std::size_t>(to.axis)] - 1);
+    Array is_outside = Array::zeros(Kind::kUint8, {to.size});
+    auto* const flags = static_cast<std::uint8_t*>(is_outside.writable());
+    bool is_needed = false;
+    for (std::int64_t i = 0; i < to.size; ++i) {
+      const double length = (to.end - to.start) * last;
+      const double position = to.size > 1
+                                  ? to.start * last + static_cast<double>(i) * length / static_cast<double>(to.size - 1)
+                                  : 0.5 * (to.start + to.end) * last;
+      flags[i] = position < 0 || position > last ? 1 : 0;
+      is_needed = is_needed || flags[i] != 0;
+    }
+    if (is_needed) {
+      Sizes shape(y.shape().size(), 1);
+      shape[static_cast<std::size_t>(to.axis)] = to.size;
+      y = dispatch("ELEMENT_WISE_IF",
+                   {is_outside.reshape(std::move(shape)).broadcast_to(y.shape()), Array::scalar(y.kind(), value), y});
+    }
+  }
+  return y;
+}
+
+Array resize_region(const ResizeNode& node, const Array& x, std::vector<ResizedAxis>& axes) {
+  const Array forward = with_regions_forward(x, axes);
+  return extrapolated(resampled(node, forward, axes), forward.shape(), axes, node.cubic.extrapolation_value);
+}
+
 Compute make_resize(const Node& node) {
   return [resize = resize_node(node)](std::span<const Array> inputs) {
     const Array& x = inputs[0];
     std::vector<ResizedAxis> axes = resized_axes(resize, inputs);
-    if (resize.transformation == "tf_crop_and_resize") {
-      take_regions(resize, unless_empty(input(inputs, 1)), axes);
+    const bool has_regions = resize.transformation == "tf_crop_and_resize";
+    if (has_regions) {
+      take_regions(unless_empty(input(inputs, 1)), axes);
     }
     const bool has_elements =
         x.count() != 0 && std::all_of(axes.begin(), axes.end(), [](const ResizedAxis& to) { return to.size != 0; });
-    return one(resize.mode == ResizeMode::kCubic && has_elements ? resize_cubic(x, resize.cubic, axes)
-                                                                 : resampled(resize, x, axes));
+    if (resize.mode == ResizeMode::kCubic && has_elements) {
+      return one(resize_cubic(x, resize.cubic, axes));
+    }
+    return one(has_regions && has_elements ? resize_region(resize, x, axes) : resampled(resize, x, axes));
   };
 }
 
@@ -330,7 +372,7 @@ constexpr Row kImageRows[] = {
          "ABS ADD CAST CLIP FLOOR GATHER_ELEMENTS IF LOGICAL_AND LOGICAL_EQUALS MODULUS_FLOOR MULTIPLY ROUND SUBTRACT",
      .kinds = kRoundedKinds},
     {.op = "MaxRoiPool", .make = make_max_roi_pool, .uses = "ROI_POOLING", .kinds = kRoundedKinds},
-    {.op = "Resize", .make = make_resize, .uses = "RESAMPLE3 GEMM ADD IDENTITY"},
+    {.op = "Resize", .make = make_resize, .uses = "RESAMPLE3 GEMM ADD IDENTITY IF"},
     {.op = "RoiAlign",
      .make = make_roi_align,
      .uses = "ROI_ALIGN1 MULTIPLY SUBTRACT MAX ADD JOIN",

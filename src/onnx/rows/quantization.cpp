@@ -207,6 +207,10 @@ Array blocks_of(const Dequantization& how, const Array& scale, const Array& x) {
   return scale.reshape(shape);
 }
 
+// Zero points for DEQUANTIZE that are 0. They are one element, so that graphs recognize them by its value and share the
+// weights that they pack with them.
+Array no_zeros(Kind kind, const Sizes& shape) { return Array::zeros(kind, Sizes(shape.size(), 1)).broadcast_to(shape); }
+
 Array dequantized(const Dequantization& how, const Array& x, const Array& scale, const Array& zero) {
   if (kFourBitKinds.contains(x.kind())) {
     const Array scales = blocks_of(how, scale, x);
@@ -215,11 +219,11 @@ Array dequantized(const Dequantization& how, const Array& x, const Array& scale,
       return dispatch("DEQUANTIZE", {x, scales}, {{"QuantizationType", "SCALE"}}, out);
     }
     // Without zero points, DEQUANTIZE would subtract 8 from unsigned numbers.
-    const Array zeros = zero ? blocks_of(how, zero, x) : Array::zeros(x.kind(), scales.shape());
+    const Array zeros = zero ? blocks_of(how, zero, x) : no_zeros(x.kind(), scales.shape());
     return dispatch("DEQUANTIZE", {x, scales, zeros}, {{"QuantizationType", "SCALE_ZERO_POINT"}}, out);
   }
   if (item_size(x.kind()) == 1 && item_size(how.multiply_in) < 8 && has_whole_blocks(how.along, x, scale, zero)) {
-    const Array zeros = zero ? zero : Array::zeros(x.kind(), scale.shape());
+    const Array zeros = zero ? zero : no_zeros(x.kind(), scale.shape());
     return dispatch("DEQUANTIZE", {x, scale, zeros}, {{"QuantizationType", "SCALE_ZERO_POINT"}},
                     {std::nullopt, how.result});
   }

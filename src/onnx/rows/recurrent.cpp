@@ -311,6 +311,10 @@ Compute make_quantized_lstm(const NodeMessage& message, const std::vector<Kind>&
   if (given.kind(kQuantizedX) != Kind::kFloat) {
     given.refuse(format_text("of {}", kind_name(given.kind(kQuantizedX))));
   }
+  constexpr std::size_t kLengths = 4;
+  if (const Kind kind = given.kind(kLengths); kind != Kind::kUndefined && kind != Kind::kInt32) {
+    given.refuse(format_text("with sequence_lens of {}", kind_name(kind)));
+  }
   const Node node = lstm_node(given, kinds);
   Network network = network_of(node);
   network.op = "DYNAMIC_QUANTIZE_LSTM";

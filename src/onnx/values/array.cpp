@@ -238,6 +238,11 @@ std::shared_ptr<const Array::Layout> Array::layout_of(Sizes shape, Sizes strides
   layout->count = counted(shape);
   layout->strides = with_zeros(shape, std::move(strides));
   layout->shape = std::move(shape);
+  layout->is_packed = layout->count == 0 || is_packed_layout(layout->shape, layout->strides);
+  for (std::size_t axis = 0; layout->count != 0 && axis < layout->shape.size(); ++axis) {
+    const std::int64_t reach = (layout->shape[axis] - 1) * layout->strides[axis];
+    (reach < 0 ? layout->low : layout->high) += reach;
+  }
   return layout;
 }
 
@@ -340,8 +345,6 @@ Array Array::integers(const std::vector<std::int64_t>& numbers) {
 }
 
 // ---- Views ----------------------------------------------------------------------------------------------------------
-
-bool Array::is_packed() const { return count() == 0 || is_packed_layout(body_->layout->shape, body_->layout->strides); }
 
 Array Array::view(Sizes shape, Sizes strides, std::int64_t moved) const {
   auto body = std::make_shared<Body>();
@@ -481,15 +484,10 @@ const void* Array::data() const {
 }
 
 std::pair<std::uintptr_t, std::uintptr_t> Array::bounds() const {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (std::size_t axis = 0; axis < body_->layout->shape.size(); ++axis) {
-    const std::int64_t reach = (body_->layout->shape[axis] - 1) * body_->layout->strides[axis];
-    (reach < 0 ? low : high) += reach;
-  }
+  const Layout& layout = *body_->layout;
   const auto start = reinterpret_cast<std::uintptr_t>(body_->data);
-  const auto after = static_cast<std::int64_t>(bytes_of(body_->kind, static_cast<std::size_t>(high + 1)));
-  return {start + static_cast<std::uintptr_t>(bytes_between(body_->kind, low)),
+  const auto after = static_cast<std::int64_t>(bytes_of(body_->kind, static_cast<std::size_t>(layout.high + 1)));
+  return {start + static_cast<std::uintptr_t>(bytes_between(body_->kind, layout.low)),
           start + static_cast<std::uintptr_t>(after)};
 }
 

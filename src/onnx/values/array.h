@@ -81,7 +81,7 @@ class Array {
     return bytes_of(body_->kind, static_cast<std::size_t>(body_->layout->count));
   }
   [[nodiscard]] bool is_symbol() const { return body_->recorder != nullptr; }
-  [[nodiscard]] bool is_packed() const;  // in memory as C arrays are
+  [[nodiscard]] bool is_packed() const { return body_->layout->is_packed; }  // in memory as C arrays are
   [[nodiscard]] bool is_on_device() const { return body_->elements != nullptr; }
   // The address of the element at index 0 of an array, for graphs: in the CPU's memory or in a device's.
   [[nodiscard]] const void* address() const { return body_->data; }
@@ -132,6 +132,9 @@ class Array {
     Sizes shape;
     Sizes strides;
     std::int64_t count = 0;
+    bool is_packed = true;
+    std::int64_t low = 0;  // the lowest and the highest element, counted from the one at index 0
+    std::int64_t high = 0;
   };
   struct Body {
     Kind kind = Kind::kUndefined;

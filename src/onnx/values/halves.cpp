@@ -16,6 +16,19 @@ Array Recorder::halves_of_bytes(const Array& bytes, Sizes shape, Sizes strides) 
   return Array(std::move(body));
 }
 
+Array Recorder::bytes_of_halves(const Array& halves) {
+  auto body = std::make_shared<Array::Body>(*halves.body_);
+  Sizes shape = halves.shape();
+  shape.back() /= 2;
+  body->kind = Kind::kUint8;
+  body->layout = Array::layout_of(shape, packed_strides(shape));
+  body->offset = halves.body_->offset / 2;
+  body->value = 0;
+  return Array(std::move(body));
+}
+
+Array bytes_of_halves(const Array& halves) { return Recorder::bytes_of_halves(halves); }
+
 Array halves_of_bytes(const Array& bytes, Sizes shape, Sizes strides) {
   return Recorder::halves_of_bytes(bytes, std::move(shape), std::move(strides));
 }

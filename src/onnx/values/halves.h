@@ -21,6 +21,9 @@ namespace anydml::onnx {
 // numbers.
 [[nodiscard]] Array halves_of_bytes(const Array& bytes, Sizes shape, Sizes strides);
 
+// The bytes of a packed array of four-bit numbers; the last size is even.
+[[nodiscard]] Array bytes_of_halves(const Array& halves);
+
 // Like dispatch, but if `other` is a symbol, the operator is recorded in its graph even if no input is a symbol.
 [[nodiscard]] Array dispatch_beside(const Array& other, const char* op, const Arrays& inputs, const Options& options,
                                     const Out& out);

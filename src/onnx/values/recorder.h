@@ -105,8 +105,9 @@ class Recorder {
   [[nodiscard]] static std::uint64_t source_of(const Array& array);
   // The position of the element at index 0, in bytes: in the value that a symbol is a view of, or in memory.
   [[nodiscard]] static std::int64_t offset_of(const Array& array);
-  // A view of an array or a symbol (halves.h).
+  // Views of arrays and symbols (halves.h).
   [[nodiscard]] static Array halves_of_bytes(const Array& bytes, Sizes shape, Sizes strides);
+  [[nodiscard]] static Array bytes_of_halves(const Array& halves);
 
  private:
   [[nodiscard]] Array symbol(Kind kind, Sizes shape, Sizes strides, std::uint64_t source);

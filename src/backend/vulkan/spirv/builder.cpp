@@ -23,6 +23,20 @@ bool is_arithmetic_of_floats(Op op) {
   return op == Op::FAdd || op == Op::FSub || op == Op::FMul || op == Op::FDiv || op == Op::FNegate;
 }
 
+// The remainder of integers as three instructions. Vulkan does not define the remainder of negative integers, and there
+// are drivers that compute it as if they were not negative; but it defines their quotient. The function library has
+// OpSRem where C++ has %. GLSL's % is OpSMod, which kernels use only for numbers that are not negative.
+struct Remainder {
+  Words quotient, product, difference;
+};
+Remainder remainder_of(Builder& builder, const Words& words) {
+  const Id quotient = builder.new_id();
+  const Id product = builder.new_id();
+  return {{words[0], quotient, words[2], words[3]},
+          {words[0], product, quotient, words[3]},
+          {words[0], words[1], words[2], product}};
+}
+
 }  // namespace
 
 void Builder::append(Words& to, Op op, std::span<const std::uint32_t> words) {
@@ -153,7 +167,14 @@ Id Builder::copy_function(const Library& library, const Library::Function& funct
     if (is_arithmetic_of_floats(instruction.op)) {
       decorate(result, Decoration::no_contraction);
     }
-    append(code, instruction.op, words);
+    if (instruction.op == Op::SRem) {
+      const Remainder defined = remainder_of(*this, words);
+      append(code, Op::SDiv, defined.quotient);
+      append(code, Op::IMul, defined.product);
+      append(code, Op::ISub, defined.difference);
+    } else {
+      append(code, instruction.op, words);
+    }
   });
   if (function.is_import) {
     copied_[key].declaration = std::move(code);
@@ -241,7 +262,14 @@ void Builder::adopt(std::span<const std::uint32_t> kernel, const Library& librar
       if (is_arithmetic_of_floats(instruction.op) && !rounded.contains(words[1])) {
         decorate(words[1], Decoration::no_contraction);
       }
-      append(main_, instruction.op, all);
+      if (instruction.op == Op::SMod) {
+        const Remainder defined = remainder_of(*this, all);
+        append(main_, Op::SDiv, defined.quotient);
+        append(main_, Op::IMul, defined.product);
+        append(main_, Op::ISub, defined.difference);
+      } else {
+        append(main_, instruction.op, all);
+      }
     }
   });
 }

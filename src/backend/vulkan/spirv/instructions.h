@@ -68,6 +68,7 @@ inline constexpr std::uint32_t kHeaderWords = 5;
   X(UConvert, 113, inside, "tri")              \
   X(SConvert, 114, inside, "tri")              \
   X(FConvert, 115, inside, "tri")              \
+  X(ConvertPtrToU, 117, inside, "tri")         \
   X(ConvertUToPtr, 120, inside, "tri")         \
   X(Bitcast, 124, inside, "tri")               \
   X(SNegate, 126, inside, "tri")               \

@@ -41,7 +41,13 @@ std::string resolve_primitive(std::string_view import, std::uint64_t native) {
   if (!import.starts_with(kPrefix)) {
     return std::string(import);  // a function that names a particular version
   }
-  const std::string_view name = import.substr(kPrefix.size());
+  std::string_view name = import.substr(kPrefix.size());
+  if (name == "f32_quick_fused") {  // of shaders/quick_fused.glsl
+    name = "f32_fused";
+    if ((native & kFusedFlushes) != 0) {
+      return "native_f32_fused";
+    }
+  }
   const auto* const found = std::ranges::find(kNames, name);
   const auto index = static_cast<std::uint32_t>(found - std::begin(kNames));
   return (index < kPrimitiveCount ? version_of(static_cast<Primitive>(index), native) : "") + std::string(name);
@@ -74,6 +80,16 @@ std::vector<FloatMode> float_modes(const Builder& builder, const GpuProperties& 
   return modes;
 }
 
+FusedKind fused_kind(const GpuProperties& gpu) {
+  if ((gpu.primitives & kFusedPretends) != 0) {
+    return FusedKind::pretends;
+  }
+  if ((gpu.primitives & primitive_bit(Primitive::f32_fused)) != 0) {
+    return FusedKind::exact;
+  }
+  return (gpu.primitives & kFusedFlushes) != 0 ? FusedKind::flushes : FusedKind::none;
+}
+
 bool needs_short_threads(const GpuProperties& gpu) {
   return gpu.is_cpu && std::string_view(version_of(Primitive::f32_fused, gpu.primitives)) == "integer_";
 }
@@ -91,6 +107,12 @@ std::string describe_primitives(std::uint64_t native) {
       const std::string_view kind = *version == 'n' ? "native: " : *version == 'e' ? "composed: " : "in integers: ";
       text.append(text.empty() ? "" : "; ").append(kind).append(names);
     }
+  }
+  if ((native & kFusedFlushes) != 0) {
+    text += "; native where guarded: f32_fused";
+  }
+  if ((native & kFusedPretends) != 0) {
+    text += "; f32_fused pretends to flush subnormals";
   }
   return text;
 }

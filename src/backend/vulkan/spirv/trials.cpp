@@ -2,6 +2,7 @@
 // Tries a device's own primitives on inputs that are hard for them, and compares the bits with base/integer_floats.h.
 #include "backend/vulkan/trials.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -238,10 +239,17 @@ spirv::Words write_trial(const std::string& name, std::uint64_t native, const Gp
 
 bool needs_float64(std::string_view name) { return name.find("f64") != std::string_view::npos; }
 
+// Whether a FLOAT32 among these is subnormal, or was before it was rounded.
+bool may_be_flushed(const Input& input, u64 result) {
+  using F = FormatParts<Float32Format>;
+  const auto is_small = [](u64 value) { return (value & F::kMagnitude) != 0 && (value & F::kMagnitude) < F::kHidden; };
+  return std::ranges::any_of(input.values, is_small) || is_small(result) || (result & F::kMagnitude) == F::kHidden;
+}
+
 }  // namespace
 
 bool spirv::is_exact(const std::string& function, Primitive primitive, std::uint64_t native, const GpuProperties& gpu,
-                     TrialRunner& runner) {
+                     TrialRunner& runner, bool may_flush) {
   if (function_library().find(function) == nullptr) {
     return false;
   }
@@ -261,6 +269,9 @@ bool spirv::is_exact(const std::string& function, Primitive primitive, std::uint
   }
   for (std::size_t i = 0; i < kInputs; ++i) {
     const u64 expected = trial.compute(inputs[i]);
+    if (may_flush && may_be_flushed(inputs[i], expected)) {
+      continue;
+    }
     if (results[i] != expected &&
         !(is_nan_of(trial.result_bits, results[i]) && is_nan_of(trial.result_bits, expected))) {
       return false;
@@ -286,9 +297,13 @@ std::uint64_t try_primitives(const GpuProperties& gpu, TrialRunner& runner) {
       native |= spirv::composed_bit(i);
     }
   }
+  if ((native & spirv::primitive_bit(Primitive::f32_fused)) == 0 &&
+      spirv::is_exact("native_f32_fused", Primitive::f32_fused, native, gpu, runner, true)) {
+    native |= spirv::kFusedFlushes;
+  }
   return native;
 }
 
-std::uint32_t trials_version() { return 2; }
+std::uint32_t trials_version() { return 3; }
 
 }  // namespace anydml::vulkan

@@ -174,7 +174,8 @@ class PairsRun final : public AttentionRun {
   PairsRun(const AttentionStep& step, const PairGrid& grid, Kernels& kernels)
       : AttentionRun(step), grid_(grid), are_keys_(step.kind == AttentionKind::scores) {
     const auto find = [&](const char* key, std::span<const std::uint32_t> words) {
-      return kernels.find(spirv::linked_kernel(key, words, kernels.gpu()), std::span(&grid_.pairs, 1));
+      const std::uint32_t constants[] = {grid_.pairs, spirv::quick_fused_constant(kernels.gpu())};
+      return kernels.find(spirv::linked_kernel(key, words, kernels.gpu()), constants);
     };
     kernel_ = are_keys_ ? find("attention_scores", k_scores) : find("attention_weigh", k_weigh);
     if (grid.is_split) {

@@ -6,6 +6,8 @@
 // Pairs are the queries of the heads that share a head of keys and values: pair i of `rows` queries is query i / group
 // of head i modulo group. A group of threads processes some pairs together, because they read the same keys and values.
 #include "ops/attention/vulkan/step.glsl"
+#define FUSED_CONSTANT 1
+#include "backend/vulkan/shaders/quick_fused.glsl"
 
 layout(constant_id = 0) const uint kPairs = 16;
 const uint kMaxPairs = 16;
@@ -66,4 +68,31 @@ void find_pairs(AttentionStep step, uint64_t mask, uint64_t lengths, int64_t hea
     }
   }
   barrier();
+}
+
+// The guards of the factors in shared memory, one for each pair (quick_fused.glsl). A chain of sums goes over several
+// stages of such factors. After a stage whose guard failed, the sums may be subnormal, so the rest of the chain is
+// computed with fused_floats too: bit `pair` of `slow`.
+shared uint least_of_pairs[kMaxPairs];
+void clear_guards() {
+  if (needs_guard()) {
+    if (gl_LocalInvocationIndex < kPairs) {
+      least_of_pairs[gl_LocalInvocationIndex] = kNoFactor;
+    }
+    barrier();
+  }
+}
+void guard_factor(uint pair, uint factor) {
+  if (needs_guard()) {
+    atomicMin(least_of_pairs[pair], factor_key(factor));
+  }
+}
+// least: the guard of the other side.
+uint slow_pairs(uint slow, uint least) {
+  if (needs_guard()) {
+    for (uint pair = 0; pair < kPairs; ++pair) {
+      slow |= is_guard_passed(least_of_pairs[pair], least) ? 0 : 1u << pair;
+    }
+  }
+  return slow;
 }

@@ -30,7 +30,9 @@ void main() {
     totals[pair] = 0;
     sums[pair] = 0;
   }
+  uint slow = 0;
   for (int64_t first = 0; first < step.depth; first += int64_t(kFactors)) {
+    clear_guards();
     const uint count = uint(min(step.depth - first, int64_t(kFactors)));
     for (uint i = thread; i < kThreads * kFactors; i += kThreads) {
       const uint key = i / kFactors;
@@ -53,12 +55,27 @@ void main() {
                              element_at(operand_address(kQueries), step.q, batch, head, query, first + int64_t(k)));
       }
       queries[k * kMaxPairs + pair] = factor;
+      guard_factor(pair, factor);
     }
     barrier();
-    for (uint k = 0; k < count; ++k) {
-      const uint factor = keys[thread * (kFactors + 1) + k];
-      for (uint pair = 0; pair < kPairs; ++pair) {
-        sums[pair] = fused_floats(queries[k * kMaxPairs + pair], factor, sums[pair]);
+    uint least = kNoFactor;
+    for (uint k = 0; needs_guard() && k < count; ++k) {
+      least = min(least, factor_key(keys[thread * (kFactors + 1) + k]));
+    }
+    slow = slow_pairs(slow, least);
+    if (slow == 0) {
+      for (uint k = 0; k < count; ++k) {
+        const uint factor = keys[thread * (kFactors + 1) + k];
+        for (uint pair = 0; pair < kPairs; ++pair) {
+          sums[pair] = quick_fused(queries[k * kMaxPairs + pair], factor, sums[pair]);
+        }
+      }
+    } else {
+      [[dont_unroll]] for (uint k = 0; k < count; ++k) {
+        const uint factor = keys[thread * (kFactors + 1) + k];
+        for (uint pair = 0; pair < kPairs; ++pair) {
+          sums[pair] = fused_floats(queries[k * kMaxPairs + pair], factor, sums[pair]);
+        }
       }
     }
     barrier();
@@ -69,6 +86,7 @@ void main() {
         totals[pair] = is_first ? sums[pair] : add_floats(totals[pair], sums[pair]);
         sums[pair] = 0;
       }
+      slow = 0;
     }
   }
   const int64_t key = first_key + int64_t(thread);

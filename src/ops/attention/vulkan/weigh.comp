@@ -40,7 +40,9 @@ void main() {
     for (uint pair = 0; pair < kPairs; ++pair) {
       sums[pair] = 0;
     }
+    uint slow = 0;
     for (int64_t base = block * kBlock; base < (block + 1) * kBlock; base += int64_t(kAtOnce)) {
+      clear_guards();
       for (uint i = thread; i < kPairs * kAtOnce; i += kThreads) {
         const uint pair = i / kAtOnce;
         const int64_t key = base + int64_t(i % kAtOnce);
@@ -49,15 +51,36 @@ void main() {
           exponential = Bits32(operand_address(kExponentials) + uint64_t(rows_of_pairs[pair] * step.keys + key) * 4).bits;
         }
         exponentials[i % kAtOnce * kMaxPairs + pair] = exponential;
+        guard_factor(pair, exponential);
       }
       barrier();
       const int64_t first = max(base, lowest_first);
       const int64_t end = min(base + int64_t(kAtOnce), highest_end);
+      uint before[kMaxPairs];
+      for (uint pair = 0; pair < kPairs; ++pair) {
+        before[pair] = sums[pair];
+      }
+      uint least = kNoFactor;
       for (int64_t key = first; key < end; ++key) {
         const uint value = load_factor(step, values + uint64_t(key * step.v.row));
+        least = min(least, factor_key(value));
         for (uint pair = 0; pair < kPairs; ++pair) {
           if (key >= firsts[pair] && key < ends[pair]) {
-            sums[pair] = fused_floats(exponentials[uint(key - base) * kMaxPairs + pair], value, sums[pair]);
+            sums[pair] = quick_fused(exponentials[uint(key - base) * kMaxPairs + pair], value, sums[pair]);
+          }
+        }
+      }
+      slow = slow_pairs(slow, least);
+      if (slow != 0) {
+        for (uint pair = 0; pair < kPairs; ++pair) {
+          sums[pair] = before[pair];
+        }
+        [[dont_unroll]] for (int64_t key = first; key < end; ++key) {
+          const uint value = load_factor(step, values + uint64_t(key * step.v.row));
+          for (uint pair = 0; pair < kPairs; ++pair) {
+            if (key >= firsts[pair] && key < ends[pair]) {
+              sums[pair] = fused_floats(exponentials[uint(key - base) * kMaxPairs + pair], value, sums[pair]);
+            }
           }
         }
       }

@@ -3,8 +3,7 @@
 // of one block need one dispatch, others one for each pass: results of blocks are kept in the workspace, so that many
 // groups share a row.
 #extension GL_GOOGLE_include_directive : require
-#include "backend/vulkan/shaders/axis_loops.glsl"
-#include "backend/vulkan/shaders/row_sums.glsl"
+#include "ops/normalize/vulkan/units.glsl"
 
 // As in family.cpp.
 layout(constant_id = 1) const uint kBytes = 4;  // of an element
@@ -24,33 +23,8 @@ layout(push_constant, scalar) uniform Push {
   uint output_is_aligned;
 } push;
 
-// What a team works on. Threads without a unit have no elements, but take part in barriers.
-struct Unit {
-  bool exists;
-  uint lane;  // the thread's number in its team
-  uint row;
-  uint block;
-  uint first;  // of the elements
-  uint count;
-};
 Unit unit_of_team(AxisLoops loops) {
-  const uint number = group_index() * (kThreads / kTeam) + gl_LocalInvocationIndex / kTeam;
-  Unit unit;
-  unit.exists = number < push.units;
-  unit.lane = gl_LocalInvocationIndex % kTeam;
-  if (kPass == kRows || kPass == kTotals) {
-    unit.row = number;
-    unit.block = 0;
-    unit.first = 0;
-    unit.count = unit.exists ? push.blocks : 0;
-    return unit;
-  }
-  // If a thread works alone, its neighbors work on neighboring rows.
-  unit.row = kTeam == 1 ? number % loops.outputs : number / push.blocks;
-  unit.block = kTeam == 1 ? number / loops.outputs : number % push.blocks;
-  unit.first = unit.block * kBlock;
-  unit.count = unit.exists ? min(loops.count - unit.first, kBlock) : 0;
-  return unit;
+  return unit_of_team(loops, group_index(), kPass == kRows || kPass == kTotals, push.units, push.blocks);
 }
 
 // The workspace: an extreme and a sum for each block, then for each row.

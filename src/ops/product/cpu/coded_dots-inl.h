@@ -43,6 +43,7 @@ ANYDML_INLINE void multiply_vectors(const CodedForm& form, const ActivationRow* 
       }
       ANYDML_ALL
       for (std::size_t i = 0; i < kCount; ++i) {
+        prefetch_weights<sizeof(Vector)>(words, i);
         const Vector eight = load(words + i * kColumns);
         const Vector low = low_half(eight);
         const Vector high = high_half(eight);

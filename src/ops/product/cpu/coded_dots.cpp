@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backend/cpu/loops.h"
+#include "ops/product/cpu/prefetch.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -10,6 +10,8 @@
 
 #include <cstring>
 
+#include "ops/product/cpu/prefetch.h"
+
 #define ANYDML_INLINE __attribute__((always_inline)) inline
 #if defined(__clang__)
 #define ANYDML_ALL _Pragma("clang loop unroll(full)")

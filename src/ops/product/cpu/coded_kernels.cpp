@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "ops/product/cpu/prefetch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/product/cpu/coded_kernels.cpp"
 #include "backend/cpu/each_target.h"
@@ -116,6 +118,7 @@ HWY_INLINE void each_weight(const CodedForm& form, const CodedPanel& panel, std:
     const std::byte* codes = panel.codes + first * kStep + column;
     for (std::int64_t k = first; k < end; ++k, codes += kStep) {
       for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR {
+        prefetch_weights<kLanes>(codes, kOne);
         weights[kOne] = weight_of<Form>(hn::Sub(load_bytes(codes + kOne * kLanes), zeros[kOne]), scales[kOne]);
       });
       use(k, weights);
@@ -127,8 +130,10 @@ HWY_INLINE void each_weight(const CodedForm& form, const CodedPanel& panel, std:
   hn::Vec<Words> words[kCount];
   std::int64_t k = first;
   for (; k + kCodesOfWord <= end; k += kCodesOfWord, codes += kStep) {
-    for_each_index<kCount>([&]<std::size_t kOne>()
-                               HWY_ATTR { words[kOne] = hn::LoadU(d_words, codes + kOne * kLanes); });
+    for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR {
+      prefetch_weights<sizeof(u32) * kLanes>(codes, kOne);
+      words[kOne] = hn::LoadU(d_words, codes + kOne * kLanes);
+    });
     for_each_index<kCodesOfWord>([&]<std::size_t kCode>() HWY_ATTR {
       for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR {
         weights[kOne] = weight_of<Form>(

@@ -5,6 +5,7 @@
 // which shifts them by 128. Their zero points are shifted by the same amount, so the differences do not change.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,14 @@ struct IntegerKernels {
   const QuadKernels* quads = nullptr;  // for convolutions with several channels
   const DotKernels* dots = nullptr;    // for convolutions of single channels
   IntegerRowProduct row = nullptr;     // for recurrent networks of one row
+  // The rows and the bytes of k of a tile, if `blocks` multiply tiles. Products that fill a tile are faster with
+  // `blocks` than with `quads`.
+  std::int64_t tile_rows = 0;
+  std::int64_t tile_depth = 0;
+
+  [[nodiscard]] bool fills_tiles(std::int64_t rows, std::int64_t depth) const {
+    return tile_rows != 0 && rows >= tile_rows && depth >= tile_depth;
+  }
 
   [[nodiscard]] std::int64_t padded_rows(std::int64_t rows) const {
     return (rows + row_unit - 1) / row_unit * row_unit;
@@ -132,6 +141,14 @@ inline constexpr std::int64_t kIntegerLineSlack = 64;
 [[nodiscard]] const IntegerKernels* neon_dot_kernels();     // SDOT
 [[nodiscard]] const IntegerKernels* avx_vnni_kernels();     // VPDPBUSD on 32-byte vectors
 [[nodiscard]] const IntegerKernels* avx512_vnni_kernels();  // VPDPBUSD on 64-byte vectors
-[[nodiscard]] const IntegerKernels* amx_kernels();          // TDPBSSD
+#if defined(__x86_64__)
+// Functions of avx512_vnni_kernels for other kernels with the same panels. The rows of A are packed in groups, or in
+// blocks of kVnniBlock bytes; strips have at most kVnniBlockRows rows.
+inline constexpr std::size_t kVnniBlock = 64;
+inline constexpr std::size_t kVnniBlockRows = 2;
+void multiply_vnni_row(const IntegerRowArguments& arguments) noexcept;
+void multiply_vnni_blocks(std::size_t rows, const IntegerBlockArguments& arguments, std::int64_t strips) noexcept;
+#endif
+[[nodiscard]] const IntegerKernels* amx_kernels();  // TDPBUSD
 
 }  // namespace anydml

@@ -469,7 +469,8 @@ std::unique_ptr<cpu::PreparedStep> prepare_quad_convolution(const IntegerConvolu
                                                             const cpu::StepContext& context, cpu::Neighbor& after) {
   const ConvolutionStep& convolution = step.convolution;
   if (kernels.quads == nullptr || convolution.rows <= kMaxLines || convolution.channels < kMinQuadChannels ||
-      convolution.taps() > kMaxQuadTaps) {
+      convolution.taps() > kMaxQuadTaps ||
+      kernels.fills_tiles(convolution.rows, convolution.channels * convolution.taps())) {
     return nullptr;
   }
   const QuadKernels& quads = *kernels.quads;

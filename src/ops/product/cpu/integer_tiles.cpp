@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Kernels that use AMX: TDPBSSD multiplies up to 16 rows of 64 signed bytes of A by 16 columns of B, and adds the
-// products to 32-bit sums without saturation. A strip is at most two such tiles of A, and a panel two tiles of B.
-// Linux lets a process use tiles only after it has asked for permission. Functions that use tiles are called only if it
-// was granted.
+// Kernels that use AMX: TDPBUSD multiplies up to 16 rows of 64 unsigned bytes of A by 16 columns of signed bytes of B,
+// and adds the products to 32-bit sums without saturation. A strip is at most two such tiles of A, and a panel two
+// tiles of B. Linux lets a process use tiles only after it has asked for permission. Functions that use tiles are
+// called only if it was granted.
+//
+// Packed panels are those of VPDPBUSD, so products that tiles do not suit use its loops (integer_vnni.cpp).
 #include "ops/product/cpu/integer_kernels.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -19,6 +21,8 @@
 #include <utility>
 
 #include "ops/product/cpu/integer_pack.h"
+#include "ops/product/cpu/integer_quads.h"
+#include "ops/product/cpu/integer_row_dots.h"
 
 namespace anydml {
 namespace {
@@ -28,6 +32,7 @@ constexpr std::size_t kRows = 2 * kTileRows;
 constexpr std::int64_t kPanel = 32;
 constexpr std::int64_t kGroup = 4;
 constexpr std::int64_t kBlock = 64;  // bytes of a row of a tile
+static_assert(kBlock == kVnniBlock);
 constexpr std::int64_t kPanelStep = kPanel * kGroup;
 
 // The form that LDTILECFG reads.
@@ -81,12 +86,12 @@ void add_blocks(const u8* a, const u8* b, std::int64_t blocks, std::int64_t byte
     _tile_loadd(6, b, kPanelStep);
     _tile_loadd(7, b + kPanelStep / 2, kPanelStep);
     _tile_loadd(4, a, bytes);
-    _tile_dpbssd(0, 4, 6);
-    _tile_dpbssd(1, 4, 7);
+    _tile_dpbusd(0, 4, 6);
+    _tile_dpbusd(1, 4, 7);
     if (has_lower) {
       _tile_loadd(5, a + static_cast<std::int64_t>(kTileRows) * bytes, bytes);
-      _tile_dpbssd(2, 5, 6);
-      _tile_dpbssd(3, 5, 7);
+      _tile_dpbusd(2, 5, 6);
+      _tile_dpbusd(3, 5, 7);
     }
   }
   _tile_stored(0, totals, step);
@@ -143,30 +148,40 @@ void add_strips(const IntegerBlockArguments& arguments, std::int64_t rows, std::
   _tile_release();
 }
 
-template <std::size_t kCount>
-void add_tiles(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
-  add_strips(arguments, kCount, strips);
-}
-
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
 #endif
 
+// Few rows leave most of a tile empty.
+template <std::size_t kCount>
+void add_tiles(const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
+  if constexpr (kCount <= kVnniBlockRows) {
+    multiply_vnni_blocks(kCount, arguments, strips);
+  } else {
+    add_strips(arguments, kCount, strips);
+  }
+}
+
 template <std::size_t... kCounts>
 constexpr std::array<IntegerBlock, sizeof...(kCounts)> all_tiles(std::index_sequence<kCounts...>) {
   return {add_tiles<kCounts + 1>...};
 }
 constexpr auto kTiles = all_tiles(std::make_index_sequence<kRows>());
-constexpr IntegerKernels kKernels = {.name = "TDPBSSD",
+constexpr IntegerKernels kKernels = {.name = "TDPBUSD",
                                      .strip = kRows,
                                      .row_unit = 1,
                                      .panel = kPanel,
                                      .group = kGroup,
                                      .row_block = kBlock,
-                                     .unsigned_a = false,
-                                     .blocks = kTiles.data()};
+                                     .unsigned_a = true,
+                                     .blocks = kTiles.data(),
+                                     .quads = &kVnniQuads,
+                                     .dots = &kVnniDots,
+                                     .row = multiply_vnni_row,
+                                     .tile_rows = kTileRows,
+                                     .tile_depth = kBlock};
 
 bool has_permission() {
   constexpr unsigned kTile = 1U << 24;
@@ -188,7 +203,7 @@ const IntegerKernels* amx_kernels() {
   static constinit std::atomic<int> process = kUnknown;  // several threads may ask at once, and get the same answer
   int answer = process.load(std::memory_order_relaxed);
   if (answer == kUnknown) {
-    answer = has_permission() ? kYes : kNo;
+    answer = avx512_vnni_kernels() != nullptr && has_permission() ? kYes : kNo;
     process.store(answer, std::memory_order_relaxed);
   }
   return answer == kYes ? &kKernels : nullptr;

@@ -11,6 +11,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -69,8 +70,9 @@ ANYDML_INLINE Vector add_dot(Vector sum, Vector a, Vector b) { return _mm256_dpb
 #pragma GCC pop_options
 #endif
 
-constexpr auto kDotsOf64 = of_64_bytes::all_dots(std::make_index_sequence<kRowsOf64>());
-constexpr auto kDotsOf32 = of_32_bytes::all_dots(std::make_index_sequence<kRowsOf32>());
+constexpr auto kDotsOf64 = of_64_bytes::all_dots<kGroup>(std::make_index_sequence<kRowsOf64>());
+constexpr auto kDotsOf32 = of_32_bytes::all_dots<kGroup>(std::make_index_sequence<kRowsOf32>());
+constexpr auto kDotsInBlocks = of_64_bytes::all_dots<kVnniBlock>(std::make_index_sequence<kVnniBlockRows>());
 constexpr IntegerKernels kKernelsOf64 = {.name = "VPDPBUSD",
                                          .strip = kRowsOf64,
                                          .row_unit = 1,
@@ -81,7 +83,7 @@ constexpr IntegerKernels kKernelsOf64 = {.name = "VPDPBUSD",
                                          .blocks = kDotsOf64.data(),
                                          .quads = &kVnniQuads,
                                          .dots = &kVnniDots,
-                                         .row = of_64_bytes::multiply_row};
+                                         .row = multiply_vnni_row};
 constexpr IntegerKernels kKernelsOf32 = {.name = "VPDPBUSD",
                                          .strip = kRowsOf32,
                                          .row_unit = 1,
@@ -95,6 +97,12 @@ constexpr IntegerKernels kKernelsOf32 = {.name = "VPDPBUSD",
                                          .row = of_32_bytes::multiply_row};
 
 }  // namespace
+
+void multiply_vnni_row(const IntegerRowArguments& arguments) noexcept { of_64_bytes::multiply_row(arguments); }
+
+void multiply_vnni_blocks(std::size_t rows, const IntegerBlockArguments& arguments, std::int64_t strips) noexcept {
+  kDotsInBlocks[rows - 1](arguments, strips);
+}
 
 // The targets guarantee AVX2 and AVX-512, including operating system support for their registers. The instruction
 // requires nothing else.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ops/product/cpu/prefetch.h"
 #include "ops/product/step.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -54,7 +55,12 @@ void add_block(const f32* HWY_RESTRICT a, const f32* HWY_RESTRICT b, std::int64_
   for (std::int64_t k = 0; k < depth; ++k, a += kRows, b += b_step) {
     const Factors<kRows> factors(a);
     Vector of_b[kCount];
-    for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR { of_b[kOne] = hn::LoadU(d, b + kOne * kLanes); });
+    for_each_index<kCount>([&]<std::size_t kOne>() HWY_ATTR {
+      if constexpr (kRows <= kRowsThatWait) {
+        prefetch_weights<sizeof(f32) * kLanes>(b, kOne);
+      }
+      of_b[kOne] = hn::LoadU(d, b + kOne * kLanes);
+    });
     for_each_index<kSums>([&]<std::size_t kSum>() HWY_ATTR {
       sums[kSum] = hn::MulAdd(factors.template of<kSum / kCount>(), of_b[kSum % kCount], sums[kSum]);
     });

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "ops/product/cpu/kernels.h"
+#include "ops/product/cpu/prefetch.h"
 #include "ops/product/cpu/tiles.h"
 
 namespace anydml {
@@ -122,7 +123,10 @@ void add_strip(const ProductKernels& kernels, std::int64_t depth, Rows& a, Colum
   for (std::int64_t column = 0; column < tile.columns; column += kernels.panel) {
     for (std::int64_t first = 0; first < depth; first += kProductBlock) {
       const std::int64_t of_block = std::min(kProductBlock, depth - first);
-      const Panel panel = b.panel(column, first, of_block);
+      Panel panel = b.panel(column, first, of_block);
+      if (tile.rows <= kRowsThatWait) {
+        panel.next = nullptr;  // the kernel itself prefetches
+      }
       add_panel(kernels, a, panel, tile.columns - column, column == 0, first, of_block, tile.rows, tile.first + column,
                 tile.row_step);
     }

@@ -6,6 +6,7 @@
 
 #include "base/element.h"
 #include "base/float_bits.h"
+#include "ops/product/cpu/prefetch.h"
 #include "ops/product/step.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -121,6 +122,7 @@ void half_panel_row(const f32* factors, const std::byte* panel, std::int64_t dep
   const hn::ScalableTag<f32> d;
   constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(f32);
   constexpr std::size_t kVectors = panel_columns(HWY_MAX_BYTES) / kLanes;
+  constexpr std::size_t kOfVector = kLanes * sizeof(f16);
   for (std::int64_t first = 0; first < depth; first += kProductBlock) {
     const std::int64_t end = std::min(depth, first + kProductBlock);
     hn::Vec<decltype(d)> sums[kVectors];
@@ -130,9 +132,10 @@ void half_panel_row(const f32* factors, const std::byte* panel, std::int64_t dep
     for (std::int64_t k = first; k < end; ++k) {
       const auto factor = hn::Set(d, factors[k]);
       for (std::size_t i = 0; i < kVectors; ++i) {
-        sums[i] = hn::MulAdd(factor, load_wide<f16>(d, panel), sums[i]);
-        panel += kLanes * sizeof(f16);
+        prefetch_weights<kOfVector>(panel, i);
+        sums[i] = hn::MulAdd(factor, load_wide<f16>(d, panel + i * kOfVector), sums[i]);
       }
+      panel += kVectors * kOfVector;
     }
     for (std::size_t i = 0; i < kVectors; ++i) {
       f32* const to = totals + i * kLanes;

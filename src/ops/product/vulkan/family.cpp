@@ -34,17 +34,33 @@ bool is_split_into_blocks(const TileShape& shape, Numbers numbers, std::uint64_t
 }  // namespace
 
 TiledRun::TiledRun(Kernels& kernels, const char* key, std::span<const std::uint32_t> words, Numbers numbers,
-                   const TileShape& shape, std::uint64_t tiles, std::int64_t depth)
-    : numbers_(numbers), shape_(shape), tiles_(tiles), depth_(static_cast<std::uint64_t>(depth)) {
-  const bool splits = is_split_into_blocks(shape, numbers, tiles, depth_, kernels.gpu());
-  for (const Pass pass : splits ? std::vector<Pass>{Pass::blocks, Pass::totals} : std::vector<Pass>{Pass::whole}) {
-    for (const std::uint32_t is_aligned : {0U, 1U}) {
+                   const TileShape& shape, std::uint64_t tiles, std::int64_t across, std::int64_t of_matrix,
+                   std::int64_t depth, std::optional<WideTiles> wide)
+    : numbers_(numbers),
+      shape_(shape),
+      tiles_(tiles),
+      across_(static_cast<std::uint64_t>(across)),
+      of_matrix_(static_cast<std::uint64_t>(of_matrix)),
+      depth_(static_cast<std::uint64_t>(depth)),
+      is_split_(is_split_into_blocks(shape, numbers, tiles, depth_, kernels.gpu())),
+      wide_(std::move(wide)) {
+  for (const Pass pass : is_split_ ? std::vector<Pass>{Pass::blocks, Pass::totals} : std::vector<Pass>{Pass::whole}) {
+    for (const std::uint32_t is_aligned : wide_ ? std::vector<std::uint32_t>{0} : std::vector<std::uint32_t>{0, 1}) {
       const std::uint32_t constants[] = {
           is_aligned,           shape.rows_of_thread, shape.columns_of_thread,         shape.threads_down,
-          shape.threads_across, shape.depth,          static_cast<std::uint32_t>(pass)};
+          shape.threads_across, shape.depth,          static_cast<std::uint32_t>(pass),
+          static_cast<std::uint32_t>(spirv::fused_kind(kernels.gpu()))};
       kernels_.push_back(kernels.find(spirv::linked_kernel(key, words, kernels.gpu()), constants));
     }
   }
+}
+
+std::vector<KernelRef> TiledRun::kernels() const {
+  std::vector<KernelRef> all = kernels_;
+  if (wide_) {
+    all.insert(all.end(), wide_->kernels().begin(), wide_->kernels().end());
+  }
+  return all;
 }
 
 const char* TiledRun::refuses(const TileShape& shape, Numbers numbers, std::uint64_t tiles, std::int64_t depth,
@@ -63,7 +79,9 @@ void TiledRun::set(std::vector<AlignedOperand> aligned, std::size_t output) {
 
 std::uint64_t TiledRun::workspace_bytes() const noexcept {
   const auto outputs = static_cast<std::uint64_t>(shape_.rows() * shape_.columns());
-  return is_split() ? tiles_ * ((depth_ + kBlock - 1) / kBlock) * outputs * number_bytes(numbers_) : 0;
+  const std::uint64_t own =
+      is_split_ ? tiles_ * ((depth_ + kBlock - 1) / kBlock) * outputs * number_bytes(numbers_) : 0;
+  return std::max(own, wide_ ? wide_->workspace_bytes() : 0);
 }
 
 void TiledRun::record(Recorder& recorder) const {
@@ -73,20 +91,28 @@ void TiledRun::record(Recorder& recorder) const {
   const bool is_aligned = std::ranges::all_of(aligned_, [&](const AlignedOperand& one) {
     return (one.strides | recorder.low_bits(one.operand)) % one.bytes == 0;
   });
+  if (wide_ && is_aligned) {
+    wide_->record(recorder, std::ranges::all_of(aligned_, [&](const AlignedOperand& one) {
+                    return recorder.low_bits(one.operand) % Recorder::kLowBits == 0;
+                  }));
+    return;
+  }
   const std::uint64_t blocks = (depth_ + kBlock - 1) / kBlock;
-  const std::uint32_t constants[] = {static_cast<std::uint32_t>(tiles_), static_cast<std::uint32_t>(blocks)};
-  const auto dispatch = [&](std::size_t first_kernel, std::uint64_t groups, std::uint64_t depth) {
-    recorder.dispatch(*kernels_[first_kernel + (is_aligned ? 1 : 0)], static_cast<std::uint32_t>(groups),
+  const std::uint32_t constants[] = {static_cast<std::uint32_t>(tiles_), static_cast<std::uint32_t>(blocks),
+                                     static_cast<std::uint32_t>(across_), static_cast<std::uint32_t>(of_matrix_)};
+  const std::size_t forms = wide_ ? 1 : 2;
+  const auto dispatch = [&](std::size_t pass, std::uint64_t groups, std::uint64_t depth) {
+    recorder.dispatch(*kernels_[pass * forms + (is_aligned && !wide_ ? 1 : 0)], static_cast<std::uint32_t>(groups),
                       std::as_bytes(std::span(constants)),
                       static_cast<std::uint64_t>(shape_.rows() * shape_.columns()) * (depth + 1));
   };
-  if (!is_split()) {
+  if (!is_split_) {
     dispatch(0, tiles_, depth_);
     return;
   }
   dispatch(0, tiles_ * blocks, kBlock);
   recorder.barrier();
-  dispatch(2, tiles_, blocks);
+  dispatch(1, tiles_, blocks);
 }
 
 extern const FamilyKernels product_family;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "ops/product/double.h"
@@ -16,6 +18,13 @@
 #include "shaders/product_bytes.h"
 #include "shaders/product_f32.h"
 #include "shaders/product_f64.h"
+#include "shaders/product_wide_128_128_16_8_8_1.h"
+#include "shaders/product_wide_128_128_8_8_16_1.h"
+#include "shaders/product_wide_128_128_8_8_8_0.h"
+#include "shaders/product_wide_128_256_8_16_8_1.h"
+#include "shaders/product_wide_128_64_8_8_16_0.h"
+#include "shaders/product_wide_256_128_16_8_8_1.h"
+#include "shaders/product_wide_64_64_8_4_16_0.h"
 
 namespace anydml::vulkan {
 namespace {
@@ -35,8 +44,6 @@ struct MatrixParameters {
   std::uint32_t batch_rank;
   std::uint32_t rows;
   std::uint32_t columns;
-  std::uint32_t tiles_across;
-  std::uint32_t tiles_of_matrix;
   std::uint32_t a_is_along_k;
   std::uint32_t b_is_along_k;
   std::uint32_t unused;
@@ -63,13 +70,41 @@ std::uint32_t is_along_k(std::int64_t k, std::int64_t side, std::int64_t sides) 
   return sides == 1 || std::abs(k) < std::abs(side) ? 1 : 0;
 }
 
+// The kernels of the shapes in wide.cpp.
+constexpr std::span<const std::uint32_t> kWideKernels[kWideShapes] = {
+    k_product_wide_128_256_8_16_8_1, k_product_wide_256_128_16_8_8_1, k_product_wide_128_128_8_8_16_1,
+    k_product_wide_128_128_8_8_8_0,  k_product_wide_128_128_16_8_8_1, k_product_wide_128_64_8_8_16_0,
+    k_product_wide_64_64_8_4_16_0};
+
+std::optional<WideTiles> wide_tiles(const ProductStep& step, Kernels& kernels) {
+  const std::uint32_t index = choose_wide(step.rows, step.columns, step.depth, step.batches, kernels.gpu());
+  const auto is_stride = [](std::int64_t stride) { return stride >= 0 && stride <= UINT32_MAX; };
+  if (index == kWideShapes || !is_stride(step.a.column) || !is_stride(step.b.row)) {
+    return std::nullopt;
+  }
+  const WideShape& shape = kWideShape[index];
+  const std::int64_t across = ceil_div(step.columns, std::int64_t{shape.columns});
+  const std::int64_t of_matrix = across * ceil_div(step.rows, std::int64_t{shape.rows});
+  if (of_matrix > std::int64_t{kMaxTiles} / std::max<std::int64_t>(1, step.batches)) {
+    return std::nullopt;
+  }
+  const WideLayout layout = {
+      .rows = factor_order(step.a.column, step.a.row, batch_strides(step, step.a), step.rows, step.depth),
+      .columns = factor_order(step.b.row, step.b.column, batch_strides(step, step.b), step.columns, step.depth),
+      .stores_vectors = factor_order(step.output.row, step.output.column, batch_strides(step, step.output), step.columns,
+                                     step.rows) == FactorOrder::vectors_along_side};
+  return WideTiles(kernels, std::string("product_wide ") + shape.name, kWideKernels[index], shape, layout,
+                   static_cast<std::uint64_t>(of_matrix * step.batches), static_cast<std::uint64_t>(across),
+                   static_cast<std::uint64_t>(of_matrix), static_cast<std::uint64_t>(step.depth));
+}
+
 class MatrixRun final : public TiledRun {
  public:
   using TiledRun::refuses;
-  MatrixRun(const ProductStep& step, Numbers numbers, Kernels& kernels)
-      : TiledRun(kernels, kernel_for(numbers).key, kernel_for(numbers).words, numbers,
-                 choose_tile(step.rows, step.columns, numbers, kernels.gpu()),
-                 tiles_of(step, choose_tile(step.rows, step.columns, numbers, kernels.gpu())), step.depth),
+  MatrixRun(const ProductStep& step, Numbers numbers, const TileShape& tile, Kernels& kernels)
+      : TiledRun(kernels, kernel_for(numbers).key, kernel_for(numbers).words, numbers, tile, tiles_of(step, tile),
+                 ceil_div(step.columns, tile.columns()), tile.tiles(step.rows, step.columns), step.depth,
+                 numbers == Numbers::f32 ? wide_tiles(step, kernels) : std::nullopt),
         step_(step) {
     std::copy_n(&step.a, 4, parameters_.strides);
     std::copy_n(step.batch_sizes, kBatchRank, parameters_.batch_sizes);
@@ -77,8 +112,6 @@ class MatrixRun final : public TiledRun {
     parameters_.batch_rank = step.batch_rank;
     parameters_.rows = static_cast<std::uint32_t>(step.rows);
     parameters_.columns = static_cast<std::uint32_t>(step.columns);
-    parameters_.tiles_across = static_cast<std::uint32_t>(ceil_div(step.columns, shape().columns()));
-    parameters_.tiles_of_matrix = static_cast<std::uint32_t>(shape().tiles(step.rows, step.columns));
     parameters_.a_is_along_k = is_along_k(step.a.column, step.a.row, step.rows);
     parameters_.b_is_along_k = is_along_k(step.b.row, step.b.column, step.columns);
   }
@@ -130,8 +163,9 @@ class MatrixRun final : public TiledRun {
     return std::as_bytes(std::span(&parameters_, 1));
   }
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "tiles of %lld x %lld", static_cast<long long>(shape().rows()),
-                  static_cast<long long>(shape().columns()));
+    std::snprintf(text, capacity, "tiles of %lld x %lld",
+                  static_cast<long long>(wide() ? wide()->shape().rows : shape().rows()),
+                  static_cast<long long>(wide() ? wide()->shape().columns : shape().columns()));
   }
 
  private:
@@ -172,7 +206,7 @@ std::unique_ptr<PreparedStep> prepare_matrices(const Step& flat, Kernels& kernel
     return nullptr;
   }
   const bool has_c = flat.operands[product_operands::kC].slot != kAbsentSlot;
-  auto run = std::make_unique<MatrixRun>(step, numbers, kernels);
+  auto run = std::make_unique<MatrixRun>(step, numbers, shape, kernels);
   if (numbers == Numbers::bytes) {
     run->set_integers(read<IntegerStep>(flat), flat);
   } else if (numbers == Numbers::f64) {

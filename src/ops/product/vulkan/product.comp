@@ -4,46 +4,6 @@
 #extension GL_GOOGLE_include_directive : require
 #include "ops/product/vulkan/tiles.glsl"
 
-const uint kBatchRank = 6u;
-
-struct Strides {  // in bytes
-  int64_t row;
-  int64_t column;
-  int64_t batch[kBatchRank];
-};
-struct SideStrides {
-  int64_t row;
-  int64_t column;
-};
-// As in matrices.cpp. Only bytes have zero points and scales.
-layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Parameters {
-  Strides a;
-  Strides b;
-  Strides c;
-  Strides result;
-  uint64_t batch_sizes[kBatchRank];
-  uint64_t depth;
-  uint64_t alpha;
-  uint64_t beta;
-  SideStrides a_zero;
-  SideStrides b_zero;
-  SideStrides a_scale;
-  SideStrides b_scale;
-  SideStrides output_scale;
-  SideStrides output_zero;
-  uint finish;
-  uint signed_a;
-  uint signed_b;
-  uint signed_output;
-  uint batch_rank;
-  uint rows;
-  uint columns;
-  uint tiles_across;
-  uint tiles_of_matrix;
-  uint a_is_along_k;
-  uint b_is_along_k;
-};
-
 #if NUMBERS == 8
 #include "ops/product/vulkan/integer_finish.glsl"
 shared int zeros_a[kTileRows];
@@ -51,15 +11,11 @@ shared int zeros_b[kTileColumns];
 #else
 const uint kA = 0u, kB = 1u, kBias = 2u, kOutput = 3u;
 #endif
+#include "ops/product/vulkan/matrix.glsl"
 
-// The matrices of this group, and its first row and column.
-uint64_t base_a, base_b, base_c, base_result;
-uint tile_row, tile_column;
 // The row and the column of the thread's loads.
 uint64_t row_address, column_address;
 int row_zero, column_zero;
-
-Parameters parameters() { return Parameters(push.header.parameters); }
 
 uint64_t workspace() { return operand_address(kOutput + 1u); }
 bool are_rows_along_k() { return parameters().a_is_along_k != 0u; }
@@ -128,34 +84,15 @@ void store_total(uint of_rows, uint of_columns, Number total) {
   Parameters p = parameters();
   const int64_t row = int64_t(tile_row + of_rows);
   const int64_t column = int64_t(tile_column + of_columns);
-  Number value = multiply_floats(Number(p.alpha), total);
-  if (operand_address(kBias) != 0ul) {
-    const Number added = load_number(base_c + uint64_t(row * p.c.row + column * p.c.column));
-    value = add(value, multiply_floats(Number(p.beta), added));
-  }
-  store_number(base_result + uint64_t(row * p.result.row + column * p.result.column), value);
+  const uint64_t addend =
+      operand_address(kBias) == 0ul ? 0ul : base_c + uint64_t(row * p.c.row + column * p.c.column);
+  store_number(base_result + uint64_t(row * p.result.row + column * p.result.column), scaled_total(total, addend));
 }
 #endif
 
 void main() {
   Parameters p = parameters();
-  const uint group = tile_number();
-  const uint tile = group % p.tiles_of_matrix;
-  tile_row = tile / p.tiles_across * kTileRows;
-  tile_column = tile % p.tiles_across * kTileColumns;
-  base_a = operand_address(kA);
-  base_b = operand_address(kB);
-  base_c = operand_address(kBias);
-  base_result = operand_address(kOutput);
-  uint64_t batch = uint64_t(group / p.tiles_of_matrix);
-  for (uint i = p.batch_rank; i-- > 0u;) {
-    const int64_t at = int64_t(batch % p.batch_sizes[i]);
-    batch /= p.batch_sizes[i];
-    base_a += uint64_t(at * p.a.batch[i]);
-    base_b += uint64_t(at * p.b.batch[i]);
-    base_c += uint64_t(at * p.c.batch[i]);
-    base_result += uint64_t(at * p.result.batch[i]);
-  }
+  locate_tile();
   const uint rows = min(p.rows - tile_row, kTileRows);
   const uint columns = min(p.columns - tile_column, kTileColumns);
 #if NUMBERS == 8

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "backend/vulkan/spirv/primitives.h"
 #include "base/integers.h"
 #include "ops/product/step.h"
+#include "ops/product/vulkan/wide.h"
 
 namespace anydml::vulkan {
 
@@ -74,9 +76,12 @@ struct AlignedOperand {
 class TiledRun : public PreparedStep {
  public:
   // words: of the kernel for these numbers.
+  // across, of_matrix: the tiles of a row of tiles, and of a matrix.
   // depth: the longest sum of an output.
+  // wide: the tiles for elements that are aligned, if there are such tiles.
   TiledRun(Kernels& kernels, const char* key, std::span<const std::uint32_t> words, Numbers numbers,
-           const TileShape& shape, std::uint64_t tiles, std::int64_t depth);
+           const TileShape& shape, std::uint64_t tiles, std::int64_t across, std::int64_t of_matrix, std::int64_t depth,
+           std::optional<WideTiles> wide = std::nullopt);
 
   [[nodiscard]] std::uint64_t workspace_bytes() const noexcept override;
   [[nodiscard]] OperandUse use_of(std::size_t operand) const noexcept override {
@@ -84,7 +89,7 @@ class TiledRun : public PreparedStep {
     use.is_written = operand == output_;
     return use;
   }
-  [[nodiscard]] std::vector<KernelRef> kernels() const override { return kernels_; }
+  [[nodiscard]] std::vector<KernelRef> kernels() const override;
   void record(Recorder& recorder) const override;
 
  protected:
@@ -93,28 +98,36 @@ class TiledRun : public PreparedStep {
   [[nodiscard]] static const char* refuses(const TileShape& shape, Numbers numbers, std::uint64_t tiles,
                                            std::int64_t depth, const GpuProperties& gpu);
   [[nodiscard]] const TileShape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const std::optional<WideTiles>& wide() const noexcept { return wide_; }
 
  private:
-  [[nodiscard]] bool is_split() const { return kernels_.size() > 2; }
-
   Numbers numbers_;
   TileShape shape_;
   std::uint64_t tiles_;
+  std::uint64_t across_;
+  std::uint64_t of_matrix_;
   std::uint64_t depth_;
+  bool is_split_;
+  std::optional<WideTiles> wide_;
   std::vector<AlignedOperand> aligned_;
   std::size_t output_ = 0;
-  std::vector<KernelRef> kernels_;  // for any address and for aligned ones; the same for the second dispatch
+  // For any address and, without wide tiles, for aligned ones; the same for the second dispatch.
+  std::vector<KernelRef> kernels_;
 };
 
 inline constexpr std::uint64_t kMaxTiles = UINT32_MAX;
 
-// The OR of all strides of an operand's matrices.
-[[nodiscard]] inline std::uint64_t all_strides(const ProductStep& step, const MatrixStrides& strides) {
-  auto all = static_cast<std::uint64_t>(strides.row) | static_cast<std::uint64_t>(strides.column);
+// The OR of the strides between an operand's matrices, and of all its strides.
+[[nodiscard]] inline std::uint64_t batch_strides(const ProductStep& step, const MatrixStrides& strides) {
+  std::uint64_t all = 0;
   for (std::uint32_t i = 0; i < step.batch_rank; ++i) {
     all |= static_cast<std::uint64_t>(strides.batch[i]);
   }
   return all;
+}
+[[nodiscard]] inline std::uint64_t all_strides(const ProductStep& step, const MatrixStrides& strides) {
+  return static_cast<std::uint64_t>(strides.row) | static_cast<std::uint64_t>(strides.column) |
+         batch_strides(step, strides);
 }
 
 [[nodiscard]] std::unique_ptr<PreparedStep> prepare_matrices(const Step& flat, Kernels& kernels, const char** why);

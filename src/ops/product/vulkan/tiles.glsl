@@ -11,6 +11,10 @@
 #define DOUBLE (NUMBERS == 64)
 #include "backend/vulkan/shaders/elements.glsl"
 #include "backend/vulkan/shaders/floats.glsl"
+#if NUMBERS == 32
+#define FUSED_CONSTANT 7
+#include "backend/vulkan/shaders/quick_fused.glsl"
+#endif
 
 const uint kThreads = 256u;  // as in tiles.h
 layout(local_size_x = 256) in;
@@ -34,8 +38,10 @@ const uint kBlock = 256u;
 
 layout(push_constant, scalar) uniform Push {
   KernelHeader header;
-  uint tiles;   // in all
-  uint blocks;  // of k
+  uint tiles;      // in all
+  uint blocks;     // of k
+  uint across;     // tiles
+  uint of_matrix;  // tiles
 } push;
 
 #define Number Value
@@ -52,9 +58,15 @@ int load_byte(uint64_t address, uint is_signed) {
 }
 uint fused(uint a, uint b, uint c) { return a * b + c; }
 uint add(uint a, uint b) { return a + b; }
+#define quick_fused fused
+#define factor_key(x) 0u
 #else
 #define fused fused_floats
 #define add add_floats
+#if NUMBERS == 64
+#define quick_fused fused
+#define factor_key(x) 0u
+#endif
 Number load_number(uint64_t address) { return Number(load_bits(address, uint(NUMBERS / 8), is_aligned())); }
 void store_number(uint64_t address, Number bits) {
   store_bits(address, uint64_t(bits), uint(NUMBERS / 8), is_aligned());
@@ -63,6 +75,26 @@ void store_number(uint64_t address, Number bits) {
 
 shared Number tile_a[kDepth * kRowPitch];
 shared Number tile_b[kDepth * kColumnPitch];
+// The guard of FLOAT32's own fused multiply-add: of the factors that this thread loaded, and of the group's.
+uint key_of_a, key_of_b;
+#if NUMBERS == 32
+shared uint least_keys[2];
+
+bool is_chain_exact() {
+  if (gl_LocalInvocationIndex < 2u) {
+    least_keys[gl_LocalInvocationIndex] = kNoFactor;
+  }
+  barrier();
+  atomicMin(least_keys[0], key_of_a);
+  atomicMin(least_keys[1], key_of_b);
+  barrier();
+  return is_guard_passed(least_keys[0], least_keys[1]);
+}
+#else
+bool has_quick_fused() { return false; }
+bool needs_guard() { return false; }
+bool is_chain_exact() { return true; }
+#endif
 
 // Whether neighboring threads read neighboring k of a factor, instead of neighboring rows or columns.
 bool are_rows_along_k();
@@ -89,6 +121,7 @@ void load_rows(uint64_t k, uint count, uint rows) {
         locate_row(row);
         value = load_row(k, of_tile);
       }
+      key_of_a = min(key_of_a, factor_key(value));
       tile_a[of_tile * kRowPitch + row] = value;
     }
     return;
@@ -99,6 +132,7 @@ void load_rows(uint64_t k, uint count, uint rows) {
     if (of_tile < count && row < rows) {
       value = load_row(k, of_tile);
     }
+    key_of_a = min(key_of_a, factor_key(value));
     tile_a[of_tile * kRowPitch + row] = value;
   }
 }
@@ -112,6 +146,7 @@ void load_columns(uint64_t k, uint count, uint columns) {
         locate_column(column);
         value = load_column(k, of_tile);
       }
+      key_of_b = min(key_of_b, factor_key(value));
       tile_b[of_tile * kColumnPitch + column] = value;
     }
     return;
@@ -122,6 +157,7 @@ void load_columns(uint64_t k, uint count, uint columns) {
     if (of_tile < count && column < columns) {
       value = load_column(k, of_tile);
     }
+    key_of_b = min(key_of_b, factor_key(value));
     tile_b[of_tile * kColumnPitch + column] = value;
   }
 }
@@ -156,6 +192,20 @@ void add_blocks(uint64_t depth, uint rows, uint columns) {
   }
 }
 
+#define MULTIPLY_TILES(fused_of_numbers)                                                      \
+  for (uint of_tile = 0u; of_tile < count; ++of_tile) {                                       \
+    Number a[4];                                                                              \
+    for (uint i = 0u; i < kRowsOfThread; ++i) {                                               \
+      a[i] = tile_a[of_tile * kRowPitch + first_row + i * kThreadsDown];                      \
+    }                                                                                         \
+    for (uint j = 0u; j < kColumnsOfThread; ++j) {                                            \
+      const Number b = tile_b[of_tile * kColumnPitch + first_column + j * kThreadsAcross];    \
+      for (uint i = 0u; i < kRowsOfThread; ++i) {                                             \
+        sum[i * 4u + j] = fused_of_numbers(a[i], b, sum[i * 4u + j]);                         \
+      }                                                                                       \
+    }                                                                                         \
+  }
+
 // Computes and stores the tile's outputs, or the sums of a block of k. rows and columns: how many of them exist, 1 or
 // more. Factors of others are +0, and their sums are not stored.
 void compute_tile(uint64_t depth, uint rows, uint columns) {
@@ -175,7 +225,6 @@ void compute_tile(uint64_t depth, uint rows, uint columns) {
   Number sum[16];
   for (uint i = 0u; i < 16u; ++i) {
     total[i] = kZero;
-    sum[i] = kZero;
   }
   if (!are_rows_along_k()) {
     locate_row(min(thread % kTileRows, rows - 1u));
@@ -184,35 +233,39 @@ void compute_tile(uint64_t depth, uint rows, uint columns) {
     locate_column(min(thread % kTileColumns, columns - 1u));
   }
   prepare_depth(begin);
-  barrier();
-  for (uint64_t k = begin; k < end; k += uint64_t(kDepth)) {
-    const uint count = uint(min(end - k, uint64_t(kDepth)));
-    load_rows(k, count, rows);
-    load_columns(k, count, columns);
-    barrier();
-    const uint64_t next = k + uint64_t(kDepth);
-    prepare_depth(next);
-    for (uint of_tile = 0u; of_tile < count; ++of_tile) {
-      Number a[4];
-      for (uint i = 0u; i < kRowsOfThread; ++i) {
-        a[i] = tile_a[of_tile * kRowPitch + first_row + i * kThreadsDown];
+  for (uint64_t block = begin; block < end; block += uint64_t(kBlock)) {
+    const uint64_t block_end = min(end, block + uint64_t(kBlock));
+    // If the guard fails, the block is computed again.
+    for (bool is_quick = has_quick_fused();; is_quick = false) {
+      for (uint i = 0u; i < 16u; ++i) {
+        sum[i] = kZero;
       }
-      for (uint j = 0u; j < kColumnsOfThread; ++j) {
-        const Number b = tile_b[of_tile * kColumnPitch + first_column + j * kThreadsAcross];
-        for (uint i = 0u; i < kRowsOfThread; ++i) {
-          sum[i * 4u + j] = fused(a[i], b, sum[i * 4u + j]);
+      key_of_a = 0xffffffffu;
+      key_of_b = 0xffffffffu;
+      barrier();
+      for (uint64_t k = block; k < block_end; k += uint64_t(kDepth)) {
+        const uint count = uint(min(block_end - k, uint64_t(kDepth)));
+        load_rows(k, count, rows);
+        load_columns(k, count, columns);
+        barrier();
+        prepare_depth(k + uint64_t(kDepth));
+        if (is_quick) {
+          MULTIPLY_TILES(quick_fused)
+        } else {
+          MULTIPLY_TILES(fused)
         }
+        barrier();
       }
+      if (!is_quick || !needs_guard() || is_chain_exact()) {
+        break;
+      }
+      barrier();
+      prepare_depth(block);
     }
-    barrier();
-    if (next % uint64_t(kBlock) == 0ul || next >= end) {
-      const bool is_first = k - begin < uint64_t(kBlock);
-      for (uint i = 0u; i < kRowsOfThread; ++i) {
-        for (uint j = 0u; j < kColumnsOfThread; ++j) {
-          const uint n = i * 4u + j;
-          total[n] = is_first ? sum[n] : add(total[n], sum[n]);
-          sum[n] = kZero;
-        }
+    for (uint i = 0u; i < kRowsOfThread; ++i) {
+      for (uint j = 0u; j < kColumnsOfThread; ++j) {
+        const uint n = i * 4u + j;
+        total[n] = block == begin ? sum[n] : add(total[n], sum[n]);
       }
     }
   }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "backend/vulkan/fast_divisor.h"
@@ -14,6 +16,13 @@
 #include "shaders/convolution_bytes.h"
 #include "shaders/convolution_f32.h"
 #include "shaders/convolution_f64.h"
+#include "shaders/convolution_wide_128_128_16_8_8_1.h"
+#include "shaders/convolution_wide_128_128_8_8_16_1.h"
+#include "shaders/convolution_wide_128_128_8_8_8_0.h"
+#include "shaders/convolution_wide_128_256_8_16_8_1.h"
+#include "shaders/convolution_wide_128_64_8_8_16_0.h"
+#include "shaders/convolution_wide_256_128_16_8_8_1.h"
+#include "shaders/convolution_wide_64_64_8_4_16_0.h"
 
 namespace anydml::vulkan {
 namespace {
@@ -56,15 +65,13 @@ struct WindowParameters {
   std::uint32_t images;
   std::uint32_t rows;
   std::uint32_t channels;
-  std::uint32_t tiles_across;
-  std::uint32_t tiles_of_class;
   std::uint32_t all_classes;
   std::uint32_t finish;
   std::uint32_t signed_filter;
   std::uint32_t signed_input;
   std::uint32_t signed_output;
 };
-static_assert(sizeof(WindowParameters) == 240 && sizeof(ClassParameters) == 56);
+static_assert(sizeof(WindowParameters) == 232 && sizeof(ClassParameters) == 56);
 
 constexpr std::int64_t kMaxClasses = 1 << 16;
 
@@ -132,14 +139,72 @@ std::uint64_t output_strides(const ConvolutionStep& step) {
          axis_strides(step, &WindowAxis::output_step);
 }
 
+// The kernels of the shapes in wide.cpp.
+constexpr std::span<const std::uint32_t> kWideKernels[kWideShapes] = {
+    k_convolution_wide_128_256_8_16_8_1, k_convolution_wide_256_128_16_8_8_1, k_convolution_wide_128_128_8_8_16_1,
+    k_convolution_wide_128_128_8_8_8_0,  k_convolution_wide_128_128_16_8_8_1, k_convolution_wide_128_64_8_8_16_0,
+    k_convolution_wide_64_64_8_4_16_0};
+
+// Whether the factors of a row are contiguous in the order of k, and can be read as aligned vectors.
+bool has_vectors_of_filter(const ConvolutionStep& step) {
+  std::int64_t distance = sizeof(f32);
+  for (std::uint32_t i = kWindowAxes; i-- > 0;) {
+    const WindowAxis& axis = step.windows.axes[i];
+    if (window_classes(step.windows, i) != 1 || axis.taps != taps_of_group(step.windows, i, 0).count ||
+        (axis.taps != 1 && axis.filter_step != distance)) {
+      return false;
+    }
+    distance *= axis.taps;
+  }
+  constexpr std::int64_t kVector = 16;
+  return step.windows.is_backward == 0 && step.filter_channel == distance && step.channels * step.taps() % 4 == 0 &&
+         (step.filter_row | step.filter_group) % kVector == 0;
+}
+
+// Whether four neighboring pixels, beginning at a multiple of 4, are aligned vectors of the output.
+bool has_vectors_of_output(const ConvolutionStep& step) {
+  std::int64_t distance = sizeof(f32);
+  for (std::uint32_t i = kWindowAxes; i-- > 0;) {
+    const WindowAxis& axis = step.windows.axes[i];
+    if (window_classes(step.windows, i) != 1 || (axis.output != 1 && axis.output_step != distance)) {
+      return false;
+    }
+    distance *= axis.output;
+  }
+  constexpr std::int64_t kVector = 16;
+  return step.pixels() % 4 == 0 && (step.output_channel | step.output_image) % kVector == 0;
+}
+
+std::optional<WideTiles> wide_tiles(const ConvolutionStep& step, Kernels& kernels) {
+  const std::int64_t depth = step.channels * longest_taps(step);
+  const std::int64_t matrices = all_window_classes(step.windows) * step.groups;
+  const std::uint32_t index = choose_wide(step.rows, columns_of(step), depth, matrices, kernels.gpu());
+  if (index == kWideShapes) {
+    return std::nullopt;
+  }
+  const WideShape& shape = kWideShape[index];
+  const std::int64_t across = ceil_div(columns_of(step), std::int64_t{shape.columns});
+  const std::int64_t of_matrix = across * ceil_div(step.rows, std::int64_t{shape.rows});
+  if (of_matrix > std::int64_t{kMaxTiles} / std::max<std::int64_t>(1, matrices)) {
+    return std::nullopt;
+  }
+  const WideLayout layout = {
+      .rows = has_vectors_of_filter(step) ? FactorOrder::vectors_along_k : FactorOrder::along_k,
+      .columns = FactorOrder::along_side,
+      .stores_vectors = has_vectors_of_output(step)};
+  return WideTiles(kernels, std::string("convolution_wide ") + shape.name, kWideKernels[index], shape, layout,
+                   static_cast<std::uint64_t>(of_matrix * matrices), static_cast<std::uint64_t>(across),
+                   static_cast<std::uint64_t>(of_matrix), static_cast<std::uint64_t>(depth));
+}
+
 class WindowRun final : public TiledRun {
  public:
   using TiledRun::refuses;
-  WindowRun(const ConvolutionStep& step, Numbers numbers, Kernels& kernels)
-      : TiledRun(kernels, kernel_for(numbers).key, kernel_for(numbers).words, numbers,
-                 choose_tile(step.rows, columns_of(step), numbers, kernels.gpu()),
-                 tiles_of(step, choose_tile(step.rows, columns_of(step), numbers, kernels.gpu())),
-                 step.channels * longest_taps(step)),
+  WindowRun(const ConvolutionStep& step, Numbers numbers, const TileShape& tile, Kernels& kernels)
+      : TiledRun(kernels, kernel_for(numbers).key, kernel_for(numbers).words, numbers, tile, tiles_of(step, tile),
+                 ceil_div(columns_of(step), tile.columns()), tile.tiles(step.rows, columns_of(step)),
+                 step.channels * longest_taps(step),
+                 numbers == Numbers::f32 ? wide_tiles(step, kernels) : std::nullopt),
         step_(step) {
     WindowParameters parameters{.input_image = step.input_image,
                                 .input_channel = step.input_channel,
@@ -155,8 +220,6 @@ class WindowRun final : public TiledRun {
                                 .images = narrow(step.images),
                                 .rows = narrow(step.rows),
                                 .channels = narrow(step.channels),
-                                .tiles_across = narrow(ceil_div(columns_of(step), shape().columns())),
-                                .tiles_of_class = narrow(shape().tiles(step.rows, columns_of(step))),
                                 .all_classes = narrow(all_window_classes(step.windows)),
                                 .finish = 0,
                                 .signed_filter = 0,
@@ -226,8 +289,9 @@ class WindowRun final : public TiledRun {
 
   [[nodiscard]] std::span<const std::byte> parameters() const noexcept override { return bytes_; }
   void explain(char* text, std::size_t capacity) const noexcept override {
-    std::snprintf(text, capacity, "convolution, tiles of %lld x %lld", static_cast<long long>(shape().rows()),
-                  static_cast<long long>(shape().columns()));
+    std::snprintf(text, capacity, "convolution, tiles of %lld x %lld",
+                  static_cast<long long>(wide() ? wide()->shape().rows : shape().rows()),
+                  static_cast<long long>(wide() ? wide()->shape().columns : shape().columns()));
   }
 
  private:
@@ -302,7 +366,7 @@ std::unique_ptr<PreparedStep> prepare_windows(const Step& flat, Kernels& kernels
   if (*why != nullptr) {
     return nullptr;
   }
-  auto run = std::make_unique<WindowRun>(step, numbers, kernels);
+  auto run = std::make_unique<WindowRun>(step, numbers, shape, kernels);
   if (numbers == Numbers::bytes) {
     run->set_integers(integers, flat);
   } else {

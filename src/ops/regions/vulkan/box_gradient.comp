@@ -34,21 +34,22 @@ void main() {
   const int64_t batch = batch_of(step, region);
   uint sums[4] = uint[4](0, 0, 0, 0);
   if (batch >= 0) {
-    const Samples rows = row_samples(step, region);
-    const Samples columns = column_samples(step, region);
+    const Grid grid = grid_of(step, region);
+    const Samples rows = grid.rows;
+    const Samples columns = grid.columns;
     const uint count = float_of_integer(rows.count * columns.count);
     for (int64_t channel = int64_t(lane); channel < step.channels; channel += kLanes) {
       const Plane plane = plane_of(step, batch, channel);
       for (int64_t bin_row = 0; bin_row < step.axes[0].bins; ++bin_row) {
-        const Range y = inside(rows, bin_row);
         for (int64_t bin_column = 0; bin_column < step.axes[1].bins; ++bin_column) {
           uint gradient = load_bin(operand_address(3) + uint64_t(region * step.bins[0] + channel * step.bins[1] +
                                                                  bin_row * step.bins[2] + bin_column * step.bins[3]));
           // The samples of the bin that take part: one for maxima.
-          Range down = y;
-          Range across = inside(columns, bin_column);
+          const Ranges ranges = inside_both(grid, bin_row, bin_column);
+          Range down = ranges.rows;
+          Range across = ranges.columns;
           if (step.is_max != 0) {
-            const Peak peak = peak_of(rows, columns, bin_row, bin_column, plane);
+            const Peak peak = peak_of(grid, ranges, bin_row, bin_column, plane);
             down = Range(peak.row, peak.row + (peak.exists ? 1 : 0));
             across = Range(peak.column, peak.column + 1);
           } else {

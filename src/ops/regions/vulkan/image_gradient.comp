@@ -53,16 +53,22 @@ void main() {
     if (batch_of(step, region) != place.batch) {
       continue;
     }
-    const Samples rows = row_samples(step, region);
-    const Samples columns = column_samples(step, region);
-    if (!rows.exists || !columns.exists || is_far(rows, place.row) || is_far(columns, place.column)) {
+    const Grid grid = grid_of(step, region);
+    if (!grid.rows.exists || !grid.columns.exists || is_far(grid, place.row, place.column)) {
       continue;
     }
-    const uint count = float_of_integer(rows.count * columns.count);
+    const uint count = float_of_integer(grid.rows.count * grid.columns.count);
     for (int64_t y = 0; y < step.axes[0].bins; ++y) {
-      const uint row_weight = weight_in_bin(rows, y, place.row);
-      for (int64_t x = 0; !is_zero(row_weight) && x < step.axes[1].bins; ++x) {
-        const uint column_weight = weight_in_bin(columns, x, place.column);
+      uint row_weight = kOneOfValue;
+      // The weight along the rows, and then those along the columns.
+      for (int64_t x = -1; !is_zero(row_weight) && x < step.axes[1].bins; ++x) {
+        const uint weight =
+            weight_in_bin(samples_along(grid, x < 0 ? 0 : 1), x < 0 ? y : x, x < 0 ? place.row : place.column);
+        if (x < 0) {
+          row_weight = weight;
+          continue;
+        }
+        const uint column_weight = weight;
         if (is_zero(column_weight)) {
           continue;
         }

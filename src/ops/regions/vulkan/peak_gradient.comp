@@ -18,8 +18,7 @@ void main() {
   uint total = push.first_region == 0 ? 0 : sum_of_part(uint64_t(thread)).bits;
   const int64_t end = bins == 0 ? int64_t(0) : int64_t(push.end_region);
   for (int64_t region = int64_t(push.first_region); region < end; ++region) {
-    if (batch_of(step, region) != place.batch || is_far(row_samples(step, region), place.row) ||
-        is_far(column_samples(step, region), place.column)) {
+    if (batch_of(step, region) != place.batch || is_far(grid_of(step, region), place.row, place.column)) {
       continue;
     }
     const uint64_t peaks = operand_address(5) + uint64_t((region * step.channels + place.channel) * int64_t(bins)) * 16;

@@ -14,10 +14,12 @@ void main() {
   Step step = Step(push.header.parameters);
   const Bin bin = bin_of(step, thread, kChannels);
   const int64_t batch = batch_of(step, bin.region);
-  const Samples rows = row_samples(step, bin.region);
-  const Samples columns = column_samples(step, bin.region);
-  const Range in_rows = inside(rows, bin.row);
-  const Range in_columns = inside(columns, bin.column);
+  const Grid grid = grid_of(step, bin.region);
+  const Samples rows = grid.rows;
+  const Samples columns = grid.columns;
+  const Ranges ranges = inside_both(grid, bin.row, bin.column);
+  const Range in_rows = ranges.rows;
+  const Range in_columns = ranges.columns;
   const int64_t all = rows.count * columns.count;
   const int64_t found = batch < 0 ? int64_t(0) : count_of(in_rows) * count_of(in_columns);
   uint totals[kChannels];

@@ -16,12 +16,12 @@ void main() {
   const int64_t batch = batch_of(step, bin.region);
   PeakTaps taps = PeakTaps(-1, 0, 0, 0);
   if (batch >= 0) {
-    const Samples rows = row_samples(step, bin.region);
-    const Samples columns = column_samples(step, bin.region);
-    const Peak peak = peak_of(rows, columns, bin.row, bin.column, plane_of(step, batch, bin.channel));
+    const Grid grid = grid_of(step, bin.region);
+    const Ranges ranges = inside_both(grid, bin.row, bin.column);
+    const Peak peak = peak_of(grid, ranges, bin.row, bin.column, plane_of(step, batch, bin.channel));
     if (peak.exists) {
-      const Tap y = tap_of(rows, bin.row, peak.row);
-      const Tap x = tap_of(columns, bin.column, peak.column);
+      const Tap y = tap_of(grid.rows, bin.row, peak.row);
+      const Tap x = tap_of(grid.columns, bin.column, peak.column);
       taps = PeakTaps(int(y.first), int(x.first), y.second, x.second);
     }
   }

@@ -39,11 +39,30 @@ Samples samples_of(Axis axis, uint from, uint to) {
   samples.exists = is_finite(samples.start) && is_finite(samples.step);
   return samples;
 }
-Samples row_samples(Step step, int64_t region) {
-  return samples_of(step.axes[0], box_number(step, region, 1), box_number(step, region, 3));
+// The samples of rows and columns. Drivers inline functions, and these have many operations, so what happens to both axes
+// is a loop: it appears in a kernel once.
+struct Grid {
+  Samples rows;
+  Samples columns;
+};
+Samples samples_along(Grid grid, uint axis) {
+  if (axis == 0) {
+    return grid.rows;
+  }
+  return grid.columns;
 }
-Samples column_samples(Step step, int64_t region) {
-  return samples_of(step.axes[1], box_number(step, region, 0), box_number(step, region, 2));
+Grid grid_of(Step step, int64_t region) {
+  Grid grid;
+  [[dont_unroll]] for (uint axis = 0; axis < 2; ++axis) {
+    const Samples samples =
+        samples_of(step.axes[axis], box_number(step, region, 1 - axis), box_number(step, region, 3 - axis));
+    if (axis == 0) {
+      grid.rows = samples;
+    } else {
+      grid.columns = samples;
+    }
+  }
+  return grid;
 }
 
 uint from_origin(Samples samples, int64_t bin, int64_t number) {
@@ -70,25 +89,42 @@ Range inside(Samples samples, int64_t bin) {
   }
   const uint margin = samples.axis.to_corners != 0 ? 0u : kOneOfValue;
   const uint last = add_floats(float_of_integer(samples.axis.size - 1), margin);
-  int64_t first = 0;
-  for (int64_t end = samples.count; first < end;) {
-    const int64_t middle = first + (end - first) / 2;
-    if (is_less_float(coordinate_of(samples, bin, middle), negated(margin))) {
-      first = middle + 1;
+  // The first sample that is not before the image, and then the first one that is behind it.
+  Range range = Range(0, 0);
+  [[dont_unroll]] for (uint side = 0; side < 2; ++side) {
+    int64_t first = range.first;
+    for (int64_t end = samples.count; first < end;) {
+      const int64_t middle = first + (end - first) / 2;
+      const uint coordinate = coordinate_of(samples, bin, middle);
+      if (is_less_float(side == 0 ? coordinate : last, side == 0 ? negated(margin) : coordinate) == (side == 0)) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    if (side == 0) {
+      range.first = first;
     } else {
-      end = middle;
+      range.end = first;
     }
   }
-  int64_t beyond = first;
-  for (int64_t end = samples.count; beyond < end;) {
-    const int64_t middle = beyond + (end - beyond) / 2;
-    if (is_less_float(last, coordinate_of(samples, bin, middle))) {
-      end = middle;
+  return range;
+}
+struct Ranges {
+  Range rows;
+  Range columns;
+};
+Ranges inside_both(Grid grid, int64_t bin_row, int64_t bin_column) {
+  Ranges ranges;
+  [[dont_unroll]] for (uint axis = 0; axis < 2; ++axis) {
+    const Range range = inside(samples_along(grid, axis), axis == 0 ? bin_row : bin_column);
+    if (axis == 0) {
+      ranges.rows = range;
     } else {
-      beyond = middle + 1;
+      ranges.columns = range;
     }
   }
-  return Range(first, beyond);
+  return ranges;
 }
 int64_t count_of(Range range) { return range.end - range.first; }
 
@@ -214,9 +250,11 @@ struct Peak {
   int64_t row;
   int64_t column;
 };
-Peak peak_of(Samples rows, Samples columns, int64_t bin_row, int64_t bin_column, Plane plane) {
-  const Range y = inside(rows, bin_row);
-  const Range x = inside(columns, bin_column);
+Peak peak_of(Grid grid, Ranges ranges, int64_t bin_row, int64_t bin_column, Plane plane) {
+  const Samples rows = grid.rows;
+  const Samples columns = grid.columns;
+  const Range y = ranges.rows;
+  const Range x = ranges.columns;
   Peak peak = Peak(false, 0, 0);
   uint best = 0;
   for (int64_t i = y.first; i < y.end; ++i) {
@@ -238,9 +276,19 @@ Peak peak_of(Samples rows, Samples columns, int64_t bin_row, int64_t bin_column,
 bool is_far(Samples samples, int64_t element) {
   const uint low = float_of_integer(element - 1);
   const uint high = float_of_integer(element + 1);
-  const int64_t bin = samples.axis.bins - 1;
-  const int64_t number = samples.count - 1;
-  return (is_less_float(high, coordinate_of(samples, 0, 0)) && is_less_float(high, coordinate_of(samples, bin, 0))) ||
-         (is_less_float(coordinate_of(samples, 0, number), low) &&
-          is_less_float(coordinate_of(samples, bin, number), low));
+  bool is_above = true;
+  bool is_below = true;
+  [[dont_unroll]] for (uint i = 0; i < 2; ++i) {
+    const int64_t bin = i == 0 ? int64_t(0) : samples.axis.bins - 1;
+    is_above = is_above && is_less_float(high, coordinate_of(samples, bin, 0));
+    is_below = is_below && is_less_float(coordinate_of(samples, bin, samples.count - 1), low);
+  }
+  return is_above || is_below;
+}
+bool is_far(Grid grid, int64_t row, int64_t column) {
+  bool is_any = false;
+  [[dont_unroll]] for (uint axis = 0; axis < 2; ++axis) {
+    is_any = is_any || is_far(samples_along(grid, axis), axis == 0 ? row : column);
+  }
+  return is_any;
 }
