@@ -2,7 +2,7 @@
 # The functions that declare tests, and their common settings.
 
 # Compile options for programs that do little computation themselves (without optimization, they compile in two thirds of
-# the time), and for those of them that are labeled long.
+# the time), and for those that would then run too long.
 set(light $<$<CONFIG:Release>:-O0>)
 set(medium $<$<CONFIG:Release>:-O1>)
 if(ANYDML_SANITIZE)
@@ -34,12 +34,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   anydml_test_headers(anydml_test_headers_fast)
 endif()
 
-# anydml_test(NAME [SOURCE file] [ARGUMENTS argument] [FAST] [NO_RACES] LIBRARIES ... [LABELS ...] [ENVIRONMENT ...])
+# anydml_test(NAME [SOURCE file] [ARGUMENTS argument] [FAST] [COMPUTES] [NO_RACES] LIBRARIES ... [LABELS ...] [ENVIRONMENT ...])
 # The source is NAME.cpp in the folder of the calling file, unless SOURCE names a different file, relative to tests/.
 # FAST: the test computes a lot and is optimized like a program; other tests compile in half the time.
+# COMPUTES: the test, or a repetition of it, would lose more time without optimization than its compilation saves. The same
+# holds for tests that are labeled long.
 # NO_RACES: the test has one thread, or other tests use threads in the same way; the ThreadSanitizer build omits it.
 function(anydml_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "FAST;NO_RACES" "SOURCE;ARGUMENTS" "LIBRARIES;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "FAST;COMPUTES;NO_RACES" "SOURCE;ARGUMENTS" "LIBRARIES;LABELS;ENVIRONMENT")
   if(TEST_NO_RACES AND ANYDML_SANITIZE STREQUAL "thread")
     return()
   endif()
@@ -57,7 +59,7 @@ function(anydml_test name)
   set(fast)  # no further options
   if(TEST_FAST)
     set(way fast)
-  elseif("long" IN_LIST TEST_LABELS)
+  elseif(TEST_COMPUTES OR "long" IN_LIST TEST_LABELS)
     set(way medium)
   endif()
   target_compile_options(${name} PRIVATE ${${way}})
