@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The functions that declare tests, and their common settings.
 
-# Compile options for programs that do little computation themselves.
-set(light $<$<CONFIG:Release>:-O1>)
+# Compile options for programs that do little computation themselves (without optimization, they compile in two thirds of
+# the time), and for those that would then run too long.
+set(light $<$<CONFIG:Release>:-O0>)
+set(medium $<$<CONFIG:Release>:-O1>)
 if(ANYDML_SANITIZE)
   set(light -O0)
+  set(medium -O0)
 endif()
 
 # Only the library is checked for undefined behavior, since checking the tests would double their compile time. The
@@ -14,7 +17,7 @@ if(ANYDML_SANITIZE STREQUAL "address,undefined")
   target_compile_options(anydml_test_options INTERFACE -fno-sanitize=undefined)
 endif()
 
-# GoogleTest's headers add a second to the compile time of every file, so they are precompiled once for each of the two
+# GoogleTest's headers add a second to the compile time of every file, so they are precompiled once for each of the
 # sets of compile options. This requires GCC: other compilers do not share them between programs with different
 # definitions.
 function(anydml_test_headers name)
@@ -27,15 +30,18 @@ function(anydml_test_headers name)
 endfunction()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   anydml_test_headers(anydml_test_headers_light ${light})
+  anydml_test_headers(anydml_test_headers_medium ${medium})
   anydml_test_headers(anydml_test_headers_fast)
 endif()
 
-# anydml_test(NAME [SOURCE file] [ARGUMENTS argument] [FAST] [NO_RACES] LIBRARIES ... [LABELS ...] [ENVIRONMENT ...])
+# anydml_test(NAME [SOURCE file] [ARGUMENTS argument] [FAST] [COMPUTES] [NO_RACES] LIBRARIES ... [LABELS ...] [ENVIRONMENT ...])
 # The source is NAME.cpp in the folder of the calling file, unless SOURCE names a different file, relative to tests/.
-# FAST: the test computes a lot and is optimized like the library; other tests compile in half the time.
+# FAST: the test computes a lot and is optimized like a program; other tests compile in half the time.
+# COMPUTES: the test, or a repetition of it, would lose more time without optimization than its compilation saves. The same
+# holds for tests that are labeled long.
 # NO_RACES: the test has one thread, or other tests use threads in the same way; the ThreadSanitizer build omits it.
 function(anydml_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "FAST;NO_RACES" "SOURCE;ARGUMENTS" "LIBRARIES;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "FAST;COMPUTES;NO_RACES" "SOURCE;ARGUMENTS" "LIBRARIES;LABELS;ENVIRONMENT")
   if(TEST_NO_RACES AND ANYDML_SANITIZE STREQUAL "thread")
     return()
   endif()
@@ -49,11 +55,14 @@ function(anydml_test name)
   endif()
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE anydml_options GTest::gtest_main ${TEST_LIBRARIES} anydml_test_options)
-  set(way fast)
-  if(NOT TEST_FAST)
-    set(way light)
-    target_compile_options(${name} PRIVATE ${light})
+  set(way light)
+  set(fast)  # no further options
+  if(TEST_FAST)
+    set(way fast)
+  elseif(TEST_COMPUTES OR "long" IN_LIST TEST_LABELS)
+    set(way medium)
   endif()
+  target_compile_options(${name} PRIVATE ${${way}})
   if(TARGET anydml_test_headers_${way})
     target_precompile_headers(${name} REUSE_FROM anydml_test_headers_${way})
   endif()
@@ -92,8 +101,8 @@ set(tests_on_cuda)
 set(oracles_on_cuda)
 
 # anydml_family_test(NAME [AGAIN filter] [NO_RACES] [CPU_ONLY] LIBRARIES ... [LABELS ...])
-# Declares the compute-heavy test NAME.cpp. It runs with three threads, and again with fewer threads and with the
-# generic kernels, because the results must be bit-identical. Builds with sanitizers omit these repetitions.
+# Declares the compute-heavy test NAME.cpp. It runs with three threads, and again with one thread and the generic
+# kernels, because the results must be bit-identical. Builds with sanitizers omit these repetitions.
 # AGAIN: a filter for the tests to repeat (default: all). With ThreadSanitizer, only these tests run.
 # CPU_ONLY: GPUs do not support the operators yet.
 function(anydml_family_test name)
@@ -115,9 +124,11 @@ function(anydml_family_test name)
     endif()
     add_test(NAME ${name}_one_thread COMMAND ${again})
     add_test(NAME ${name}_generic COMMAND ${again})
-    set_tests_properties(${name}_one_thread PROPERTIES LABELS repeats ENVIRONMENT ANYDML_THREADS=1)
+    # The repetition with the generic kernels is also the one with a single thread. The vector kernels in a single thread
+    # run with --exhaustive.
+    set_tests_properties(${name}_one_thread PROPERTIES LABELS exhaustive ENVIRONMENT ANYDML_THREADS=1)
     set_tests_properties(${name}_generic PROPERTIES LABELS repeats
-      ENVIRONMENT "ANYDML_THREADS=2;ANYDML_CPU_TARGET=generic")
+      ENVIRONMENT "ANYDML_THREADS=1;ANYDML_CPU_TARGET=generic")
   endif()
   if(NOT FAMILY_CPU_ONLY)
     set(tests_on_cuda ${tests_on_cuda} ${name} PARENT_SCOPE)

@@ -25,7 +25,7 @@ anydml_test(graph_api_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3
 anydml_test(memory_objects_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(graph_sharing_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(graph_repeat_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
-anydml_test(graph_joins_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
+anydml_test(graph_joins_test COMPUTES LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(random_networks_test LIBRARIES anydml::anydml ENVIRONMENT ANYDML_THREADS=3)
 anydml_test(float_environment_test NO_RACES LIBRARIES anydml::anydml anydml_base ENVIRONMENT ANYDML_THREADS=3)
 # The generic kernels are the fallback on every machine, so they are tested too. They use threads in the same way, so

@@ -29,10 +29,10 @@ anydml_test(debug_clients_test LIBRARIES anydml::directml anydml::anydml)
 if(TARGET debug_reports_test)  # the test runs many processes, and the leak check takes seconds in each
   set_property(TEST debug_reports_test APPEND PROPERTY ENVIRONMENT ${without_leak_check})
 endif()
-anydml_test(random_graphs_test
+anydml_test(random_graphs_test COMPUTES
             LIBRARIES anydml::directml anydml::anydml anydml_operators anydml_schema)
 target_sources(random_graphs_test PRIVATE directml/random_graph.cpp)
-anydml_test(graph_fuzz_test NO_RACES
+anydml_test(graph_fuzz_test COMPUTES NO_RACES
             LIBRARIES anydml::directml anydml::anydml anydml_operators anydml_schema)
 if(TARGET graph_fuzz_test)
   target_sources(graph_fuzz_test PRIVATE directml/random_graph.cpp)

@@ -109,7 +109,7 @@ add_executable(operator_digests ops/operator_digests.cpp support/random_operator
 set_target_properties(operator_digests PROPERTIES CXX_EXTENSIONS OFF)
 target_include_directories(operator_digests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(operator_digests PRIVATE anydml_options anydml::anydml anydml_schema)
-target_compile_options(operator_digests PRIVATE ${light})
+target_compile_options(operator_digests PRIVATE ${medium})
 target_compile_definitions(operator_digests PRIVATE
   ANYDML_OPERATOR_DIGESTS="${PROJECT_SOURCE_DIR}/data/digests/operator_digests.txt")
 list(APPEND tests_on_cuda operator_digests)
