@@ -339,7 +339,8 @@ std::uint64_t try_primitives(const GpuProperties& gpu, TrialRunner& runner) {
     }
   }
   if ((native & spirv::primitive_bit(Primitive::f32_fused)) == 0 &&
-      spirv::is_exact("native_f32_fused", Primitive::f32_fused, native, gpu, runner, true)) {
+      spirv::is_exact("native_f32_fused", Primitive::f32_fused, native, gpu, runner, true) &&
+      spirv::is_exact("quick_f32_fused", Primitive::f32_fused, native, gpu, runner)) {
     native |= spirv::kFusedFlushes;
   }
   return native;
