@@ -23,6 +23,8 @@ bool is_arithmetic_of_floats(Op op) {
   return op == Op::FAdd || op == Op::FSub || op == Op::FMul || op == Op::FDiv || op == Op::FNegate;
 }
 
+constexpr std::uint32_t kInline = 1;  // FunctionControl
+
 // The remainder of integers as three instructions. Vulkan does not define the remainder of negative integers, and there
 // are drivers that compute it as if they were not negative; but it defines their quotient. The function library has
 // OpSRem where C++ has %. GLSL's % is OpSMod, which kernels use only for numbers that are not negative.
@@ -261,6 +263,9 @@ void Builder::adopt(std::span<const std::uint32_t> kernel, const Library& librar
       }
       if (is_arithmetic_of_floats(instruction.op) && !rounded.contains(words[1])) {
         decorate(words[1], Decoration::no_contraction);
+      }
+      if (instruction.op == Op::Function) {
+        all[2] |= kInline;  // a kernel's arrays can be in registers only if its functions are part of main
       }
       if (instruction.op == Op::SMod) {
         const Remainder defined = remainder_of(*this, all);

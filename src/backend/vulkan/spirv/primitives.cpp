@@ -27,7 +27,9 @@ const char* version_of(Primitive primitive, std::uint64_t native) {
 
 }  // namespace
 
+// In an order in which each finds its own parts decided.
 const Composed kComposed[kComposedCount] = {
+    {Primitive::f64_of_f32, primitive_bit(Primitive::f64_multiply)},
     {Primitive::f32_divide, primitive_bit(Primitive::f64_divide)},
     {Primitive::f32_square_root, primitive_bit(Primitive::f64_square_root)},
     {Primitive::f32_fused, kFloat64Sums},
@@ -43,10 +45,14 @@ std::string resolve_primitive(std::string_view import, std::uint64_t native) {
   }
   std::string_view name = import.substr(kPrefix.size());
   if (name == "f32_quick_fused") {  // of shaders/quick_fused.glsl
-    name = "f32_fused";
     if ((native & kFusedFlushes) != 0) {
       return "native_f32_fused";
     }
+    name = "f32_fused";
+  } else if (name == "f32_slowly_fused") {  // of library/primitives_exact.cpp
+    name = "f32_fused";
+  } else if (name == "f32_fused" && (native & kFusedFlushes) != 0) {
+    return "quick_f32_fused";
   }
   const auto* const found = std::ranges::find(kNames, name);
   const auto index = static_cast<std::uint32_t>(found - std::begin(kNames));

@@ -38,7 +38,7 @@ struct Composed {
   Primitive primitive;
   std::uint64_t parts;
 };
-inline constexpr std::uint32_t kComposedCount = 4;
+inline constexpr std::uint32_t kComposedCount = 5;
 extern const Composed kComposed[kComposedCount];
 [[nodiscard]] constexpr std::uint64_t composed_bit(std::ptrdiff_t index) {
   return std::uint64_t{1} << (kPrimitiveCount + static_cast<std::uint32_t>(index));

@@ -188,14 +188,17 @@ bool is_nan_of(std::uint32_t bits, u64 value) {
   }
 }
 
-// A kernel that applies a function of the library to each input.
-spirv::Words write_trial(const std::string& name, std::uint64_t native, const GpuProperties& gpu) {
+// A kernel that applies a function of the library to each input, and another one to its result, if it has a name.
+spirv::Words write_trial(const std::string& name, const std::string& next, std::uint64_t native,
+                         const GpuProperties& gpu) {
   Builder builder;
   spirv::Kernel kernel(builder, 0);
   const spirv::Library::Function& function = *spirv::function_library().find(name);
-  const Id called = builder.copy(spirv::function_library(), name, [native](std::string_view import) {
+  const spirv::Builder::Resolve resolve = [native](std::string_view import) {
     return spirv::resolve_primitive(import, native);
-  });
+  };
+  const Id called = builder.copy(spirv::function_library(), name, resolve);
+  const Id called_next = next.empty() ? 0 : builder.copy(spirv::function_library(), next, resolve);
   builder.begin_main();
   const Id number = kernel.thread_number(64);
   const Id u32_type = kernel.u32_type();
@@ -227,6 +230,9 @@ spirv::Words write_trial(const std::string& name, std::uint64_t native, const Gp
                            : result_width == 64 ? u64_type
                                                 : u32_type,
                            call);
+  if (called_next != 0) {  // between numbers of 32 bits
+    result = builder.emit(Op::FunctionCall, u32_type, {called_next, result});
+  }
   if (result_width == 1) {
     result = builder.emit(Op::Select, u64_type, {result, builder.constant_64(1), builder.constant_64(0)});
   } else if (result_width == 32) {
@@ -235,6 +241,44 @@ spirv::Words write_trial(const std::string& name, std::uint64_t native, const Gp
   kernel.store(at(1, 8), u64_type, result, 8);
   builder.emit(Op::Return, {});
   return builder.finish_kernel(spirv::kThreads, spirv::float_modes(builder, gpu));
+}
+
+// Runs a trial's kernel on its inputs. The results are empty if it could not run.
+std::vector<u64> run_trial(const std::string& name, const std::string& next, std::uint64_t native,
+                           const GpuProperties& gpu, TrialRunner& runner, const std::vector<Input>& inputs) {
+  std::vector<u64> results(inputs.size());
+  KernelCode code;
+  code.key = "trial of " + name + " " + next;
+  const spirv::Words words = write_trial(name, next, native, gpu);
+  code.words = words;
+  if (!runner.run(code, {}, kGroups, std::as_bytes(std::span(inputs)), std::as_writable_bytes(std::span(results)))) {
+    results.clear();
+  }
+  return results;
+}
+
+std::vector<Input> make_inputs(const Trial& trial) {
+  Random random;
+  std::vector<Input> inputs(kInputs);
+  for (Input& input : inputs) {
+    input = trial.make(random);
+  }
+  return inputs;
+}
+
+// Whether a number is rounded to FLOAT16 if it becomes a FLOAT32 again at once. There are compilers that leave out both
+// conversions, although each of them alone is exact.
+bool rounds_to_half(std::uint64_t native, const GpuProperties& gpu, TrialRunner& runner) {
+  const std::vector<Input> inputs = make_inputs(kTrials[static_cast<std::uint32_t>(Primitive::f16_of_f32)]);
+  const std::vector<u64> results = run_trial("native_f16_of_f32", "native_f32_of_f16", native, gpu, runner, inputs);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const f16 half = round_to<f16>(from_bits<f32>(static_cast<u32>(inputs[i].values[0])));
+    const u64 expected = to_bits(widen_to<f32>(half));
+    if (results[i] != expected && !(is_nan_of(32, results[i]) && is_nan_of(32, expected))) {
+      return false;
+    }
+  }
+  return !results.empty();
 }
 
 bool needs_float64(std::string_view name) { return name.find("f64") != std::string_view::npos; }
@@ -254,17 +298,9 @@ bool spirv::is_exact(const std::string& function, Primitive primitive, std::uint
     return false;
   }
   const Trial& trial = kTrials[static_cast<std::uint32_t>(primitive)];
-  Random random;
-  std::vector<Input> inputs(kInputs);
-  for (Input& input : inputs) {
-    input = trial.make(random);
-  }
-  std::vector<u64> results(kInputs);
-  KernelCode code;
-  code.key = "trial of " + function;
-  const spirv::Words words = write_trial(function, native, gpu);
-  code.words = words;
-  if (!runner.run(code, {}, kGroups, std::as_bytes(std::span(inputs)), std::as_writable_bytes(std::span(results)))) {
+  const std::vector<Input> inputs = make_inputs(trial);
+  const std::vector<u64> results = run_trial(function, "", native, gpu, runner, inputs);
+  if (results.empty()) {
     return false;
   }
   for (std::size_t i = 0; i < kInputs; ++i) {
@@ -289,6 +325,11 @@ std::uint64_t try_primitives(const GpuProperties& gpu, TrialRunner& runner) {
       native |= spirv::primitive_bit(primitive);
     }
   }
+  constexpr std::uint64_t kHalves =
+      spirv::primitive_bit(Primitive::f16_of_f32) | spirv::primitive_bit(Primitive::f32_of_f16);
+  if ((native & kHalves) == kHalves && !rounds_to_half(native, gpu, runner)) {
+    native &= ~spirv::primitive_bit(Primitive::f32_of_f16);  // integers do not let a compiler see what cancels
+  }
   for (std::uint32_t i = 0; i < spirv::kComposedCount; ++i) {
     const auto& [primitive, parts] = spirv::kComposed[i];
     const std::string name = "exact_" + std::string(spirv::primitive_name(primitive));
@@ -298,12 +339,13 @@ std::uint64_t try_primitives(const GpuProperties& gpu, TrialRunner& runner) {
     }
   }
   if ((native & spirv::primitive_bit(Primitive::f32_fused)) == 0 &&
-      spirv::is_exact("native_f32_fused", Primitive::f32_fused, native, gpu, runner, true)) {
+      spirv::is_exact("native_f32_fused", Primitive::f32_fused, native, gpu, runner, true) &&
+      spirv::is_exact("quick_f32_fused", Primitive::f32_fused, native, gpu, runner)) {
     native |= spirv::kFusedFlushes;
   }
   return native;
 }
 
-std::uint32_t trials_version() { return 3; }
+std::uint32_t trials_version() { return 4; }
 
 }  // namespace anydml::vulkan

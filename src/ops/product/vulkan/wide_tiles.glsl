@@ -171,7 +171,6 @@ void place_thread() {
 
 uvec2 row_place[ROW_SLOTS];
 uvec2 column_place[COLUMN_SLOTS];
-uvec4 sums[kVectors];
 
 uvec4 add_four(uvec4 a, uvec4 b) {
   return uvec4(add_floats(a.x, b.x), add_floats(a.y, b.y), add_floats(a.z, b.z), add_floats(a.w, b.w));
@@ -203,23 +202,10 @@ void multiply_in_loops(uint part, const bool is_quick, inout uvec4 to[kVectors])
   }
 }
 
-void multiply(uint part) {
-  if (kFusedKind == kFusedPretends) {  // which has many instructions
-    uvec4 slow[kVectors];
-#define TO_SLOW(i, j) slow[VECTOR(i, j)] = sums[VECTOR(i, j)];
-#define FROM_SLOW(i, j) sums[VECTOR(i, j)] = slow[VECTOR(i, j)];
-    EACH_VECTOR(TO_SLOW)
-    multiply_in_loops(part, true, slow);
-    EACH_VECTOR(FROM_SLOW)
-    return;
-  }
-  const uint a_at = part * kDepth * kRowPitch + row_of_thread / 4u;
-  const uint b_at = part * kDepth * kColumnPitch + column_of_thread / 4u;
-  [[unroll]] for (uint k = 0u; k < kDepth; ++k) {
+// Multiplies the factors in a part of shared memory. `sums` is an array of the caller: drivers keep only arrays of main,
+// whose indices are constants, in registers.
 #define LOAD_A(n) const uvec4 a##n = side_a[a_at + k * kRowPitch + n * 4u];
 #define LOAD_B(n) const uvec4 b##n = side_b[b_at + k * kColumnPitch + n * 8u];
-    EACH_FOUR_ROWS(LOAD_A)
-    EACH_QUAD(LOAD_B)
 #define A_OF_0 a0.x
 #define A_OF_1 a0.y
 #define A_OF_2 a0.z
@@ -241,13 +227,26 @@ void multiply(uint part) {
                              quick_fused(A_OF_##i, b##j.y, sums[VECTOR(i, j)].y),   \
                              quick_fused(A_OF_##i, b##j.z, sums[VECTOR(i, j)].z),   \
                              quick_fused(A_OF_##i, b##j.w, sums[VECTOR(i, j)].w));
-    EACH_VECTOR(MULTIPLY)
+#define TO_SLOW(i, j) slow[VECTOR(i, j)] = sums[VECTOR(i, j)];
+#define FROM_SLOW(i, j) sums[VECTOR(i, j)] = slow[VECTOR(i, j)];
+#define MULTIPLY_PART(part)                                                            \
+  if (kFusedKind == kFusedPretends) { /* which has many instructions */                \
+    uvec4 slow[kVectors];                                                              \
+    EACH_VECTOR(TO_SLOW)                                                               \
+    multiply_in_loops(part, true, slow);                                               \
+    EACH_VECTOR(FROM_SLOW)                                                             \
+  } else {                                                                             \
+    const uint a_at = part * kDepth * kRowPitch + row_of_thread / 4u;                  \
+    const uint b_at = part * kDepth * kColumnPitch + column_of_thread / 4u;            \
+    [[unroll]] for (uint k = 0u; k < kDepth; ++k) {                                    \
+      EACH_FOUR_ROWS(LOAD_A)                                                           \
+      EACH_QUAD(LOAD_B)                                                                \
+      EACH_VECTOR(MULTIPLY)                                                            \
+    }                                                                                  \
   }
-}
 
 // Computes a chain again, from the k `begin` on, with the exact operation. The part of shared memory is free.
-void multiply_exactly(uint begin, uint end, uint depth, uint part) {
-  uvec4 exact[kVectors];
+void multiply_exactly(uint begin, uint end, uint depth, uint part, out uvec4 exact[kVectors]) {
   for (uint n = 0u; n < kVectors; ++n) {
     exact[n] = uvec4(0u);
   }
@@ -271,8 +270,6 @@ void multiply_exactly(uint begin, uint end, uint depth, uint part) {
     barrier();
     multiply_in_loops(part, false, exact);
   }
-#define TAKE(i, j) sums[VECTOR(i, j)] = exact[VECTOR(i, j)];
-  EACH_VECTOR(TAKE)
   barrier();
 }
 
@@ -296,6 +293,7 @@ uint tile_number() {
 // more.
 void compute_tile(uint depth, uint rows, uint columns) {
   place_thread();
+  uvec4 sums[kVectors];
   const uint blocks = max((depth + kBlock - 1u) / kBlock, 1u);
   if (kPass == kTotals) {
     add_blocks(tile_number(), group_index() % kVectors, blocks, rows, columns);
@@ -364,7 +362,7 @@ void compute_tile(uint depth, uint rows, uint columns) {
         EACH_ROW_SLOT(LOAD_ROW)
         EACH_COLUMN_SLOT(LOAD_COLUMN)
       }
-      multiply(part);
+      MULTIPLY_PART(part)
       if (!is_more || next % kBlock == 0u) {
         const uint block = k / kBlock;
         if (needs_guard()) {
@@ -379,7 +377,10 @@ void compute_tile(uint depth, uint rows, uint columns) {
             least_keys[(cell ^ 2u) + gl_LocalInvocationIndex] = kNoFactor;
           }
           if (!is_passed) {
-            multiply_exactly(block * kBlock, min(end, (block + 1u) * kBlock), depth, part ^ 1u);
+            uvec4 exact[kVectors];
+            multiply_exactly(block * kBlock, min(end, (block + 1u) * kBlock), depth, part ^ 1u, exact);
+#define TAKE(i, j) sums[VECTOR(i, j)] = exact[VECTOR(i, j)];
+            EACH_VECTOR(TAKE)
           }
         }
 #if TOTALS_IN_MEMORY

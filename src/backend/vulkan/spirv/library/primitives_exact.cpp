@@ -60,6 +60,18 @@ ANYDML_INLINE Scaled scaled(u64 x) {
 
 }  // namespace
 
+// There are devices whose conversion makes subnormal numbers zero. The digits of a FLOAT32 are those of a FLOAT64 that
+// is 2^896 times less, so one exact product of FLOAT64 converts zeros, subnormal and normal numbers.
+extern "C" u64 exact_f64_of_f32(u32 x) {
+  constexpr u32 kMagnitude = 0x7fffffff;
+  constexpr u32 kInfinityOf32 = 0x7f800000;
+  constexpr u64 k2To896 = 0x77f0000000000000;
+  const u64 digits = static_cast<u64>(x & kMagnitude) << 29;
+  const u64 finite = multiply(digits, k2To896);
+  const u64 magnitude = (x & kInfinityOf32) == kInfinityOf32 ? digits | kInfinity : finite;
+  return magnitude | (static_cast<u64>(x >> 31) << 63);
+}
+
 // FLOAT64 has more than twice the digits of FLOAT32 and two more, so rounding its results once more changes nothing.
 extern "C" u32 exact_f32_divide(u32 a, u32 b) {
   return import_f32_of_f64(import_f64_divide(import_f64_of_f32(a), import_f64_of_f32(b)));
@@ -68,6 +80,22 @@ extern "C" u32 exact_f32_square_root(u32 x) { return import_f32_of_f64(import_f6
 // The product is exact in FLOAT64; the sum is rounded to odd, so that rounding it again does not mistake it for a tie.
 extern "C" u32 exact_f32_fused(u32 a, u32 b, u32 c) {
   return import_f32_of_f64(add_to_odd(multiply(import_f64_of_f32(a), import_f64_of_f32(b)), import_f64_of_f32(c)));
+}
+
+// The device's own operation, if it is fused but turns subnormal numbers into zeros: exact if no argument is subnormal
+// and the result is not near these numbers. import_f32_slowly_fused is one of the versions that are always exact.
+extern "C" __attribute__((const)) u32 native_f32_fused(u32 a, u32 b, u32 c);
+extern "C" __attribute__((const)) u32 import_f32_slowly_fused(u32 a, u32 b, u32 c);
+extern "C" u32 quick_f32_fused(u32 a, u32 b, u32 c) {
+  constexpr u32 kDoubled = 2;                     // without the sign
+  constexpr u32 kNormal = 0x00800000 * kDoubled;  // the least normal number, doubled
+  // 0 wraps around.
+  const auto is_subnormal = [](u32 x) { return x * kDoubled - 1 < kNormal - 1; };
+  const u32 quick = native_f32_fused(a, b, c);
+  if (quick * kDoubled < 2 * kNormal || is_subnormal(a) || is_subnormal(b) || is_subnormal(c)) {
+    return import_f32_slowly_fused(a, b, c);
+  }
+  return quick;
 }
 
 // S. Boldo and G. Melquiond: Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd
