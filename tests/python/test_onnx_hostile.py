@@ -427,3 +427,18 @@ def test_weights_of_equal_layers_that_share_a_file(tmp_path):
         (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
         for y in backend.prepare(tmp_path / "m.onnx").run([np.ones((1, 8, 2, 2), np.float32)]):
             np.testing.assert_array_equal(y, 9)
+
+
+def test_a_step_that_is_computed_early_and_is_wrong():
+    """The body's Reshape needs the elements of a state, so it is computed before the graph that it is part of."""
+    body = helper.make_graph(
+        [helper.make_node("Reshape", ["row", "size"], ["y"]), helper.make_node("Identity", ["size"], ["size_out"])], "body",
+        [value("size", TensorProto.INT64, (1,)), value("row", shape=(4,))],
+        [value("size_out", TensorProto.INT64, (1,)), value("y", shape=(None,))])
+    node = helper.make_node("Scan", ["size_0", "x"], ["size_n", "y"], body=body, num_scan_inputs=1)
+    model = model_of([node], [value("size_0", TensorProto.INT64, (1,)), value("x", shape=(3, 4))], opset=17)
+    prepared = backend.prepare(model)
+    assert prepared.run([np.int64([4]), np.ones((3, 4), np.float32)])[0].shape == (3, 4)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="Reshape"):
+            prepared.run([np.int64([5]), np.ones((3, 4), np.float32)])

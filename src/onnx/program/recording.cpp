@@ -39,43 +39,49 @@ Recording::Recording(Program& program, std::size_t begin, Point& point, State& s
   }
 }
 
+// Returns null if the piece must be recorded again, after the point's early steps.
+std::shared_ptr<Piece> Recording::make_piece() {
+  const Outcome outcome = follow();
+  if (outcome == Outcome::kAgain) {
+    return nullptr;
+  }
+  if (outcome == Outcome::kNothing) {
+    return std::make_shared<PieceOnHost>(program_, begin_, begin_ + 1, why_);
+  }
+  auto piece = std::make_shared<PieceOfGraph>(end_, why_);
+  piece->known = std::move(known_);
+  if (outcome == Outcome::kAllKnown) {
+    return piece;
+  }
+  piece->device = with_own_memory(program_.options_.graphs.device);
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    const Array& one = results_[i];
+    recorder_.output(one);
+    piece->outputs.push_back(
+        {outputs_[i], one.kind(), one.shape(),
+         piece->device != nullptr && !is_small(one) && program_.lives_->is_used_by_graphs(outputs_[i], end_)});
+  }
+  {
+    const PageReleaser releaser(program_.large_constants());
+    TraceEvent event;
+    piece->compiled = recorder_.compile(program_.options_.graphs);
+    for (std::size_t i = 0; i < piece->outputs.size(); ++i) {
+      piece->outputs[i].keeps_elements = anydml_compiled_keeps_elements(piece->compiled.get(), i) != 0;
+    }
+    event.end("Compile", format_text("compile steps {} to {}", begin_, end_ - 1));
+  }
+  piece->inputs = std::move(inputs_);
+  piece->aliases = std::move(aliases_);
+  return piece;
+}
+
 std::shared_ptr<Piece> Recording::record(Program& program, std::size_t begin, Point& point, State& state) {
   while (true) {
     Recording attempt(program, begin, point, state);
     try {
-      const Outcome outcome = attempt.follow();
-      if (outcome == Outcome::kAgain) {
-        program.run_early(point, state);
-        continue;
-      }
-      if (outcome == Outcome::kNothing) {
-        return std::make_shared<PieceOnHost>(program, begin, begin + 1, attempt.why_);
-      }
-      auto piece = std::make_shared<PieceOfGraph>(attempt.end_, attempt.why_);
-      piece->known = std::move(attempt.known_);
-      if (outcome == Outcome::kAllKnown) {
+      if (std::shared_ptr<Piece> piece = attempt.make_piece(); piece != nullptr) {
         return piece;
       }
-      piece->device = with_own_memory(program.options_.graphs.device);
-      for (std::size_t i = 0; i < attempt.results_.size(); ++i) {
-        const Array& one = attempt.results_[i];
-        attempt.recorder_.output(one);
-        piece->outputs.push_back({attempt.outputs_[i], one.kind(), one.shape(),
-                                  piece->device != nullptr && !is_small(one) &&
-                                      program.lives_->is_used_by_graphs(attempt.outputs_[i], attempt.end_)});
-      }
-      {
-        const PageReleaser releaser(program.large_constants());
-        TraceEvent event;
-        piece->compiled = attempt.recorder_.compile(program.options_.graphs);
-        for (std::size_t i = 0; i < piece->outputs.size(); ++i) {
-          piece->outputs[i].keeps_elements = anydml_compiled_keeps_elements(piece->compiled.get(), i) != 0;
-        }
-        event.end("Compile", format_text("compile steps {} to {}", begin, attempt.end_ - 1));
-      }
-      piece->inputs = std::move(attempt.inputs_);
-      piece->aliases = std::move(attempt.aliases_);
-      return piece;
     } catch (const NoMemory& error) {
       std::vector<std::string> names;
       for (std::size_t i = 0; i < std::min(attempt.outputs_.size(), kMaxNamed); ++i) {
@@ -89,6 +95,7 @@ std::shared_ptr<Piece> Recording::record(Program& program, std::size_t begin, Po
       // The graph does not compile. If a node is wrong, it reports the error when it runs alone.
       return std::make_shared<PieceOnHost>(program, begin, std::max(attempt.end_, begin + 1), error.what());
     }
+    program.run_early(point, state);  // a step that is wrong ends the run with its error
   }
 }
 

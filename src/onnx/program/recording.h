@@ -25,6 +25,7 @@ class Recording {
 
   enum class Outcome { kRecorded, kNothing, kAllKnown, kAgain };
   [[nodiscard]] Outcome follow();
+  [[nodiscard]] std::shared_ptr<Piece> make_piece();
   enum class Taken { kYes, kNo, kAgain };
   [[nodiscard]] Taken take(const Step& step);
   // Repeats the block that begins at the next step. Returns false if no block like it has been recorded.
