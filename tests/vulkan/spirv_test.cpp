@@ -156,7 +156,10 @@ TEST(SpirvLibrary, HasAllDefinitionsAndPrimitives) {
 
 TEST(SpirvLibrary, ComposesPrimitivesOnlyFromThoseThatWereTried) {
   EXPECT_EQ(spirv::resolve_primitive("import_f64_fused", 0), "integer_f64_fused");
-  EXPECT_EQ(spirv::resolve_primitive("import_f64_fused", spirv::composed_bit(3)), "exact_f64_fused");
+  EXPECT_EQ(spirv::resolve_primitive("import_f64_fused", spirv::composed_bit(4)), "exact_f64_fused");
+  EXPECT_EQ(spirv::resolve_primitive("import_f64_of_f32", spirv::composed_bit(0)), "exact_f64_of_f32");
+  EXPECT_EQ(spirv::resolve_primitive("import_f32_fused", spirv::kFusedFlushes), "quick_f32_fused");
+  EXPECT_EQ(spirv::resolve_primitive("import_f32_slowly_fused", spirv::kFusedFlushes), "integer_f32_fused");
   EXPECT_EQ(spirv::resolve_primitive("import_f64_fused", spirv::primitive_bit(Primitive::f64_fused)),
             "native_f64_fused");
   EXPECT_EQ(spirv::resolve_primitive("integer_f64_fused", kAllNative), "integer_f64_fused");
