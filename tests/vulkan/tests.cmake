@@ -51,7 +51,10 @@ if(TARGET anydml_vulkan)
     anydml_test_on_vulkan(chains_${tile} chains_test)
     set_property(TEST chains_${tile}_on_vulkan APPEND PROPERTY ENVIRONMENT ANYDML_VULKAN_PRIMITIVES=flushing
       ANYDML_VULKAN_TILE=${tile})
+    set_tests_properties(chains_${tile}_on_vulkan PROPERTIES LABELS long TIMEOUT 1500)
   endforeach()
+  # Lavapipe takes minutes to compile the largest tiles.
+  set_tests_properties(chains_128x256_on_vulkan PROPERTIES LABELS exhaustive)
   # A device that is lost.
   if(TARGET asynchronous_test)
     anydml_test_on_vulkan(fault asynchronous_test --gtest_filter=AsynchronousFault.*)
